@@ -1,0 +1,90 @@
+"""Outcomes a caller can act on. Whatever is not a Problem is a bug and stays a 500."""
+
+from typing import ClassVar
+
+
+class Problem(Exception):  # noqa: N818 - an outcome, not an error of ours
+    """An outcome the caller can act on; api/problems.py renders it as RFC 9457 JSON."""
+
+    status: ClassVar[int] = 400
+    code: ClassVar[str] = "problem"
+
+    def __init__(self, detail: str, **facts: object) -> None:
+        super().__init__(detail)
+        self.detail, self.facts = detail, facts
+
+
+class NotFound(Problem):
+    """Also what another tenant's thing looks like."""
+
+    status, code = 404, "not_found"
+
+    def __init__(self, noun: str) -> None:
+        super().__init__(f"There is no such {noun.replace('_', ' ')}, or it is not yours to see.")
+        self.noun = noun
+
+
+class IllegalMove(Problem):
+    status, code = 409, "illegal_move"
+
+    def __init__(self, thing: str, here: str, there: str) -> None:
+        super().__init__(f"The {thing} is {here} and cannot become {there}.", here=here, there=there)
+
+
+class Conflict(Problem):
+    status, code = 409, "conflict"
+
+
+class Raced(Problem):
+    """Somebody else was first; the request may simply be run again from the start."""
+
+    status, code = 409, "conflict"
+
+
+class StaleWrite(Raced):
+    def __init__(self, noun: str) -> None:
+        super().__init__(f"The {noun} changed meanwhile. Read it again and repeat the request.")
+
+
+class ValidationError(Problem):
+    status, code = 422, "validation_error"
+
+    def __init__(self, detail: str, *, errors: dict[str, str] | None = None, **facts: object) -> None:
+        super().__init__(detail, **facts)
+        self.errors = errors or {}
+
+
+class IdempotencyKeyReused(Problem):
+    status, code = 422, "idempotency_key_reused"
+
+
+class RequestInProgress(Problem):
+    status, code = 409, "request_in_progress"
+
+
+class TokenMissing(Problem):
+    status, code = 401, "token_missing"
+
+
+class TokenInvalid(Problem):
+    status, code = 401, "token_invalid"
+
+
+class TokenExpired(Problem):
+    status, code = 401, "token_expired"
+
+
+class InsufficientPermissions(Problem):
+    status, code = 403, "insufficient_permissions"
+
+
+class RateLimitExceeded(Problem):
+    status, code = 429, "rate_limit_exceeded"
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"Too many attempts. Try again in {retry_after} seconds.", retry_after=retry_after)
+        self.retry_after = retry_after
+
+
+class BodyTooLarge(Problem):
+    status, code = 413, "body_too_large"

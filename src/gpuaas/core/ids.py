@@ -1,0 +1,32 @@
+"""Typed ids: a prefix and a UUIDv7 in base 32, so that they sort by birth and say what they name."""
+
+import os
+from collections.abc import Callable
+from typing import Final
+
+from gpuaas.core.clock import Clock
+
+ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+LENGTH: Final = 26  # 128 bits, five at a time
+
+
+class Ids:
+    """Makes ids from a clock and a source of randomness."""
+
+    def __init__(self, clock: Clock, randomness: Callable[[int], bytes] = os.urandom) -> None:
+        self._clock, self._randomness = clock, randomness
+
+    def new(self, prefix: str) -> str:
+        milliseconds = int(self._clock.now().timestamp() * 1000)
+        random = int.from_bytes(self._randomness(10), "big")
+        uuid = (milliseconds << 80) | (7 << 76) | ((random >> 66 & 0xFFF) << 64) | (2 << 62) | (random & (1 << 62) - 1)
+        return f"{prefix}_{encode(uuid)}"
+
+
+def encode(number: int) -> str:
+    """128 bits as 26 characters, leading zeros kept."""
+    characters = []
+    for _ in range(LENGTH):
+        characters.append(ALPHABET[number & 31])
+        number >>= 5
+    return "".join(reversed(characters))

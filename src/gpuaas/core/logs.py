@@ -1,0 +1,47 @@
+"""Structured logs: an event name and fields, one JSON object a line; the correlation id rides along."""
+
+import logging
+import sys
+from contextvars import ContextVar
+
+import structlog
+from structlog.typing import EventDict, WrappedLogger
+
+correlation_id: ContextVar[str] = ContextVar("correlation_id", default="")
+
+SECRET_WORDS = ("password", "token", "secret", "authorization", "cookie", "private_key")
+
+
+def configure(*, level: str = "info", human: bool | None = None) -> None:
+    """Once per process, from main/."""
+    human = sys.stderr.isatty() if human is None else human
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer() if human else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            _correlate,
+            _redact,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.dict_tracebacks if not human else structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def _correlate(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    if correlation := correlation_id.get():
+        event.setdefault("correlation_id", correlation)
+    return event
+
+
+def _redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A field with a secret's name never shows its value, whoever logged it."""
+    for field in event:
+        if any(word in field.lower() for word in SECRET_WORDS):
+            event[field] = "[redacted]"
+    return event

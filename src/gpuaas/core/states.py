@@ -1,0 +1,25 @@
+"""State machines as a table of legal moves."""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from gpuaas.core.errors import IllegalMove
+
+S = TypeVar("S", bound=StrEnum)
+
+
+class Machine(Generic[S]):
+    """Every state and where it may go from there."""
+
+    def __init__(self, noun: str, moves: Mapping[S, AbstractSet[S]]) -> None:
+        self.noun, self.moves = noun, moves
+
+    def check(self, here: S, there: S) -> None:
+        if there not in self.moves[here]:
+            raise IllegalMove(self.noun, here.value, there.value)
+
+    @property
+    def final(self) -> frozenset[S]:
+        return frozenset(state for state, onward in self.moves.items() if not onward)

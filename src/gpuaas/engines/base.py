@@ -1,0 +1,48 @@
+"""What an agent asks of an engine. Every verb names an end state and may be repeated, cancelled or cut by a crash."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+
+OnPhase = Callable[[str, str], Awaitable[None]]
+"""Called with (phase, note) when a phase begins; the agent passes it up as progress."""
+
+
+class EngineError(Exception):
+    """The end state was not reached; `reason` is safe to show to the person, the message is for operators."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail
+
+
+class Engine(Protocol):
+    name: str
+
+    async def start(self) -> None:
+        """Adopt every environment that lives here and open its way in again."""
+
+    async def close(self, *, stop_environments: bool) -> None:
+        """Let go of listeners and sessions; environments live on unless told to stop."""
+
+    async def probe(self) -> NodeFacts:
+        """Facts of this node, each with how it was found."""
+
+    async def observe(self) -> list[Environment]:
+        """Every environment that exists here, also stopped and broken ones."""
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        """Present, running at boot ≥ spec.boot, admitting exactly spec.keys. Phases: preparing, booting, access_ready."""
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        """Nothing left; each kind of residue looked for and listed. Phases: sessions_ended, environment_removed, cleaned."""
+
+    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        """Exactly these keys admit from now on; an older generation than the one in force changes nothing."""
+
+    async def connections(self, allocation_id: str) -> list[Connection]:
+        """Who is in."""
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
+        """Cut the connections of these keys (None: all), telling each why; how many were cut."""

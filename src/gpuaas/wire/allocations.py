@@ -1,0 +1,133 @@
+"""An allocation: one environment on one node, for one project."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from gpuaas.wire.capacity import Shape
+from gpuaas.wire.common import Money, Name, Reason
+from gpuaas.wire.environments import Isolation
+
+
+class Status(StrEnum):
+    REQUESTED = "requested"
+    PROVISIONING = "provisioning"
+    ACTIVE = "active"
+    RESTARTING = "restarting"
+    RESTART_FAILED = "restart_failed"
+    RELEASING = "releasing"
+    RELEASE_FAILED = "release_failed"
+    RELEASED = "released"
+    FAILED = "failed"
+
+
+class Health(StrEnum):
+    OK = "ok"
+    DEGRADED = "degraded"
+    UNREACHABLE = "unreachable"
+    UNKNOWN = "unknown"
+
+
+class BillingState(StrEnum):
+    NOT_STARTED = "not_started"
+    RUNNING = "running"
+    STOPPED = "stopped"
+
+
+class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One submit; with `count` above one a group, all or nothing."""
+
+    sku: Annotated[str, Meta(min_length=1, max_length=63)]
+    ssh_key_ids: Annotated[list[str], Meta(min_length=1, max_length=20)]
+    project_id: str | None = None
+    name: Name | None = None
+    gpu_count: Annotated[int, Meta(ge=1, le=1024)] = 1
+    size: str | None = None
+    count: Annotated[int, Meta(ge=1, le=64)] = 1
+    region: str | None = None
+
+
+class AllocationNode(Struct, frozen=True, kw_only=True):
+    id: str
+    region: str
+
+
+class AllocationSlot(Struct, frozen=True, kw_only=True):
+    index: int
+    gpu_uuid: str
+    numa: int | None = None
+
+
+class SshConnection(Struct, frozen=True, kw_only=True):
+    """How to get in; host, port and host key never change in an allocation's life."""
+
+    host: str
+    port: int
+    username: str
+    host_key: str
+    command: str
+    known_hosts: str
+
+
+class Billing(Struct, frozen=True, kw_only=True):
+    state: BillingState
+    started_at: datetime | None = None
+    stopped_at: datetime | None = None
+
+
+class Allocation(Struct, frozen=True, kw_only=True):
+    id: str
+    resource_name: str
+    project_id: str
+    group_id: str | None
+    name: str
+    status: Status
+    status_since: datetime
+    status_reason: str
+    health: Health
+    sku: str
+    gpu_count: int
+    size: str
+    shape: Shape
+    node: AllocationNode
+    slots: list[AllocationSlot]
+    connection: SshConnection | None
+    boot: int
+    price_per_hour: Money
+    created_at: datetime
+    active_at: datetime | None
+    released_at: datetime | None
+    last_progress_at: datetime
+    requested_by: str
+    holder: str
+    billing: Billing
+    cleanup_proven: bool
+    simulated: bool
+    operation_id: str | None = None
+    isolation: Isolation | None = None
+
+
+class SubmittedAllocations(Struct, frozen=True, kw_only=True):
+    allocations: list[Allocation]
+    group_id: str | None
+    operation_id: str
+
+
+class ReleaseAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Reason = ""
+
+
+class ForceCleanup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An operator looked: `runtime_verified_absent` frees the slots, otherwise they stay blocked."""
+
+    runtime_verified_absent: bool
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class AllocationGroup(Struct, frozen=True, kw_only=True):
+    id: str
+    project_id: str
+    created_at: datetime
+    allocations: list[Allocation]

@@ -1,0 +1,159 @@
+"""What is sold and where it stands: SKUs, nodes, slots, and why a request fits or not."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from gpuaas.wire.common import Money, Name, Reason
+from gpuaas.wire.environments import NodeFacts
+
+
+class Shape(StrEnum):
+    BAREMETAL = "baremetal"
+    GPU_SLICE = "gpu_slice"
+
+
+class Size(Struct, frozen=True, kw_only=True):
+    """vCPU and memory that go with a GPU count; the first of a count is its default."""
+
+    name: str
+    gpu_count: int
+    vcpus: int
+    memory_mib: int
+
+
+class Availability(Struct, frozen=True, kw_only=True):
+    """How many machines of this GPU count could be had now, one by one, in a region."""
+
+    region: str
+    gpu_count: int
+    free: int
+
+
+class Sku(Struct, frozen=True, kw_only=True):
+    sku: str
+    title: str
+    shape: Shape
+    gpu_family: str
+    allowed_counts: list[int]
+    sizes: list[Size]
+    price_per_gpu_hour: Money
+    simulated: bool
+    availability: list[Availability] = []
+
+
+class Intent(StrEnum):
+    """What operators want of a node; whether it answers is `offline_since`."""
+
+    ENROLLING = "enrolling"
+    ACTIVE = "active"
+    DRAINING = "draining"
+    QUARANTINED = "quarantined"
+    RETIRED = "retired"
+
+
+class SlotStatus(StrEnum):
+    """Derived, never stored: the first of these that is true."""
+
+    CLAIMED = "claimed"
+    CANDIDATE = "candidate"
+    DISABLED = "disabled"
+    CLEANUP_BLOCKED = "cleanup_blocked"
+    FREE = "free"
+
+
+class Slot(Struct, frozen=True, kw_only=True):
+    id: str
+    node_id: str
+    index: int
+    status: SlotStatus
+    gpu_family: str
+    gpu_pci: str
+    gpu_uuid: str
+    fabric_vf: str | None
+    nvme: str | None
+    mac: str | None
+    address: str | None
+    numa: int | None
+    vcpus: int
+    memory_mib: int
+    wipe_policy: str
+    approved_by: str | None
+    disabled_at: datetime | None
+    cleanup_blocked_at: datetime | None
+    allocation_id: str | None
+
+
+class Node(Struct, frozen=True, kw_only=True):
+    id: str
+    name: str
+    region: str
+    intent: Intent
+    intent_since: datetime
+    intent_reason: str
+    offline_since: datetime | None
+    last_seen_at: datetime | None
+    engine: str
+    simulated: bool
+    agent_version: str
+    slots_free: int
+    slots_claimed: int
+    slots_blocked: int
+    facts: NodeFacts | None = None
+
+
+class ChangeNode(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Reason = ""
+
+
+class ChangeSlot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Reason = ""
+
+
+class CreateEnrolmentToken(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    node_name: Name
+    region: Name = "local"
+    ttl_seconds: Annotated[int, Meta(ge=10, le=300)] = 300
+
+
+class EnrolmentToken(Struct, frozen=True, kw_only=True):
+    """Shown once; good for one node, minutes long."""
+
+    token: str
+    node_id: str
+    expires_at: datetime
+
+
+class AskPlacement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The compute half of a would-be request."""
+
+    sku: str
+    gpu_count: Annotated[int, Meta(ge=1, le=1024)] = 1
+    size: str | None = None
+    count: Annotated[int, Meta(ge=1, le=64)] = 1
+    region: str | None = None
+
+
+class Unavailable(StrEnum):
+    NO_CAPACITY = "no_capacity"
+    NO_SINGLE_NODE_FITS = "no_single_node_fits"
+    READINESS_BLOCKS = "readiness_blocks"
+
+
+class Fit(Struct, frozen=True, kw_only=True):
+    gpu_count: int
+    count: int
+    region: str
+
+
+class Placement(Struct, frozen=True, kw_only=True):
+    """Where a request would go; or why not, and what would fit instead."""
+
+    fits: bool
+    regions: list[str] = []
+    kind: Unavailable | None = None
+    detail: str = ""
+    blocked: dict[str, int] = {}  # reason → slots it keeps out
+    would_fit: list[Fit] = []

@@ -1,0 +1,45 @@
+"""Shapes every noun shares: names, pages, money, problem documents."""
+
+from typing import Annotated, Generic, TypeVar
+
+from msgspec import Meta, Struct
+
+T = TypeVar("T")
+
+Name = Annotated[
+    str,
+    Meta(min_length=1, max_length=63, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", description="lower case, digits, -"),
+]
+Reason = Annotated[str, Meta(max_length=500)]
+Title = Annotated[str, Meta(min_length=1, max_length=100)]
+Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$")]
+
+
+class Page(Struct, Generic[T], frozen=True, kw_only=True):
+    """One page, newest first; `next_cursor` is null on the last."""
+
+    items: list[T]
+    next_cursor: str | None = None
+
+
+class Money(Struct, frozen=True, kw_only=True):
+    amount_minor: int
+    currency: str
+
+
+class FieldError(Struct, frozen=True, kw_only=True):
+    field: str
+    message: str
+
+
+class ProblemDocument(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """RFC 9457. `code` is stable; `detail` is a sentence with a next step."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    correlation_id: str
+    errors: list[FieldError] = []
+    facts: dict[str, object] = {}

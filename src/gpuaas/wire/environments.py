@@ -1,0 +1,124 @@
+"""An environment: what an engine makes on a node for one allocation, as wanted and as seen."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class SlotDevice(Struct, frozen=True, kw_only=True):
+    """The part of an approved slot that an engine needs."""
+
+    index: int
+    gpu_uuid: str
+    gpu_pci: str
+    numa: int | None = None
+
+
+class AuthorizedKey(Struct, frozen=True, kw_only=True):
+    """A public key as we parsed it: never the text a person sent."""
+
+    type: str
+    blob: str  # base64, re-emitted by us
+    fingerprint: str  # SHA256:…
+    user_id: str
+
+
+class KeySet(Struct, frozen=True, kw_only=True):
+    """Every key that may enter; a set replaces the one before it, whole."""
+
+    generation: int
+    keys: tuple[AuthorizedKey, ...] = ()
+
+
+class EnvironmentSpec(Struct, frozen=True, kw_only=True):
+    """The whole wanted end state: asking twice is free."""
+
+    allocation_id: str
+    boot: int
+    hostname: str
+    username: str
+    slots: tuple[SlotDevice, ...]
+    vcpus: int
+    memory_mib: int
+    simulated: bool
+    keys: KeySet
+    facts: dict[str, str] = {}  # written into /etc/gpuaas/ for the person inside
+
+
+class EnvironmentState(StrEnum):
+    RUNNING = "running"
+    STOPPED = "stopped"  # its disk is here, its processes are not
+    BROKEN = "broken"  # half made or half removed
+
+
+class Isolation(Struct, frozen=True, kw_only=True):
+    """What keeps the person inside apart, as found in force and never as assumed."""
+
+    namespaces: tuple[str, ...]
+    uid: int
+    network: str  # own | shared
+    no_new_privileges: bool
+    limits: dict[str, str] = {}  # limit → how it is enforced
+    missing: dict[str, str] = {}  # what is not in force → why
+
+
+class Environment(Struct, frozen=True, kw_only=True):
+    """One environment as it is on the node now."""
+
+    allocation_id: str
+    state: EnvironmentState
+    boot: int
+    port: int | None = None
+    host_key: str | None = None  # public half, OpenSSH form without comment
+    key_generation: int = 0
+    started_at: datetime | None = None
+    isolation: Isolation | None = None
+    detail: str = ""
+
+
+class ProofItem(Struct, frozen=True, kw_only=True):
+    """One kind of residue, looked for after a removal."""
+
+    item: str
+    ok: bool
+    evidence: str
+
+
+class Connection(Struct, frozen=True, kw_only=True):
+    """A live way in."""
+
+    id: str
+    key_fingerprint: str
+    source: str
+    opened_at: datetime
+
+
+class Fact(Struct, frozen=True, kw_only=True):
+    """A thing found on a node, and how it was found."""
+
+    value: str
+    source: str
+
+
+class GpuFact(Struct, frozen=True, kw_only=True):
+    index: int
+    family: str
+    gpu_uuid: str
+    gpu_pci: str
+    numa: int | None
+    memory_mib: int
+    simulated: bool
+    source: str
+
+
+class NodeFacts(Struct, frozen=True, kw_only=True):
+    """What a probe found. Advisory: only slots an operator approved are sold."""
+
+    engine: str
+    simulated: bool
+    vcpus: int
+    memory_mib: int
+    ssh_host: str  # where people reach environments of this node
+    gpus: tuple[GpuFact, ...] = ()
+    facts: dict[str, Fact] = {}

@@ -1,0 +1,117 @@
+"""People, tenants, projects, and the ways a person shows who they are."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from gpuaas.wire.common import Email, Name, Title
+
+Password = Annotated[str, Meta(min_length=12, max_length=256)]
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+
+class PlatformRole(StrEnum):
+    ADMIN = "admin"
+    OPS = "ops"
+
+
+class Scope(StrEnum):
+    """What a personal token may do at most; its owner's roles still bound it."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+class SignUp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    email: Email
+    password: Password
+
+
+class Login(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    email: Annotated[str, Meta(max_length=254)]
+    password: Annotated[str, Meta(max_length=256)]
+
+
+class User(Struct, frozen=True, kw_only=True):
+    id: str
+    email: str
+    platform_role: PlatformRole | None = None
+
+
+class LoggedIn(Struct, frozen=True, kw_only=True):
+    access_token: str
+    expires_at: datetime
+    user: User
+
+
+class TenantMembership(Struct, frozen=True, kw_only=True):
+    id: str
+    slug: str
+    role: Role
+
+
+class ProjectMembership(Struct, frozen=True, kw_only=True):
+    id: str
+    tenant_id: str
+    slug: str
+    role: Role
+
+
+class Me(Struct, frozen=True, kw_only=True):
+    """Who is calling and what they can reach."""
+
+    user: User
+    tenants: list[TenantMembership]
+    projects: list[ProjectMembership]
+    scopes: list[Scope]
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    id: str
+    device: str
+    address: str
+    created_at: datetime
+    expires_at: datetime
+    current: bool
+
+
+class CreateToken(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    title: Title
+    scopes: Annotated[list[Scope], Meta(min_length=1, max_length=3)]
+    expires_in_days: Annotated[int, Meta(ge=1, le=365)] = 30
+
+
+class Token(Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    scopes: list[Scope]
+    created_at: datetime
+    expires_at: datetime
+
+
+class NewToken(Struct, frozen=True, kw_only=True):
+    """The only answer that ever holds the token itself."""
+
+    token: str
+    details: Token
+
+
+class Project(Struct, frozen=True, kw_only=True):
+    id: str
+    tenant_id: str
+    slug: str
+    created_at: datetime
+
+
+class CreateProject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    slug: Name
+    tenant_id: str | None = None

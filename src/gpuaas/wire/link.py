@@ -1,0 +1,154 @@
+"""The node link: what server and agent say to each other, as msgpack over one WebSocket.
+
+Opening: server `Challenge` → agent `Hello` → server `Welcome`. Then tasks go down, progress, results, reports and
+beats come up, and an `Ack` lets the agent forget a result that the database has.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
+
+from gpuaas.wire.environments import Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+
+LINK_PURPOSE = "gpuaas-link-v1"
+TASK_PURPOSE = b"gpuaas-task-v1\x00"
+BEAT_SECONDS = 2.0
+DEAD_AFTER_SECONDS = 5.0
+
+
+class Enrol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    token: str
+    public_key: str  # base64 of 32 raw Ed25519 bytes
+    agent_version: str
+    facts: NodeFacts
+
+
+class Verifier(Struct, frozen=True, kw_only=True):
+    """A key that may sign tasks; agents keep a set of them, pinned at enrolment."""
+
+    id: str
+    public_key: str
+
+
+class Enrolled(Struct, frozen=True, kw_only=True):
+    node_id: str
+    verifiers: list[Verifier]
+
+
+class TaskKind(StrEnum):
+    ENSURE = "environment.ensure"
+    REMOVE = "environment.remove"
+    INSTALL_KEYS = "allocation.install_authorized_keys"
+    PROBE = "node.probe"
+
+
+class EnsureEnvironment(Struct, frozen=True, kw_only=True):
+    spec: EnvironmentSpec
+
+
+class RemoveEnvironment(Struct, frozen=True, kw_only=True):
+    reason: str = ""
+
+
+class InstallKeys(Struct, frozen=True, kw_only=True):
+    keys: KeySet
+
+
+class TaskBody(Struct, frozen=True, kw_only=True):
+    """What is signed: these exact bytes, verified before they are decoded and never encoded again."""
+
+    id: str
+    node_id: str
+    allocation_id: str | None
+    seq: int  # rises per allocation; an older one is answered `superseded`
+    boot: int
+    kind: str
+    wants: msgspec.Raw
+    issued_at: datetime
+    expires_at: datetime
+
+
+class TaskStatus(StrEnum):
+    """How a task ended, as the agent tells it."""
+
+    DONE = "done"
+    FAILED = "failed"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+    REFUSED = "refused"  # unknown kind, bad signature, not for this node, stale boot: nothing was done
+
+
+class Challenge(Struct, frozen=True, kw_only=True, tag="challenge"):
+    nonce: bytes
+    server_time: datetime
+
+
+class Welcome(Struct, frozen=True, kw_only=True, tag="welcome"):
+    epoch: int
+    server_time: datetime
+
+
+class Task(Struct, frozen=True, kw_only=True, tag="task"):
+    body: bytes
+    signer: str
+    signature: bytes
+
+
+class Ack(Struct, frozen=True, kw_only=True, tag="ack"):
+    task_ids: list[str]
+
+
+class Report(Struct, frozen=True, kw_only=True, tag="report"):
+    """Everything that exists on the node, whole; sent after `welcome` and whenever it changed unasked."""
+
+    environments: list[Environment]
+    at: datetime
+
+
+class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
+    node_id: str
+    proof: bytes
+    agent_version: str
+    engine: str
+    boot_id: str
+    facts: NodeFacts
+
+
+class Progress(Struct, frozen=True, kw_only=True, tag="progress"):
+    task_id: str
+    phase: str
+    note: str
+    at: datetime
+
+
+class LogLines(Struct, frozen=True, kw_only=True, tag="log"):
+    task_id: str
+    first_seq: int
+    lines: list[str]
+    at: datetime
+
+
+class Result(Struct, frozen=True, kw_only=True, tag="result"):
+    task_id: str
+    status: TaskStatus
+    at: datetime
+    reason: str = ""  # safe to show to the person
+    detail: str = ""  # for operators
+    environment: Environment | None = None
+    proofs: list[ProofItem] = []
+    phases: list[Progress] = []  # all of them again: progress may have been lost with a link
+
+
+class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
+    pass
+
+
+Down = Challenge | Welcome | Task | Ack
+Up = Hello | Progress | LogLines | Result | Report | Beat
+
+
+def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:
+    """The bytes a node signs to open its link: bound to this server's nonce, this node and the origin it dialled."""
+    return msgspec.msgpack.encode((LINK_PURPOSE, nonce, node_id, origin))

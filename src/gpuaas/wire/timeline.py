@@ -1,0 +1,68 @@
+"""What happened, to what, when, by whom: timeline entries, operations, their log lines."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Outcome(StrEnum):
+    """`began` opens a phase that the next entry of its operation closes; the rest are moments."""
+
+    BEGAN = "began"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    id: int
+    subject_kind: str
+    subject_id: str
+    project_id: str | None
+    operation_id: str | None
+    phase: str
+    outcome: Outcome
+    at: datetime
+    actor: str
+    note: str
+    evidence: dict[str, object] = {}
+
+
+class OperationStatus(StrEnum):
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+class Phase(Struct, frozen=True, kw_only=True):
+    """A phase as the durable entries tell it; `seconds` is null while it lasts."""
+
+    phase: str
+    outcome: Outcome
+    started_at: datetime
+    ended_at: datetime | None
+    seconds: float | None
+    actor: str
+    note: str
+    evidence: dict[str, object] = {}
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    id: str
+    kind: str
+    subject_kind: str
+    subject_id: str
+    project_id: str
+    status: OperationStatus
+    requested_by: str
+    started_at: datetime
+    ended_at: datetime | None
+    last_progress_at: datetime
+    reason: str
+    phases: list[Phase] = []
+
+
+class LogLine(Struct, frozen=True, kw_only=True):
+    seq: int
+    at: datetime
+    line: str
