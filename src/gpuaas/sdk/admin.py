@@ -1,0 +1,137 @@
+"""For operators: the fleet, all allocations, the work loop."""
+
+from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
+from gpuaas.sdk.requests import Request, get, path, post
+from gpuaas.wire.allocations import Allocation, ForceCleanup, ReleaseAllocation, Status
+from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, Slot
+from gpuaas.wire.common import Page
+from gpuaas.wire.work import SwitchWorker, WorkerStatus
+
+
+class AdminNodes(Noun[R_co]):
+    @Listing
+    def list(self, *, limit: int | None = None) -> Request[Page[Node]]:
+        return get(path("admin", "nodes"), Page[Node], limit=limit)
+
+    @Call
+    def get(self, id: str) -> Request[Node]:
+        return get(path("admin", "nodes", id), Node)
+
+    @Call
+    def drain(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Node]:
+        """Takes no new allocations; those it has live on."""
+        return change_node(id, "drain", reason, idempotency_key)
+
+    @Call
+    def undrain(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Node]:
+        return change_node(id, "undrain", reason, idempotency_key)
+
+    @Call
+    def quarantine(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Node]:
+        return change_node(id, "quarantine", reason, idempotency_key)
+
+    @Call
+    def unquarantine(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Node]:
+        return change_node(id, "unquarantine", reason, idempotency_key)
+
+    @Call
+    def retire(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Node]:
+        return change_node(id, "retire", reason, idempotency_key)
+
+    @Call
+    def lost(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Node]:
+        """The machine is gone for good and can prove nothing: its allocations end as failed."""
+        return change_node(id, "lost", reason, idempotency_key)
+
+    @Call
+    def create_enrolment_token(
+        self,
+        node_name: str,
+        *,
+        region: str = "local",
+        ttl_seconds: int = 300,
+        idempotency_key: str | None = None,
+    ) -> Request[EnrolmentToken]:
+        """For one node, minutes long, shown once."""
+        body = CreateEnrolmentToken(node_name=node_name, region=region, ttl_seconds=ttl_seconds)
+        return post(path("admin", "enrolment-tokens"), EnrolmentToken, body, key=idempotency_key)
+
+
+class AdminSlots(Noun[R_co]):
+    @Listing
+    def list(self, node_id: str, *, limit: int | None = None) -> Request[Page[Slot]]:
+        return get(path("admin", "nodes", node_id, "slots"), Page[Slot], limit=limit)
+
+    @Call
+    def approve(
+        self, node_id: str, index: int, *, reason: str = "", idempotency_key: str | None = None
+    ) -> Request[Slot]:
+        """Only approved slots are sold."""
+        return change_slot(node_id, index, "approve", reason, idempotency_key)
+
+    @Call
+    def disable(
+        self, node_id: str, index: int, *, reason: str = "", idempotency_key: str | None = None
+    ) -> Request[Slot]:
+        return change_slot(node_id, index, "disable", reason, idempotency_key)
+
+    @Call
+    def enable(
+        self, node_id: str, index: int, *, reason: str = "", idempotency_key: str | None = None
+    ) -> Request[Slot]:
+        return change_slot(node_id, index, "enable", reason, idempotency_key)
+
+
+class AdminAllocations(Noun[R_co]):
+    @Listing
+    def list(
+        self, *, status: Status | None = None, node_id: str | None = None, limit: int | None = None
+    ) -> Request[Page[Allocation]]:
+        return get(path("admin", "allocations"), Page[Allocation], status=status, node_id=node_id, limit=limit)
+
+    @Call
+    def force_release(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Allocation]:
+        route = path("admin", "allocations", id, "force-release")
+        return post(route, Allocation, ReleaseAllocation(reason=reason), key=idempotency_key)
+
+    @Call
+    def force_cleanup(
+        self, id: str, *, runtime_verified_absent: bool, reason: str, idempotency_key: str | None = None
+    ) -> Request[Allocation]:
+        """An operator looked at the node; only `runtime_verified_absent` frees the slots."""
+        body = ForceCleanup(runtime_verified_absent=runtime_verified_absent, reason=reason)
+        return post(path("admin", "allocations", id, "force-cleanup"), Allocation, body, key=idempotency_key)
+
+
+class AdminWorkers(Noun[R_co]):
+    @Listing
+    def list(self, *, limit: int | None = None) -> Request[Page[WorkerStatus]]:
+        return get(path("admin", "workers"), Page[WorkerStatus], limit=limit)
+
+    @Call
+    def disable(self, worker: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[WorkerStatus]:
+        """Break glass: the worker stops claiming until it is enabled again."""
+        route = path("admin", "workers", worker, "disable")
+        return post(route, WorkerStatus, SwitchWorker(reason=reason), key=idempotency_key)
+
+    @Call
+    def enable(self, worker: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[WorkerStatus]:
+        route = path("admin", "workers", worker, "enable")
+        return post(route, WorkerStatus, SwitchWorker(reason=reason), key=idempotency_key)
+
+
+class Admin(Noun[R_co]):
+    def __init__(self, runner: R_co) -> None:
+        super().__init__(runner)
+        self.nodes = AdminNodes(runner)
+        self.slots = AdminSlots(runner)
+        self.allocations = AdminAllocations(runner)
+        self.workers = AdminWorkers(runner)
+
+
+def change_node(id: str, verb: str, reason: str, key: str | None) -> Request[Node]:
+    return post(path("admin", "nodes", id, verb), Node, ChangeNode(reason=reason), key=key)
+
+
+def change_slot(node_id: str, index: int, verb: str, reason: str, key: str | None) -> Request[Slot]:
+    return post(path("admin", "nodes", node_id, "slots", index, verb), Slot, ChangeSlot(reason=reason), key=key)

@@ -1,0 +1,120 @@
+"""Allocations: environments on the fleet, from one submit to proven release."""
+
+from collections.abc import Sequence
+
+from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co, Waiting, Watching
+from gpuaas.sdk.requests import Request, Wait, Watch, get, path, post
+from gpuaas.wire.allocations import (
+    Allocation,
+    AllocationGroup,
+    CreateAllocation,
+    ReleaseAllocation,
+    Status,
+    SubmittedAllocations,
+)
+from gpuaas.wire.common import Page
+from gpuaas.wire.timeline import Entry
+
+AT_REST = frozenset({Status.RELEASED, Status.FAILED, Status.RELEASE_FAILED, Status.RESTART_FAILED})
+"""Where an allocation stays until somebody acts; `active` is not among them, for waits end there only if asked to."""
+
+
+class Allocations(Noun[R_co]):
+    @Call
+    def create(
+        self,
+        sku: str,
+        ssh_key_ids: Sequence[str],
+        *,
+        project_id: str | None = None,
+        name: str | None = None,
+        gpu_count: int = 1,
+        size: str | None = None,
+        count: int = 1,
+        region: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[SubmittedAllocations]:
+        """Answers at once; `wait` for an allocation to become active. `count` above one makes a group, all or none."""
+        body = CreateAllocation(
+            sku=sku,
+            ssh_key_ids=[*ssh_key_ids],
+            project_id=project_id,
+            name=name,
+            gpu_count=gpu_count,
+            size=size,
+            count=count,
+            region=region,
+        )
+        return post(path("allocations"), SubmittedAllocations, body, key=idempotency_key)
+
+    @Listing
+    def list(
+        self, project_id: str, *, status: Status | None = None, name: str | None = None, limit: int | None = None
+    ) -> Request[Page[Allocation]]:
+        route = path("projects", project_id, "allocations")
+        return get(route, Page[Allocation], status=status, name=name, limit=limit)
+
+    @Call
+    def get(self, id: str) -> Request[Allocation]:
+        return get(path("allocations", id), Allocation)
+
+    @Call
+    def release(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Allocation]:
+        """Ends the environment and all that is in it; the answer's `operation_id` names the release."""
+        return post(
+            path("allocations", id, "release"), Allocation, ReleaseAllocation(reason=reason), key=idempotency_key
+        )
+
+    @Listing
+    def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:
+        return get(path("allocations", id, "timeline"), Page[Entry], limit=limit)
+
+    @Following
+    def events(self, id: str) -> Request[Entry]:
+        """What happens to it, as it happens; resumes where a broken connection left off."""
+        return get(path("allocations", id, "events"), Entry)
+
+    @Watching
+    def watch(self, id: str, *, until: Status | Sequence[Status] = ()) -> Watch[Allocation]:
+        """The allocation now and after each change, until it reaches `until` or can go no further by itself."""
+        return watch_of(id, wanted_of(until))
+
+    @Waiting
+    def wait(
+        self, id: str, *, until: Status | Sequence[Status] = Status.ACTIVE, timeout: float | None = None
+    ) -> Wait[Allocation]:
+        """The allocation once it is `until`. Raises `WaitFailed` when it comes to rest elsewhere or time runs out."""
+        wanted = wanted_of(until)
+        return Wait(
+            watch=watch_of(id, wanted),
+            disappointment=lambda seen: None if seen.status in wanted else rest_in_words(seen),
+            timeout=timeout,
+        )
+
+
+class AllocationGroups(Noun[R_co]):
+    @Call
+    def get(self, id: str) -> Request[AllocationGroup]:
+        return get(path("allocation-groups", id), AllocationGroup)
+
+    @Call
+    def release(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[AllocationGroup]:
+        body = ReleaseAllocation(reason=reason)
+        return post(path("allocation-groups", id, "release"), AllocationGroup, body, key=idempotency_key)
+
+
+def wanted_of(until: Status | Sequence[Status]) -> frozenset[Status]:
+    return frozenset({until}) if isinstance(until, Status) else frozenset(until)
+
+
+def watch_of(id: str, wanted: frozenset[Status]) -> Watch[Allocation]:
+    return Watch(
+        look=get(path("allocations", id), Allocation),
+        events=get(path("allocations", id, "events"), Entry),
+        is_settled=lambda seen: seen.status in wanted | AT_REST,
+    )
+
+
+def rest_in_words(seen: Allocation) -> str:
+    reason = f": {seen.status_reason}" if seen.status_reason else "."
+    return f"The allocation {seen.name} is {seen.status.replace('_', ' ')}{reason}"

@@ -1,0 +1,60 @@
+"""Server-sent events, without the network: bytes in, entries out, and where to resume."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from gpuaas.sdk.errors import UnreadableAnswer
+from gpuaas.wire.timeline import Entry
+
+
+class EventReader:
+    """Reads `text/event-stream` in chunks of any size.
+
+    Splits on line feeds alone: JSON may hold U+2028 and its kin, which `str.splitlines` takes for line ends.
+    """
+
+    def __init__(self) -> None:
+        self.last_id: str | None = None
+        self.retry_seconds: float | None = None
+        self._rest = b""
+        self._id: str | None = None
+        self._data: list[bytes] = []
+
+    def forget_partial(self) -> None:
+        """A connection broke: half an event is no event, and its id was never reached."""
+        self._rest, self._id, self._data = b"", None, []
+
+    def feed(self, chunk: bytes) -> Iterator[Entry | None]:
+        """Whole entries, and None for a comment: the server's way to show that it is alive."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            yield from self._take(line.removesuffix(b"\r"))
+
+    def _take(self, line: bytes) -> Iterator[Entry | None]:
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        match name:
+            case b"" if line:
+                yield None
+            case b"":
+                yield from self._dispatch()
+            case b"id":
+                self._id = value.decode()
+            case b"data":
+                self._data.append(value)
+            case b"retry" if value.isdigit():
+                self.retry_seconds = int(value) / 1000
+
+    def _dispatch(self) -> Iterator[Entry]:
+        data, self._data = b"\n".join(self._data), []
+        self.last_id, self._id = self._id or self.last_id, None
+        if data:
+            yield decode_entry(data)
+
+
+def decode_entry(data: bytes) -> Entry:
+    try:
+        return msgspec.json.decode(data, type=Entry)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableAnswer(f"The event stream holds something that is not a timeline entry: {error}") from error

@@ -1,0 +1,28 @@
+"""Projects: what allocations belong to."""
+
+from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co
+from gpuaas.sdk.requests import Request, get, path, post
+from gpuaas.wire.common import Page
+from gpuaas.wire.identity import CreateProject, Project
+from gpuaas.wire.timeline import Entry
+
+
+class Projects(Noun[R_co]):
+    @Listing
+    def list(self, *, limit: int | None = None) -> Request[Page[Project]]:
+        return get(path("projects"), Page[Project], limit=limit)
+
+    @Call
+    def get(self, id: str) -> Request[Project]:
+        return get(path("projects", id), Project)
+
+    @Call
+    def create(
+        self, slug: str, *, tenant_id: str | None = None, idempotency_key: str | None = None
+    ) -> Request[Project]:
+        return post(path("projects"), Project, CreateProject(slug=slug, tenant_id=tenant_id), key=idempotency_key)
+
+    @Following
+    def events(self, id: str) -> Request[Entry]:
+        """What happens to anything in the project."""
+        return get(path("projects", id, "events"), Entry)

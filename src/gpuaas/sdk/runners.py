@@ -1,0 +1,197 @@
+"""The two ways to run a request: now, or when awaited. Line for line alike; what they decide is decided elsewhere."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import aclosing, closing
+from typing import TypeVar
+
+import httpx
+
+from gpuaas.sdk.errors import Unreachable
+from gpuaas.sdk.exchange import Exchange, read
+from gpuaas.sdk.following import Following
+from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, page_after
+from gpuaas.sdk.waiting import Patience, end_of
+from gpuaas.wire.common import Page
+from gpuaas.wire.timeline import Entry
+
+T = TypeVar("T")
+
+
+class SyncRunner:
+    """Runs requests on the calling thread."""
+
+    def __init__(self, exchange: Exchange, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._exchange, self._sleep = exchange, sleep
+        self._http = httpx.Client(verify=exchange.verify, trust_env=exchange.trust_env)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def run(self, request: Request[T]) -> T:
+        """Send until there is an answer worth having."""
+        sent, retries, failures = self._exchange.prepare(request), self._exchange.options.retries, 0
+        while True:
+            failures += 1
+            try:
+                response = self._http.send(sent)
+            except httpx.TransportError as error:
+                delay = retries.after_silence(failures)
+                if delay is None or request.repeat is Repeat.NEVER:
+                    raise unreachable(sent, error) from error
+            else:
+                delay = retries.after_answer(response, failures)
+                if delay is None or request.repeat is Repeat.NEVER:
+                    return read(request, response)
+            self._sleep(delay)
+
+    def walk(self, request: Request[Page[T]]) -> Iterator[T]:
+        """Every item of every page; the next page is fetched when it is reached."""
+        page = self.run(request)
+        yield from page.items
+        while page.next_cursor is not None:
+            page = self.run(page_after(request, page.next_cursor))
+            yield from page.items
+
+    def follow(self, request: Request[Entry]) -> Generator[Entry, None, None]:
+        """Entries as they happen, over broken connections, until the caller stops reading."""
+        with closing(self._listen(request, Following(self._exchange))) as entries:
+            for entry in entries:
+                if entry is not None:
+                    yield entry
+
+    def watch(self, watch: Watch[T]) -> Generator[T, None, None]:
+        """The thing now, and again whenever it may have changed; ends when it is settled."""
+        with closing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as entries:
+            for entry in entries:
+                if entry is None or watch.concerns(entry):
+                    thing = self.run(watch.look)
+                    yield thing
+                    if watch.is_settled(thing):
+                        return
+
+    def wait(self, wait: Wait[T]) -> T:
+        patience = Patience(wait.timeout)
+        with closing(self.watch(wait.watch)) as things:
+            for thing in things:
+                if wait.watch.is_settled(thing):
+                    return end_of(wait, thing)
+                patience.check()
+        raise AssertionError("a watch ends only when it is settled")
+
+    def _listen(self, request: Request[Entry], following: Following) -> Generator[Entry | None, None, None]:
+        """Entries; and None when the stream opened, beat, fell silent or failed: a moment to look for oneself."""
+        while True:
+            sent = following.next_request(request)
+            try:
+                response = self._http.send(sent, stream=True)
+                try:
+                    if not response.is_success:
+                        response.read()
+                    following.opened(response)
+                    yield None
+                    if response.is_success:
+                        for chunk in response.iter_bytes():
+                            yield from following.feed(chunk)
+                finally:
+                    response.close()
+            except httpx.TransportError as error:
+                following.broke(unreachable(sent, error))
+                yield None
+            self._sleep(following.delay())
+
+
+class AsyncRunner:
+    """Runs requests on an event loop."""
+
+    def __init__(self, exchange: Exchange, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._exchange, self._sleep = exchange, sleep
+        self._http = httpx.AsyncClient(verify=exchange.verify, trust_env=exchange.trust_env)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def run(self, request: Request[T]) -> T:
+        """Send until there is an answer worth having."""
+        sent, retries, failures = self._exchange.prepare(request), self._exchange.options.retries, 0
+        while True:
+            failures += 1
+            try:
+                response = await self._http.send(sent)
+            except httpx.TransportError as error:
+                delay = retries.after_silence(failures)
+                if delay is None or request.repeat is Repeat.NEVER:
+                    raise unreachable(sent, error) from error
+            else:
+                delay = retries.after_answer(response, failures)
+                if delay is None or request.repeat is Repeat.NEVER:
+                    return read(request, response)
+            await self._sleep(delay)
+
+    async def walk(self, request: Request[Page[T]]) -> AsyncIterator[T]:
+        """Every item of every page; the next page is fetched when it is reached."""
+        page = await self.run(request)
+        for item in page.items:
+            yield item
+        while page.next_cursor is not None:
+            page = await self.run(page_after(request, page.next_cursor))
+            for item in page.items:
+                yield item
+
+    async def follow(self, request: Request[Entry]) -> AsyncGenerator[Entry, None]:
+        """Entries as they happen, over broken connections, until the caller stops reading."""
+        async with aclosing(self._listen(request, Following(self._exchange))) as entries:
+            async for entry in entries:
+                if entry is not None:
+                    yield entry
+
+    async def watch(self, watch: Watch[T]) -> AsyncGenerator[T, None]:
+        """The thing now, and again whenever it may have changed; ends when it is settled."""
+        async with aclosing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as entries:
+            async for entry in entries:
+                if entry is None or watch.concerns(entry):
+                    thing = await self.run(watch.look)
+                    yield thing
+                    if watch.is_settled(thing):
+                        return
+
+    async def wait(self, wait: Wait[T]) -> T:
+        patience = Patience(wait.timeout)
+        async with aclosing(self.watch(wait.watch)) as things:
+            async for thing in things:
+                if wait.watch.is_settled(thing):
+                    return end_of(wait, thing)
+                patience.check()
+        raise AssertionError("a watch ends only when it is settled")
+
+    async def _listen(self, request: Request[Entry], following: Following) -> AsyncGenerator[Entry | None, None]:
+        """Entries; and None when the stream opened, beat, fell silent or failed: a moment to look for oneself."""
+        while True:
+            sent = following.next_request(request)
+            try:
+                response = await self._http.send(sent, stream=True)
+                try:
+                    if not response.is_success:
+                        await response.aread()
+                    following.opened(response)
+                    yield None
+                    if response.is_success:
+                        async for chunk in response.aiter_bytes():
+                            for entry in following.feed(chunk):
+                                yield entry
+                finally:
+                    await response.aclose()
+            except httpx.TransportError as error:
+                following.broke(unreachable(sent, error))
+                yield None
+            await self._sleep(following.delay())
+
+
+Runner = SyncRunner | AsyncRunner
+
+
+def unreachable(sent: httpx.Request, error: httpx.TransportError) -> Unreachable:
+    """Only the origin is named: a path may hold names that a log should not."""
+    origin = f"{sent.url.scheme}://{sent.url.netloc.decode()}"
+    return Unreachable(f"{origin} does not answer: {str(error) or type(error).__name__}")
