@@ -138,6 +138,7 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     detail: str = ""  # for operators
     environment: Environment | None = None
     proofs: list[ProofItem] = []
+    facts: NodeFacts | None = None  # what `node.probe` found
     phases: list[Progress] = []  # all of them again: progress may have been lost with a link
 
 

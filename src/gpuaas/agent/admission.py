@@ -1,0 +1,123 @@
+"""Whether a task that came down the link is taken. Signature first: bytes of unknown origin are not even decoded."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from gpuaas.agent.journal import Entry, Journal
+from gpuaas.agent.tasks.kinds import KINDS
+from gpuaas.agent.tasks.work import TaskRefusedError, Work
+from gpuaas.wire.link import TASK_PURPOSE, Result, Task, TaskBody, TaskKind, TaskStatus, Verifier
+
+UNREAD = ""
+"""The task id in an answer to bytes that were not read."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """To be journaled and done."""
+
+    task: Task
+    body: TaskBody
+    work: Work
+
+
+@dataclass(frozen=True)
+class Known:
+    """Taken before: its answer is in the journal, or it is under way."""
+
+    id: str
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Not taken: this is the answer, and nothing was done."""
+
+    result: Result
+
+
+class Verifiers:
+    """The keys whose signatures this node follows."""
+
+    def __init__(self, pinned: Sequence[Verifier]) -> None:
+        self._keys = {
+            one.id: Ed25519PublicKey.from_public_bytes(base64.b64decode(one.public_key, validate=True))
+            for one in pinned
+        }
+
+    def objection(self, task: Task) -> str | None:
+        """Why these bytes are not to be believed; None when they are."""
+        key = self._keys.get(task.signer)
+        if key is None:
+            return "unknown signer"
+        try:
+            key.verify(task.signature, TASK_PURPOSE + task.body)
+        except InvalidSignature:
+            return "bad signature"
+        return None
+
+
+class Admission:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._verifiers = Verifiers(journal.pinned.verifiers)
+
+    def judge(self, task: Task, now: datetime) -> Taken | Known | Answered:
+        """`now` is the server's time."""
+        if objection := self._verifiers.objection(task):
+            digest = hashlib.sha256(task.body).hexdigest()
+            return Answered(_answer(UNREAD, TaskStatus.REFUSED, objection, now, f"signer {task.signer}, body {digest}"))
+        try:
+            body = msgspec.msgpack.decode(task.body, type=TaskBody)
+        except msgspec.DecodeError as error:
+            return Answered(_answer(UNREAD, TaskStatus.REFUSED, "malformed task", now, str(error)))
+        if (entry := self._journal.find(body.id)) is not None:
+            return Known(body.id, entry)
+        try:
+            work = self._read(body)
+        except TaskRefusedError as refusal:
+            return Answered(_answer(body.id, TaskStatus.REFUSED, refusal.reason, now, refusal.detail))
+        answer = self._too_late(body, now)
+        return Taken(task, body, work) if answer is None else Answered(answer)
+
+    def reread(self, entry: Entry) -> Taken:
+        """A task from the journal, its signature looked at again: what the disk changed is not done."""
+        if objection := self._verifiers.objection(entry.task):
+            raise TaskRefusedError("damaged task", f"{objection} in the journal")
+        body = msgspec.msgpack.decode(entry.task.body, type=TaskBody)
+        return Taken(entry.task, body, self._read(body))
+
+    def _read(self, body: TaskBody) -> Work:
+        if body.node_id != self._journal.pinned.node_id:
+            raise TaskRefusedError("not for this node", f"the task names {body.node_id}")
+        if body.kind not in KINDS:
+            raise TaskRefusedError("unknown kind", f"this agent does not know {body.kind!r}")
+        if body.expires_at.tzinfo is None:
+            raise TaskRefusedError("malformed task", "its expiry has no time zone")
+        return KINDS[body.kind](body)
+
+    def _too_late(self, body: TaskBody, now: datetime) -> Result | None:
+        """A sequence number is used once: after its answer was acknowledged, the same task again changes nothing."""
+        if body.expires_at <= now:
+            return _answer(body.id, TaskStatus.EXPIRED, "the task came after its expiry", now)
+        if body.allocation_id is None:
+            return None
+        standing = self._journal.standing(body.allocation_id)
+        if standing.is_removed and body.kind != TaskKind.REMOVE:
+            reason = "the environment was removed and is never made again"
+        elif body.seq <= standing.highest_seq:
+            reason = f"task {standing.highest_seq} of this allocation came before"
+        else:
+            return None
+        return _answer(body.id, TaskStatus.SUPERSEDED, reason, now)
+
+
+def _answer(task_id: str, status: TaskStatus, reason: str, at: datetime, detail: str = "") -> Result:
+    return Result(task_id=task_id, status=status, at=at, reason=reason, detail=detail)

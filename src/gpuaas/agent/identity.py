@@ -1,0 +1,213 @@
+"""Who this node is: a key made here that never leaves, and what the server said at enrolment."""
+
+import base64
+import ipaddress
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from gpuaas.agent import journal
+from gpuaas.core.points import Points
+from gpuaas.wire.environments import NodeFacts
+from gpuaas.wire.link import Enrol, Enrolled, Verifier, link_proof
+
+KEY_FILE = "node.key"
+NODE_FILE = "node.json"
+ENROL_PATH = "/internal/v1/nodes/enrol"
+ENROL_SECONDS = 30.0
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class IdentityError(Exception):
+    """This node cannot enrol or start as it is; the message says why and what to do."""
+
+
+class NodeFile(msgspec.Struct, frozen=True, kw_only=True):
+    """`node.json`: written last at enrolment, so that its presence means enrolled."""
+
+    node_id: str
+    server_url: str
+    allow_plain_http: bool
+    verifiers: tuple[Verifier, ...]
+
+
+@dataclass(frozen=True)
+class Identity:
+    node: NodeFile
+    key: Ed25519PrivateKey
+
+    @property
+    def node_id(self) -> str:
+        return self.node.node_id
+
+    @property
+    def origin(self) -> str:
+        return origin_of(self.node.server_url)
+
+    @property
+    def link_url(self) -> str:
+        return f"ws{self.node.server_url.removeprefix('http')}/internal/v1/nodes/{self.node_id}/link"
+
+    def prove(self, nonce: bytes) -> bytes:
+        """Good for this nonce and this origin only: a proof given to one server opens nothing at another."""
+        return self.key.sign(link_proof(nonce, self.node_id, self.origin))
+
+
+async def enrol(
+    server_url: str,
+    token: str,
+    folder: Path,
+    facts: NodeFacts,
+    *,
+    agent_version: str,
+    points: Points,
+    allow_plain_http: bool = False,
+) -> Identity:
+    """Make this folder a node of that server. Cut anywhere, it may be repeated: the first try's key is used again."""
+    if is_enrolled(folder):
+        raise IdentityError(f"{folder} is enrolled already. Start the agent, or enrol with another folder.")
+    server_url = checked_url(server_url, allow_plain_http=allow_plain_http)
+    _prepare(folder, points)
+    key = _key_of(folder, points)
+    points.reach("enrol:ask:before")
+    enrolled = await _ask(
+        server_url,
+        Enrol(
+            token=token,
+            public_key=base64.b64encode(key.public_key().public_bytes_raw()).decode(),
+            agent_version=agent_version,
+            facts=facts,
+        ),
+    )
+    points.reach("enrol:ask:after")
+    verifiers = tuple(enrolled.verifiers)
+    journal.create(folder / journal.FILE, journal.Pinned(enrolled.node_id, verifiers))
+    points.reach("enrol:journal:after")
+    node = NodeFile(
+        node_id=enrolled.node_id, server_url=server_url, allow_plain_http=allow_plain_http, verifiers=verifiers
+    )
+    _write(folder / NODE_FILE, msgspec.json.format(msgspec.json.encode(node)))
+    points.reach("enrol:node:after")
+    return Identity(node, key)
+
+
+def is_enrolled(folder: Path) -> bool:
+    return (folder / NODE_FILE).exists()
+
+
+def load(folder: Path) -> Identity:
+    """The identity in this folder, its address checked again: a file edited by hand gets no more than enrolment did."""
+    try:
+        node = msgspec.json.decode((folder / NODE_FILE).read_bytes(), type=NodeFile)
+        key = Ed25519PrivateKey.from_private_bytes(base64.b64decode((folder / KEY_FILE).read_bytes(), validate=True))
+    except FileNotFoundError as error:
+        missing = f"{folder} is not enrolled: {error.filename} is missing."
+        raise IdentityError(f"{missing} Run `gpuaas agent enrol --server URL --token TOKEN` first.") from error
+    except (msgspec.DecodeError, ValueError) as error:
+        raise IdentityError(f"The identity in {folder} is damaged ({error}). Put the files back, or enrol.") from error
+    checked_url(node.server_url, allow_plain_http=node.allow_plain_http)
+    return Identity(node, key)
+
+
+def change_server(folder: Path, server_url: str) -> None:
+    """The same server at another address; the node stays who it is."""
+    node = load(folder).node
+    checked = checked_url(server_url, allow_plain_http=node.allow_plain_http)
+    moved = msgspec.structs.replace(node, server_url=checked)
+    _write(folder / NODE_FILE, msgspec.json.format(msgspec.json.encode(moved)))
+
+
+def checked_url(url: str, *, allow_plain_http: bool) -> str:
+    """An address the node may dial. Over plain http anybody on the way could read tokens or be the server."""
+    parts = urlsplit(url)
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
+        raise IdentityError(f"{url!r} is not a server address. It looks like https://gpuaas.example.org.")
+    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(parts.hostname):
+        raise IdentityError(f"{url} is plain http beyond this machine. Use https, or allow plain http explicitly.")
+    return url.rstrip("/")
+
+
+def origin_of(url: str) -> str:
+    """`scheme://host:port`, the port always written: what a link proof is bound to."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}:{parts.port or DEFAULT_PORTS[parts.scheme]}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def _ask(server_url: str, request: Enrol) -> Enrolled:
+    headers = {"content-type": "application/json"}
+    try:
+        async with httpx.AsyncClient(timeout=ENROL_SECONDS, trust_env=False) as http:
+            answer = await http.post(server_url + ENROL_PATH, content=msgspec.json.encode(request), headers=headers)
+    except httpx.HTTPError as error:
+        raise IdentityError(f"{server_url} did not answer ({error}). Check the address and try again.") from error
+    if not answer.is_success:
+        raise IdentityError(
+            f"{server_url} refused the enrolment ({answer.status_code}): {_detail(answer.content)}"
+            " A token works once and only for minutes: ask an operator for a new one."
+        )
+    try:
+        return msgspec.json.decode(answer.content, type=Enrolled)
+    except msgspec.DecodeError as error:
+        raise IdentityError(f"{server_url} does not answer like a GPUaaS server ({error}).") from error
+
+
+class _Refusal(msgspec.Struct):
+    detail: str = "no reason given."
+
+
+def _detail(body: bytes) -> str:
+    try:
+        return msgspec.json.decode(body, type=_Refusal).detail
+    except msgspec.DecodeError:
+        return _Refusal().detail
+
+
+def _key_of(folder: Path, points: Points) -> Ed25519PrivateKey:
+    """Made before the server hears of this node, so that no answer can be lost for want of its key."""
+    path = folder / KEY_FILE
+    if path.exists():
+        return Ed25519PrivateKey.from_private_bytes(base64.b64decode(path.read_bytes()))
+    key = Ed25519PrivateKey.generate()
+    points.reach("enrol:key:before")
+    _write(path, base64.b64encode(key.private_bytes_raw()))
+    points.reach("enrol:key:after")
+    return key
+
+
+def _prepare(folder: Path, points: Points) -> None:
+    """A journal without `node.json` is left by an enrolment cut short, unless an agent has already worked from it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / journal.FILE
+    if not path.exists():
+        return
+    found = journal.Journal.open(path, points)
+    try:
+        if not found.is_unused:
+            raise IdentityError(f"{path} belongs to node {found.pinned.node_id}. Enrol with another folder.")
+    finally:
+        found.close()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Mode 0600, and the whole of it or nothing, also after a power cut."""
+    draft = path.with_name(path.name + ".draft")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+    draft.replace(path)
+    journal.sync_folder(path.parent)

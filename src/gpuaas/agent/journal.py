@@ -1,0 +1,257 @@
+"""What the node must still know after a power cut: tasks taken, how far they came, answers not yet heard.
+
+One SQLite file, one writer, one fsync a commit. The file is made at enrolment and at no other time: an agent that finds
+it missing, cut or foreign stops and says so, because a forgotten removal could bring a removed environment back.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from gpuaas.core.points import Points
+from gpuaas.wire.link import Progress, Result, Task, TaskBody, Verifier
+
+FILE = "journal.db"
+FORMAT = 1
+
+SCHEMA = """
+create table node (
+    only integer primary key check (only = 1), node_id text not null, verifiers blob not null,
+    server_time text, boot_id text, monotonic real
+) strict;
+create table allocations (
+    allocation_id text primary key, highest_seq integer not null, removed_at text
+) strict, without rowid;
+create table tasks (
+    position integer primary key, id text not null unique, allocation_id text, kind text not null,
+    body blob not null, signer text not null, signature blob not null,
+    received_at text not null, attempts integer not null default 1, result blob
+) strict;
+create table phases (
+    position integer primary key, task_id text not null references tasks (id) on delete cascade, progress blob not null
+) strict;
+create index phases_of_a_task on phases (task_id);
+"""
+
+
+class JournalRefusedError(Exception):
+    """The journal cannot be trusted; the message says what is wrong and what to do."""
+
+    def __init__(self, path: Path, wrong: str) -> None:
+        super().__init__(
+            f"The journal {path} cannot be used: {wrong}. The agent does not start without it and never makes a new one"
+            " by itself, because it says which environments were removed. Put the file back from this machine's disk or"
+            " backup; if it is lost, drain this node, move its folder away and enrol it again as a new node."
+        )
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """Who this node is and whose signatures it follows, as told at enrolment."""
+
+    node_id: str
+    verifiers: tuple[Verifier, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the tasks of one allocation have come on this node."""
+
+    highest_seq: int
+    is_removed: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A task that was taken: the exact bytes that were signed, and its answer once there is one."""
+
+    task: Task
+    attempts: int
+    result: Result | None
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """The server's time at one reading of this machine's monotonic clock, good until the machine boots again."""
+
+    server_time: datetime
+    boot_id: str
+    monotonic: float
+
+
+def create(path: Path, pinned: Pinned) -> None:
+    """An empty journal, whole or not at all: made under another name and moved into place."""
+    draft = path.with_name(path.name + ".draft")
+    for rest in ("", "-wal", "-shm"):  # of a creation cut short: SQLite would play an old log into the new file
+        draft.with_name(draft.name + rest).unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    db = sqlite3.connect(draft, isolation_level=None)
+    try:
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma synchronous = full")
+        db.executescript(f"begin; {SCHEMA} pragma user_version = {FORMAT}; commit;")
+        db.execute(
+            "insert into node (only, node_id, verifiers) values (1, ?, ?)",
+            (pinned.node_id, msgspec.json.encode(pinned.verifiers)),
+        )
+    finally:
+        db.close()
+    draft.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """A new or renamed file survives a power cut only once its folder is on the disk too."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class Journal:
+    """The open journal; it locks the file, so a second agent on the same folder is refused."""
+
+    def __init__(self, db: sqlite3.Connection, pinned: Pinned, points: Points) -> None:
+        self._db, self._points = db, points
+        self.pinned = pinned
+
+    @classmethod
+    def open(cls, path: Path, points: Points) -> Self:
+        if not path.exists():
+            raise JournalRefusedError(path, "it is missing")
+        db = sqlite3.connect(f"file:{path}?mode=rw", uri=True, isolation_level=None, timeout=0)
+        try:
+            return cls(db, _trusted(db, path), points)
+        except (sqlite3.DatabaseError, msgspec.DecodeError) as error:
+            db.close()
+            busy = isinstance(error, sqlite3.Error) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            wrong = "another agent is running on this folder" if busy else f"it is damaged ({error})"
+            raise JournalRefusedError(path, wrong) from error
+        except JournalRefusedError:
+            db.close()
+            raise
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def is_unused(self) -> bool:
+        """No agent has worked from it: no welcome heard, no task taken."""
+        return self.anchor() is None
+
+    def accept(self, task: Task, body: TaskBody, *, is_removal: bool, at: datetime) -> None:
+        """Taken, before anything is done. A removal is remembered for ever from this moment, not from its end."""
+        with self._commit("accept"):
+            self._db.execute(
+                "insert into tasks (id, allocation_id, kind, body, signer, signature, received_at)"
+                " values (?, ?, ?, ?, ?, ?, ?)",
+                (body.id, body.allocation_id, body.kind, task.body, task.signer, task.signature, at.isoformat()),
+            )
+            if body.allocation_id is not None:
+                self._db.execute(
+                    "insert into allocations values (?1, ?2, ?3) on conflict do update"
+                    " set highest_seq = max(highest_seq, ?2), removed_at = coalesce(removed_at, ?3)",
+                    (body.allocation_id, body.seq, at.isoformat() if is_removal else None),
+                )
+
+    def replay(self, task_id: str) -> None:
+        """Begun again after a crash or a stop."""
+        with self._commit("replay"):
+            self._db.execute("update tasks set attempts = attempts + 1 where id = ?", (task_id,))
+
+    def record_phase(self, progress: Progress) -> None:
+        with self._commit("phase"):
+            self._db.execute(
+                "insert into phases (task_id, progress) values (?, ?)",
+                (progress.task_id, msgspec.msgpack.encode(progress)),
+            )
+
+    def finish(self, result: Result) -> None:
+        """The answer, before it is sent. The first one stands."""
+        with self._commit("finish"):
+            self._db.execute(
+                "update tasks set result = ? where id = ? and result is null",
+                (msgspec.msgpack.encode(result), result.task_id),
+            )
+
+    def acknowledge(self, task_ids: Sequence[str]) -> None:
+        """The server's database has these answers, so the node may forget them; sequence and removals stay."""
+        with self._commit("acknowledge"):
+            self._db.executemany(
+                "delete from tasks where id = ? and result is not null", [(task_id,) for task_id in task_ids]
+            )
+
+    def drop_anchor(self, anchor: Anchor) -> None:
+        with self._commit("anchor"):
+            self._db.execute(
+                "update node set server_time = ?, boot_id = ?, monotonic = ?",
+                (anchor.server_time.isoformat(), anchor.boot_id, anchor.monotonic),
+            )
+
+    def anchor(self) -> Anchor | None:
+        row = self._db.execute("select server_time, boot_id, monotonic from node").fetchone()
+        server_time, boot_id, monotonic = row
+        return Anchor(datetime.fromisoformat(server_time), boot_id, monotonic) if server_time else None
+
+    def standing(self, allocation_id: str) -> Standing:
+        query = "select highest_seq, removed_at from allocations where allocation_id = ?"
+        row = self._db.execute(query, (allocation_id,)).fetchone()
+        return Standing(row[0], row[1] is not None) if row else Standing(0, is_removed=False)
+
+    def find(self, task_id: str) -> Entry | None:
+        return next(self._entries("id = ?", task_id), None)
+
+    def unfinished(self) -> list[Entry]:
+        """In the order they were taken."""
+        return list(self._entries("result is null"))
+
+    def results(self) -> list[Result]:
+        """Every answer the server has not acknowledged, oldest first."""
+        return [entry.result for entry in self._entries("result is not null") if entry.result is not None]
+
+    def phases(self, task_id: str) -> list[Progress]:
+        rows = self._db.execute("select progress from phases where task_id = ? order by position", (task_id,))
+        return [msgspec.msgpack.decode(progress, type=Progress) for (progress,) in rows]
+
+    def _entries(self, where: str, *values: object) -> Iterator[Entry]:
+        rows = self._db.execute(
+            f"select body, signer, signature, attempts, result from tasks where {where} order by position", values
+        )
+        for body, signer, signature, attempts, result in rows.fetchall():
+            answer = msgspec.msgpack.decode(result, type=Result) if result is not None else None
+            yield Entry(Task(body=body, signer=signer, signature=signature), attempts, answer)
+
+    @contextmanager
+    def _commit(self, what: str) -> Iterator[None]:
+        self._db.execute("begin immediate")
+        try:
+            yield
+            self._points.reach(f"journal:{what}:before")
+            self._db.execute("commit")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("rollback")
+            raise
+        self._points.reach(f"journal:{what}:after")
+
+
+def _trusted(db: sqlite3.Connection, path: Path) -> Pinned:
+    """Looks at every page before the first task is believed; a cut file is never read as an empty one."""
+    for setting in ("locking_mode = exclusive", "synchronous = full", "foreign_keys = on"):
+        db.execute(f"pragma {setting}")
+    if (found := db.execute("pragma user_version").fetchone()[0]) != FORMAT:
+        raise JournalRefusedError(path, f"it is of format {found}, and this agent reads format {FORMAT}")
+    if (verdict := db.execute("pragma quick_check").fetchone()[0]) != "ok":
+        raise JournalRefusedError(path, f"it is damaged ({verdict})")
+    row = db.execute("select node_id, verifiers from node").fetchone()
+    if row is None:
+        raise JournalRefusedError(path, "it does not say which node it belongs to")
+    return Pinned(row[0], tuple(msgspec.json.decode(row[1], type=list[Verifier])))

@@ -1,0 +1,148 @@
+"""The one WebSocket of a node: dialled out, opened by proof, dialled again for ever when it breaks."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+import structlog
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from gpuaas.agent.identity import Identity
+from gpuaas.agent.outgoing import Outgoing
+from gpuaas.wire.link import BEAT_SECONDS, Ack, Beat, Challenge, Down, Hello, Task, Welcome
+
+FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
+LONGEST_RETRY_SECONDS = 8.0
+MOST_DOUBLINGS = 8
+STEADY_SECONDS = 10.0  # a link that lived this long was good: the next retry is a first one again
+OPENING_SECONDS = 10.0
+PING_SECONDS = 5.0  # asked this often and answered within as long, or the server counts as dead
+CLOSING_SECONDS = 1.0
+LARGEST_MESSAGE = 1 << 20
+
+log = structlog.get_logger()
+decoder: msgspec.msgpack.Decoder[Down] = msgspec.msgpack.Decoder(Down)
+
+
+class Listener(Protocol):
+    """Who acts on what comes down; every call returns at once."""
+
+    def welcomed(self, welcome: Welcome) -> None: ...
+
+    def received(self, task: Task) -> None: ...
+
+    def acknowledged(self, task_ids: list[str]) -> None: ...
+
+
+class LinkRefusedError(Exception):
+    """The other end does not speak the opening of this protocol."""
+
+
+class Dial(connect):
+    """Follows no redirect: the proof is bound to the origin dialled, and is shown to no other."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
+class Link:
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        introduce: Callable[[bytes], Hello],
+        outgoing: Outgoing,
+        monotonic: Callable[[], float],
+        randomness: Callable[[int], bytes],
+    ) -> None:
+        self._identity, self._introduce, self._outgoing = identity, introduce, outgoing
+        self._monotonic, self._randomness = monotonic, randomness
+
+    async def run(self, listener: Listener) -> None:
+        """For ever, until cancelled."""
+        failures = 0
+        while True:
+            began = self._monotonic()
+            try:
+                await self._once(listener)
+            except* (OSError, WebSocketException, LinkRefusedError) as broken:
+                log.warning("link.broken", node=self._identity.node_id, why=_why(broken))
+            failures = 0 if self._monotonic() - began >= STEADY_SECONDS else failures + 1
+            await asyncio.sleep(self._delay(failures))
+
+    async def _once(self, listener: Listener) -> None:
+        async with Dial(
+            self._identity.link_url,
+            compression=None,
+            proxy=None,
+            max_size=LARGEST_MESSAGE,
+            open_timeout=OPENING_SECONDS,
+            ping_interval=PING_SECONDS,
+            ping_timeout=PING_SECONDS,
+            close_timeout=CLOSING_SECONDS,
+        ) as socket:
+            async with asyncio.timeout(OPENING_SECONDS):
+                welcome = await self._open(socket)
+            log.info("link.open", node=self._identity.node_id, epoch=welcome.epoch)
+            self._outgoing.open()
+            try:
+                listener.welcomed(welcome)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._receive(socket, listener))
+                    group.create_task(self._send(socket))
+                    group.create_task(self._beat(socket))
+            finally:
+                self._outgoing.close()
+
+    async def _open(self, socket: ClientConnection) -> Welcome:
+        challenge = _read(await socket.recv())
+        if not isinstance(challenge, Challenge):
+            raise LinkRefusedError("the server did not begin with a challenge")
+        await socket.send(msgspec.msgpack.encode(self._introduce(challenge.nonce)))
+        welcome = _read(await socket.recv())
+        if not isinstance(welcome, Welcome):
+            raise LinkRefusedError("the server did not welcome this node")
+        return welcome
+
+    async def _receive(self, socket: ClientConnection, listener: Listener) -> None:
+        while True:
+            match _read(await socket.recv()):
+                case Task() as task:
+                    listener.received(task)
+                case Ack(task_ids=task_ids):
+                    listener.acknowledged(task_ids)
+                case other:
+                    log.warning("link.message_ignored", message=type(other).__name__)
+
+    async def _send(self, socket: ClientConnection) -> None:
+        while True:
+            await socket.send(msgspec.msgpack.encode(await self._outgoing.get()))
+
+    async def _beat(self, socket: ClientConnection) -> None:
+        beat = msgspec.msgpack.encode(Beat())
+        while True:
+            await socket.send(beat)
+            await asyncio.sleep(BEAT_SECONDS)
+
+    def _delay(self, failures: int) -> float:
+        """Full jitter: a fleet that lost its server comes back spread out, and no agent waits long."""
+        doublings = min(max(failures - 1, 0), MOST_DOUBLINGS)
+        ceiling = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * (1 << doublings))
+        return ceiling * int.from_bytes(self._randomness(4), "big") / (1 << 32)
+
+
+def _read(message: str | bytes) -> Down | None:
+    """None for what a newer server may say and this agent does not know."""
+    try:
+        return decoder.decode(message if isinstance(message, bytes) else b"")
+    except msgspec.DecodeError as error:
+        log.warning("link.message_unreadable", why=str(error))
+        return None
+
+
+def _why(broken: BaseExceptionGroup[BaseException]) -> str:
+    """The first cause, in a line."""
+    first = broken.exceptions[0]
+    return _why(first) if isinstance(first, BaseExceptionGroup) else f"{type(first).__name__}: {first}"

@@ -1,0 +1,344 @@
+"""The agent: takes tasks, does them, remembers and answers.
+
+Tasks of one allocation run strictly one after the other, those of different allocations side by side. A task is in the
+journal before anything is done and its result before anything is said, so a crash anywhere ends in the same place. The
+agent makes and removes nothing that no task asked for: what it finds unasked, it reports.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from gpuaas.agent import identity as identities
+from gpuaas.agent import journal as journals
+from gpuaas.agent.admission import Admission, Answered, Known, Taken
+from gpuaas.agent.identity import Identity
+from gpuaas.agent.journal import Journal, JournalRefusedError, Pinned
+from gpuaas.agent.link import Link
+from gpuaas.agent.outgoing import Outgoing
+from gpuaas.agent.server_time import ServerTime, machine_boot_id
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError
+from gpuaas.core.clock import Clock
+from gpuaas.core.points import Points
+from gpuaas.engines.base import Engine, EngineError
+from gpuaas.wire.environments import Environment, NodeFacts
+from gpuaas.wire.link import Hello, LogLines, Progress, Report, Result, Task, TaskKind, TaskStatus, Welcome
+
+AT_ONCE = 16  # tasks under way together; more wait
+WATCH_SECONDS = 3.0
+LOOKS = 3  # how often an observation is made again because a task ended meanwhile
+LINES_PER_ATTEMPT = 200
+LONGEST_LINE = 2000
+
+log = structlog.get_logger()
+
+
+@dataclass(eq=False)
+class Job:
+    """A task taken and not yet answered."""
+
+    taken: Taken
+    attempt: int
+    has_begun: bool = False
+    is_overtaken: bool = False
+    lines_said: int = 0
+    runner: asyncio.Task[None] | None = None
+
+    @property
+    def id(self) -> str:
+        return self.taken.body.id
+
+    @property
+    def kind(self) -> str:
+        return self.taken.body.kind
+
+    @property
+    def lane(self) -> str:
+        """What it must not overlap with: a task of the node as a whole overlaps with nothing."""
+        return self.taken.body.allocation_id or self.id
+
+
+async def run_agent(
+    *,
+    folder: Path,
+    engine: Engine,
+    clock: Clock,
+    points: Points,
+    stop: asyncio.Event,
+    stop_environments: Callable[[], bool],
+    agent_version: str,
+    randomness: Callable[[int], bytes] = os.urandom,
+    boot_id: str | None = None,
+) -> None:
+    """Until `stop` is set. Raises at once if the folder is not enrolled or its journal cannot be trusted."""
+    identity = identities.load(folder)
+    journal = Journal.open(folder / journals.FILE, points)
+    try:
+        if journal.pinned != Pinned(identity.node_id, identity.node.verifiers):
+            raise JournalRefusedError(folder / journals.FILE, "it belongs to another node than node.json says")
+        admission = Admission(journal)
+        left_over = _left_over(journal, admission, folder / journals.FILE)
+        await engine.start()
+        try:
+            agent = Agent(
+                identity=identity,
+                journal=journal,
+                admission=admission,
+                engine=engine,
+                server_time=ServerTime(clock, boot_id or machine_boot_id(), journal.anchor()),
+                points=points,
+                facts=await engine.probe(),
+                agent_version=agent_version,
+            )
+            await agent.run(left_over, clock.monotonic, randomness, stop)
+        finally:
+            await engine.close(stop_environments=stop_environments())
+    finally:
+        journal.close()
+
+
+def _left_over(journal: Journal, admission: Admission, path: Path) -> list[Job]:
+    """What a crash or a stop left undone, in the order it was taken."""
+    try:
+        return [Job(admission.reread(entry), entry.attempts + 1) for entry in journal.unfinished()]
+    except TaskRefusedError as refusal:
+        raise JournalRefusedError(path, f"it holds a task that cannot be followed ({refusal})") from refusal
+
+
+class Agent:
+    """The listener of the link and the owner of every task under way."""
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        journal: Journal,
+        admission: Admission,
+        engine: Engine,
+        server_time: ServerTime,
+        points: Points,
+        facts: NodeFacts,
+        agent_version: str,
+    ) -> None:
+        self._identity, self._journal, self._admission = identity, journal, admission
+        self._engine, self._time, self._points = engine, server_time, points
+        self._facts, self._agent_version = facts, agent_version
+        self._outgoing = Outgoing()
+        self._group, self._room = asyncio.TaskGroup(), asyncio.Semaphore(AT_ONCE)
+        self._lanes: dict[str, list[Job]] = {}
+        self._left_over: list[Job] = []
+        self._ended = 0  # tasks, since the start
+        self._reported: list[Environment] | None = None  # None: the server has heard nothing on this link
+        self._look = asyncio.Event()
+
+    async def run(
+        self,
+        left_over: list[Job],
+        monotonic: Callable[[], float],
+        randomness: Callable[[int], bytes],
+        stop: asyncio.Event,
+    ) -> None:
+        """Anything that goes wrong with the journal ends the agent: it must not act on what it cannot remember."""
+        link = Link(
+            identity=self._identity,
+            introduce=self._introduce,
+            outgoing=self._outgoing,
+            monotonic=monotonic,
+            randomness=randomness,
+        )
+        self._left_over = left_over
+        async with self._group:
+            if self._time.is_known:
+                self._replay()
+            outward = {self._group.create_task(link.run(self)), self._group.create_task(self._watch())}
+            await stop.wait()
+            for task in outward:
+                task.cancel()
+            await asyncio.wait(outward)
+            for job in [job for lane in self._lanes.values() for job in lane]:
+                _cancel(job)  # and it is done again at the next start
+
+    # What the link tells
+
+    def welcomed(self, welcome: Welcome) -> None:
+        self._journal.drop_anchor(self._time.learn(welcome.server_time))
+        self._replay()
+        for result in self._journal.results():
+            self._outgoing.put(result)
+        self._reported = None
+        self._look.set()
+
+    def received(self, task: Task) -> None:
+        match self._admission.judge(task, self._time.now()):
+            case Answered(result):
+                log.warning("task.not_taken", task=result.task_id, status=result.status, reason=result.reason)
+                self._outgoing.put(result)
+            case Known(id, entry):
+                log.info("task.known", task=id, is_answered=entry.result is not None)
+                if entry.result is not None:
+                    self._outgoing.put(entry.result)
+            case Taken(_, body, _) as taken:
+                is_removal = body.kind == TaskKind.REMOVE
+                self._journal.accept(task, body, is_removal=is_removal, at=self._time.now())
+                self._start(Job(taken, attempt=1))
+
+    def acknowledged(self, task_ids: list[str]) -> None:
+        self._journal.acknowledge(task_ids)
+
+    def _introduce(self, nonce: bytes) -> Hello:
+        return Hello(
+            node_id=self._identity.node_id,
+            proof=self._identity.prove(nonce),
+            agent_version=self._agent_version,
+            engine=self._engine.name,
+            boot_id=self._time.boot_id,
+            facts=self._facts,
+        )
+
+    # Tasks under way
+
+    def _replay(self) -> None:
+        """Once, as soon as the server's time is known: every verb names an end state, so doing it again is right."""
+        left_over, self._left_over = self._left_over, []
+        for job in left_over:
+            self._journal.replay(job.id)
+            self._start(job)
+
+    def _start(self, job: Job) -> None:
+        lane = self._lanes.setdefault(job.lane, [])
+        for older in lane:
+            if older.kind in job.taken.work.replaces:
+                self._overtake(older)
+        earlier = {older.runner for older in lane if older.runner is not None}
+        log.info("task.taken", task=job.id, kind=job.kind, lane=job.lane, attempt=job.attempt, after=len(earlier))
+        lane.append(job)
+        job.runner = self._group.create_task(self._run(job, earlier))
+        job.runner.add_done_callback(lambda _: self._leave(job))
+
+    def _overtake(self, job: Job) -> None:
+        """A job that has begun answers when it has unwound; one that waits is answered here, for it may never run."""
+        if job.is_overtaken:
+            return
+        job.is_overtaken = True
+        if not job.has_begun:
+            self._finish(job, self._overtaken(job))
+        _cancel(job)
+
+    def _leave(self, job: Job) -> None:
+        lane = self._lanes[job.lane]
+        lane.remove(job)
+        if not lane:
+            del self._lanes[job.lane]
+
+    async def _run(self, job: Job, earlier: set[asyncio.Task[None]]) -> None:
+        try:
+            if earlier:
+                await asyncio.wait(earlier)
+            async with self._room:
+                job.has_begun = True
+                result = await self._perform(job)
+        except asyncio.CancelledError:
+            if job.is_overtaken and not job.has_begun:
+                return  # answered when it was overtaken
+            raise
+        self._finish(job, result)
+
+    async def _perform(self, job: Job) -> Result:
+        async def on_phase(phase: str, note: str) -> None:
+            progress = Progress(task_id=job.id, phase=phase, note=note, at=self._time.now())
+            self._journal.record_phase(progress)
+            self._outgoing.put(progress)
+            self._say(job, f"{phase}: {note}" if note else phase)
+
+        self._say(job, f"{job.kind} begun" if job.attempt == 1 else f"{job.kind} begun again after a restart")
+        try:
+            self._points.reach(f"task:{job.kind}:before")
+            effects = await job.taken.work.perform(self._engine, on_phase)
+            self._points.reach(f"task:{job.kind}:after")
+        except asyncio.CancelledError:
+            if not job.is_overtaken:
+                raise
+            return self._overtaken(job)
+        except TaskRefusedError as refusal:
+            return self._result(job, TaskStatus.REFUSED, refusal.reason, refusal.detail)
+        except EngineError as error:
+            if job.is_overtaken:
+                return self._overtaken(job)
+            return self._result(job, TaskStatus.FAILED, error.reason, error.detail)
+        except Exception as error:
+            log.exception("task.crashed", task=job.id, kind=job.kind)
+            detail = f"{type(error).__name__}: {error}"
+            return self._result(job, TaskStatus.FAILED, "internal error on the node", detail)
+        self._facts = effects.facts or self._facts
+        status = TaskStatus.FAILED if effects.shortfall else TaskStatus.DONE
+        return self._result(job, status, effects.shortfall, effects=effects)
+
+    def _overtaken(self, job: Job) -> Result:
+        return self._result(job, TaskStatus.SUPERSEDED, "a newer task of this allocation took its place")
+
+    def _result(
+        self, job: Job, status: TaskStatus, reason: str, detail: str = "", effects: Effects | None = None
+    ) -> Result:
+        effects = effects or Effects()
+        return Result(
+            task_id=job.id,
+            status=status,
+            at=self._time.now(),
+            reason=reason,
+            detail=detail,
+            environment=effects.environment,
+            proofs=list(effects.proofs),
+            facts=effects.facts,
+            phases=self._journal.phases(job.id),
+        )
+
+    def _finish(self, job: Job, result: Result) -> None:
+        log.info("task.ended", task=job.id, kind=job.kind, status=result.status, reason=result.reason)
+        self._journal.finish(result)
+        self._say(job, f"{job.kind} {result.status}" + (f": {result.reason}" if result.reason else ""))
+        self._outgoing.put(result)
+        self._ended += 1
+        self._look.set()
+
+    def _say(self, job: Job, line: str) -> None:
+        """A line for whoever watches. Each attempt has numbers of its own, so that none stands for two lines."""
+        if job.lines_said < LINES_PER_ATTEMPT:
+            seq = (job.attempt - 1) * LINES_PER_ATTEMPT + job.lines_said
+            lines = LogLines(task_id=job.id, first_seq=seq, lines=[line[:LONGEST_LINE]], at=self._time.now())
+            job.lines_said += 1
+            self._outgoing.put(lines)
+
+    # What exists
+
+    async def _watch(self) -> None:
+        while True:
+            self._look.clear()
+            if self._outgoing.is_open:
+                try:
+                    await self._report()
+                except Exception:
+                    log.exception("observe.failed")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WATCH_SECONDS):
+                    await self._look.wait()
+
+    async def _report(self) -> None:
+        """Whole, on a new link and after every change. What was seen while a task ended is looked at again, so that an
+        older sight does not follow a newer result; `at` is the moment before looking."""
+        for _ in range(LOOKS):
+            at, ended = self._time.now(), self._ended
+            seen = sorted(await self._engine.observe(), key=lambda one: one.allocation_id)
+            if ended == self._ended:
+                break
+        if seen != self._reported and self._outgoing.put(Report(environments=seen, at=at)):
+            self._reported = seen
+
+
+def _cancel(job: Job) -> None:
+    if job.runner is not None:
+        job.runner.cancel()

@@ -1,0 +1,27 @@
+"""`environment.ensure`: the environment is there, at the wanted boot, admitting the wanted keys."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, allocation_of, read_wants
+from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.wire.environments import EnvironmentSpec
+from gpuaas.wire.link import EnsureEnvironment, TaskBody, TaskKind
+
+
+@dataclass(frozen=True)
+class Ensure:
+    """Names the whole environment, keys included: whatever was asked before is pointless."""
+
+    replaces: ClassVar = frozenset({TaskKind.ENSURE, TaskKind.INSTALL_KEYS})
+    spec: EnvironmentSpec
+
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+        return Effects(environment=await engine.ensure(self.spec, on_phase))
+
+
+def read(body: TaskBody) -> Ensure:
+    spec = read_wants(body, EnsureEnvironment).spec
+    if (spec.allocation_id, spec.boot) != (allocation_of(body), body.boot):
+        raise TaskRefusedError("malformed task", "the task and its spec name different allocations or boots")
+    return Ensure(spec)

@@ -1,0 +1,12 @@
+"""Every kind of task this agent knows; any other is refused without side effects."""
+
+from gpuaas.agent.tasks import ensure, install_keys, probe, remove
+from gpuaas.agent.tasks.work import ReadWork
+from gpuaas.wire.link import TaskKind
+
+KINDS: dict[str, ReadWork] = {
+    TaskKind.ENSURE: ensure.read,
+    TaskKind.REMOVE: remove.read,
+    TaskKind.INSTALL_KEYS: install_keys.read,
+    TaskKind.PROBE: probe.read,
+}

@@ -1,0 +1,57 @@
+"""What every task kind is: wants read from the signed bytes, and one end state asked of the engine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar
+
+import msgspec
+
+from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.wire.environments import Environment, NodeFacts, ProofItem
+from gpuaas.wire.link import TaskBody, TaskKind
+
+Wants = TypeVar("Wants", bound=msgspec.Struct)
+
+
+class TaskRefusedError(Exception):
+    """The task cannot be meant for what is here; nothing was done."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effects:
+    """What a task brought about, as it goes into the result."""
+
+    environment: Environment | None = None
+    proofs: tuple[ProofItem, ...] = ()
+    facts: NodeFacts | None = None
+    shortfall: str = ""  # what of the end state was not reached; empty is success
+
+
+class Work(Protocol):
+    """One task, read and ready: `perform` may be repeated, cancelled, or cut by a crash."""
+
+    replaces: ClassVar[frozenset[TaskKind]]
+    """Kinds whose older tasks are pointless once this one is here; others are waited for."""
+
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects: ...
+
+
+ReadWork = Callable[[TaskBody], Work]
+"""Reads the wants of a verified body, or raises TaskRefusedError."""
+
+
+def read_wants(body: TaskBody, type: type[Wants]) -> Wants:
+    try:
+        return msgspec.msgpack.decode(body.wants, type=type)
+    except msgspec.DecodeError as error:
+        raise TaskRefusedError("malformed task", f"wants of {body.kind}: {error}") from error
+
+
+def allocation_of(body: TaskBody) -> str:
+    if body.allocation_id is None:
+        raise TaskRefusedError("malformed task", f"{body.kind} names no allocation")
+    return body.allocation_id
