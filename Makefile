@@ -1,0 +1,54 @@
+# The two words of every day: make check, make test. `make` alone prints what there is.
+.DEFAULT_GOAL := help
+.PHONY: help up test check bench soak lock clean setup setup-system setup-bench
+
+BIN := .venv/bin
+# Passed on to the program that runs: make up ARGS="--port 8080", make test ARGS="-k restart"
+ARGS ?=
+# Test processes; "auto" is one per core.
+JOBS ?= auto
+
+help: ## print this
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+up: setup-system ## everything on this machine: database, server, one node, a demo project (ARGS="--port 8080")
+	@exec $(BIN)/gpuaas up $(ARGS)
+
+test: setup-system ## all tests (ARGS="-k restart", JOBS=2)
+	@exec $(BIN)/pytest -n $(JOBS) $(ARGS)
+
+check: setup ## what needs no running: style, types, import contracts, house rules
+	@failed=; \
+	run() { name=$$1; shift; echo "— $$name"; "$$@" || failed="$$failed $$name"; }; \
+	run style $(BIN)/ruff check --quiet; \
+	run format $(BIN)/ruff format --check --quiet; \
+	run types $(BIN)/mypy --no-error-summary; \
+	run imports $(BIN)/lint-imports; \
+	run house $(BIN)/python tools/lint_house.py; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
+
+bench: setup-bench ## measure, each against a peer or a floor in the same run (ARGS="placement")
+	@exec $(BIN)/python -m benchmarks $(ARGS)
+
+soak: setup-system ## the long proofs in full; `make test` runs a seeded sample of them
+	@GPUAAS_SOAK=1 exec $(BIN)/pytest -m soak -n $(JOBS) $(ARGS)
+
+lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
+	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv
+	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
+	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --extra bench --constraint requirements.lock \
+		--output-file requirements-bench.lock $(LOCK) $(ARGS)
+LOCK := --universal --generate-hashes --no-emit-index-url --no-header --quiet
+
+clean: ## remove the virtual environment and caches; data of `make up` stays
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup:
+	@tools/setup.sh
+
+setup-system:
+	@tools/setup.sh system
+
+setup-bench:
+	@tools/setup.sh bench
