@@ -33,10 +33,10 @@ class Engine(Protocol):
         """Every environment that exists here, also stopped and broken ones."""
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
-        """Present, running at boot ≥ spec.boot, admitting exactly spec.keys. Phases: preparing, booting, access_ready."""
+        """Present, running at boot ≥ spec.boot, admitting spec.keys. Phases: preparing, booting, access_ready."""
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
-        """Nothing left; each kind of residue looked for and listed. Phases: sessions_ended, environment_removed, cleaned."""
+        """Nothing left; each kind of residue looked for. Phases: sessions_ended, environment_removed, cleaned."""
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
         """Exactly these keys admit from now on; an older generation than the one in force changes nothing."""

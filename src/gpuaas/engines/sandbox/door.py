@@ -1,0 +1,185 @@
+"""The way in: one SSH listener per allocation, admitting exactly the key set in force."""
+
+# ruff: noqa: ARG002 (the signatures are AsyncSSH's)
+
+import asyncio
+import base64
+import socket
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from typing import Any
+
+import asyncssh
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.sessions import ForwardSession, ProcessSession
+from gpuaas.wire.environments import AuthorizedKey, Connection, KeySet
+
+LOGIN_SECONDS = 20
+ATTEMPT_LIMIT = 20
+CONNECTION_LIMIT = 100
+STRANGER_LIMIT = 20
+CLOSE_SECONDS = 1.0
+"""How long a cut connection may take to read why before it is dropped."""
+
+KEEPALIVE_SECONDS = 30
+
+KEY_EXCHANGES = ("curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256")
+CIPHERS = (
+    "aes128-gcm@openssh.com",
+    "aes256-gcm@openssh.com",
+    "chacha20-poly1305@openssh.com",
+    "aes128-ctr",
+    "aes256-ctr",
+)
+
+
+class Visitor(asyncssh.SSHServer):
+    """One connection, from first byte to last."""
+
+    def __init__(self, door: "Door") -> None:
+        self._door = door
+        self._attempts = 0
+        self._offered: AuthorizedKey | None = None
+        self.key: AuthorizedKey | None = None
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self.connection = conn
+        host, port, *_ = conn.get_extra_info("peername") or ("?", 0)
+        _, here, *_ = conn.get_extra_info("sockname") or ("?", 0)
+        self.address = (str(host), int(port), int(here))
+        self.source = f"{host}:{port}"
+        self.opened_at = self._door.clock()
+        if not self._door.welcome(self):
+            conn.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._door.visitors.discard(self)
+
+    def begin_auth(self, username: str) -> bool:
+        return True
+
+    def public_key_auth_supported(self) -> bool:
+        return True
+
+    def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        """Asked for each offer, and again right before a signature is checked: the last asked is the one proven."""
+        self._attempts += 1
+        if self._attempts > ATTEMPT_LIMIT:
+            self.connection.disconnect(asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, "Too many keys tried")
+            return False
+        self._offered = self._door.admits(username, key.public_data)
+        return self._offered is not None
+
+    def auth_completed(self) -> None:
+        self.key = self._offered
+        self._door.check(self)
+
+    def session_requested(self) -> ProcessSession | bool:
+        if not self._door.check(self):
+            return False
+        host, port, here = self.address
+        variables = {"SSH_CLIENT": f"{host} {port} {here}", "SSH_CONNECTION": f"{host} {port} {host} {here}"}
+        return ProcessSession(self._door.inside, variables)
+
+    def connection_requested(
+        self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
+    ) -> Coroutine[Any, Any, ForwardSession] | bool:
+        return self._forward(dest_host, dest_port) if self._door.check(self) else False
+
+    async def _forward(self, host: str, port: int) -> ForwardSession:
+        try:
+            return ForwardSession(await self._door.inside.connect(host, port))
+        except EngineError as error:
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, error.detail) from error
+
+
+class Door:
+    """Opens when the environment runs, closes with it; keys may change at any time."""
+
+    def __init__(self, *, inside: Inside, username: str, keys: KeySet, clock: Callable[[], datetime]) -> None:
+        self.inside, self.clock = inside, clock
+        self._username = username
+        self.visitors: set[Visitor] = set()
+        self._acceptor: asyncssh.SSHAcceptor | None = None
+        self.set_keys(keys)
+
+    @property
+    def is_open(self) -> bool:
+        return self._acceptor is not None
+
+    async def open(self, listener: socket.socket, host_key: asyncssh.SSHKey) -> None:
+        self._acceptor = await asyncssh.listen(
+            sock=listener,
+            backlog=64,
+            server_factory=lambda: Visitor(self),
+            server_host_keys=[host_key],
+            server_version="GPUaaS",
+            kex_algs=KEY_EXCHANGES,
+            encryption_algs=CIPHERS,
+            compression_algs=None,
+            x509_trusted_certs=None,
+            login_timeout=LOGIN_SECONDS,
+            keepalive_interval=KEEPALIVE_SECONDS,
+            gss_host=None,
+            agent_forwarding=False,
+            encoding=None,
+            line_editor=False,
+        )
+
+    def set_keys(self, keys: KeySet) -> None:
+        self.keys = keys
+        self._admitted = {base64.b64decode(key.blob): key for key in keys.keys}
+
+    def welcome(self, visitor: Visitor) -> bool:
+        """Room for one more; strangers have not proven a key yet."""
+        strangers = sum(other.key is None for other in self.visitors)
+        if len(self.visitors) >= CONNECTION_LIMIT or strangers >= STRANGER_LIMIT:
+            return False
+        self.visitors.add(visitor)
+        return True
+
+    def admits(self, username: str, public_data: bytes) -> AuthorizedKey | None:
+        return self._admitted.get(public_data) if username == self._username else None
+
+    def check(self, visitor: Visitor) -> bool:
+        """The key may have been withdrawn between proof and use."""
+        if visitor.key is not None and visitor.key in self._admitted.values():
+            return True
+        visitor.connection.disconnect(asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, "This key no longer admits")
+        return False
+
+    def connections(self) -> list[Connection]:
+        return [
+            Connection(
+                id=f"{visitor.source}@{visitor.opened_at.isoformat()}",
+                key_fingerprint=visitor.key.fingerprint,
+                source=visitor.source,
+                opened_at=visitor.opened_at,
+            )
+            for visitor in self.visitors
+            if visitor.key is not None
+        ]
+
+    def end(self, fingerprints: frozenset[str] | None, reason: str) -> int:
+        """Cut; each is told why, and dropped if it will not listen."""
+        chosen = [
+            visitor
+            for visitor in self.visitors
+            if fingerprints is None or (visitor.key is not None and visitor.key.fingerprint in fingerprints)
+        ]
+        for visitor in chosen:
+            visitor.connection.disconnect(asyncssh.DISC_BY_APPLICATION, reason)
+            asyncio.get_running_loop().call_later(CLOSE_SECONDS, visitor.connection.abort)
+        return sum(visitor.key is not None for visitor in chosen)
+
+    async def close(self, reason: str) -> None:
+        """Stop listening, cut everyone, and come back when all are gone."""
+        if self._acceptor is not None:
+            self._acceptor.close()
+            await self._acceptor.wait_closed()
+            self._acceptor = None
+        gone = [visitor.connection.wait_closed() for visitor in self.visitors]
+        self.end(None, reason)
+        await asyncio.gather(*gone)

@@ -1,0 +1,367 @@
+"""The sandbox engine: an environment is a set of namespaces with a pid 1 of ours, entered by SSH through the agent."""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import asyncssh
+import msgspec
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.sandbox import facts, files, isolation, processes, proofs
+from gpuaas.engines.sandbox.boots import Boots, try_namespaces
+from gpuaas.engines.sandbox.door import Door
+from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.network import LIMIT
+from gpuaas.engines.sandbox.ports import Recency, is_free, try_listen
+from gpuaas.engines.sandbox.records import Record, Records
+from gpuaas.engines.sandbox.site import Site
+from gpuaas.wire.environments import (
+    Connection,
+    Environment,
+    EnvironmentSpec,
+    EnvironmentState,
+    KeySet,
+    NodeFacts,
+    ProofItem,
+)
+
+PORTS = range(20_000, 30_000)
+STOP_SECONDS = 2.0
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+HOSTNAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+USERNAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+
+
+@dataclass(kw_only=True)
+class Living:
+    """A running environment and the door to it."""
+
+    pid: int
+    above: int  # the `unshare` that waits for it
+    inside: Inside
+    door: Door
+
+
+class SandboxEngine:
+    name = "sandbox"
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        clock: Callable[[], datetime],
+        bind: str = "127.0.0.1",
+        ssh_host: str | None = None,
+        ports: range = PORTS,
+        simulated_gpus: int = 8,
+        spare: int = 2,
+        hide: tuple[Path, ...] = (),
+    ) -> None:
+        self._site = Site(root)
+        self._clock, self._bind, self._ssh_host = clock, bind, ssh_host or bind
+        self._port_range, self._simulated_gpus = ports, simulated_gpus
+        self._records = Records(self._site.environments)
+        self._boots = Boots(self._site, spare=spare, hide=hide)
+        self._living: dict[str, Living] = {}
+        self._indexes: dict[str, int] = {}
+        self._ports: dict[str, int] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._refill: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        refusal = await try_namespaces(is_root=self._site.is_root)
+        if refusal:
+            raise EngineError("this node cannot isolate environments", refusal)
+        self._site.open()
+        self._port_use = Recency(self._site.root / "ports.json", self._port_range)
+        self._index_use = Recency(self._site.root / "indexes.json", range(LIMIT))
+        found = {id: self._records.read(id) for id in self._records.ids()}
+        living: list[tuple[Record, int]] = []
+        for id, record in found.items():
+            if record is not None:
+                self._indexes[id], self._ports[id] = record.index, record.port
+                pid = None if record.removing else Inside(self._records.folder(id)).pid()
+                living += [(record, pid)] if pid is not None else []
+        await self._boots.open({record.index for record, _ in living}, {pid for _, pid in living})
+        for record, pid in living:
+            await self._adopt(record, pid)
+        self._prepare_next()
+
+    async def close(self, *, stop_environments: bool) -> None:
+        if self._refill is not None:
+            self._refill.cancel()
+            await asyncio.gather(self._refill, return_exceptions=True)
+        await asyncio.gather(*(self._leave(id, stop=stop_environments) for id in list(self._living)))
+        await self._boots.close(remove=stop_environments)
+        self._site.close()
+
+    async def _leave(self, allocation_id: str, *, stop: bool) -> None:
+        async with self._alone(allocation_id):
+            living = self._living.pop(allocation_id)
+            await living.door.close("the node is going away")
+            if stop:
+                await self._stop(allocation_id, living, grace=STOP_SECONDS)
+
+    async def probe(self) -> NodeFacts:
+        refusal = await try_namespaces(is_root=self._site.is_root)
+        return await asyncio.to_thread(
+            facts.probe,
+            ssh_host=self._ssh_host,
+            simulated_gpus=self._simulated_gpus,
+            tag=self._site.tag,
+            limits=self._boots.limits,
+            refusal=refusal,
+        )
+
+    async def observe(self) -> list[Environment]:
+        return [self._describe(id, self._records.read(id)) for id in self._records.ids()]
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        _check(spec)
+        id = spec.allocation_id
+        async with self._alone(id), _told(id):
+            record = self._records.read(id)
+            if record is not None and record.removing:
+                raise EngineError("this environment is being removed", id)
+            if record is None or not self._is_running(id) or record.boot < spec.boot:
+                await on_phase("preparing", "making its disk" if record is None else "its disk is here")
+                record = await (self._make(spec) if record is None else self._halt(record))
+                await on_phase("booting", f"boot {spec.boot}")
+                record = await self._boot(_renewed(record, spec, self._clock()))
+                note = "reachable"
+            else:
+                record = self._admit(record, spec.keys)
+                note = "already running"
+            await self._open_door(record)
+            await on_phase("access_ready", note)
+            self._prepare_next()
+            return self._describe(id, record)
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        if not ID.fullmatch(allocation_id):
+            raise EngineError("this is not an allocation", allocation_id)
+        async with self._alone(allocation_id), _told(allocation_id):
+            record = self._records.read(allocation_id)
+            if record is not None and not record.removing:
+                self._records.write(msgspec.structs.replace(record, removing=True))
+            living = self._living.pop(allocation_id, None)
+            if living is not None:
+                await living.door.close("the allocation was released")
+            await on_phase("sessions_ended", "nobody is connected")
+            seen = await self._end_processes(allocation_id, living, record)
+            await on_phase("environment_removed", f"{len(seen)} processes ended")
+            items = await self._clean(allocation_id, record, seen)
+            await on_phase("cleaned", ", ".join(item.item for item in items if item.ok))
+            self._prepare_next()
+            return items
+
+    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        async with self._alone(allocation_id), _told(allocation_id):
+            record = self._records.read(allocation_id)
+            if record is None or record.removing:
+                raise EngineError("there is no such environment here", allocation_id)
+            self._admit(record, keys)
+
+    async def connections(self, allocation_id: str) -> list[Connection]:
+        living = self._living.get(allocation_id)
+        return living.door.connections() if living else []
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
+        living = self._living.get(allocation_id)
+        return living.door.end(fingerprints, reason) if living else 0
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, allocation_id: str) -> AsyncIterator[None]:
+        """One verb at a time per allocation; a lock lives as long as somebody holds or awaits it."""
+        lock = self._locks.setdefault(allocation_id, asyncio.Lock())
+        async with lock:
+            yield
+
+    def _is_running(self, allocation_id: str) -> bool:
+        living = self._living.get(allocation_id)
+        return living is not None and living.inside.pid() == living.pid
+
+    def _describe(self, allocation_id: str, record: Record | None) -> Environment:
+        if record is None:
+            return Environment(allocation_id=allocation_id, state=EnvironmentState.BROKEN, boot=0, detail="half made")
+        seen = Environment(
+            allocation_id=allocation_id,
+            state=EnvironmentState.STOPPED,
+            boot=record.boot,
+            port=record.port,
+            host_key=_public_half(record.host_key),
+            key_generation=record.keys.generation,
+            started_at=record.started_at,
+        )
+        living = self._living.get(allocation_id)
+        if record.removing:
+            return msgspec.structs.replace(seen, state=EnvironmentState.BROKEN, detail="half removed")
+        if living is None or not self._is_running(allocation_id):
+            return seen
+        return msgspec.structs.replace(
+            seen,
+            state=EnvironmentState.RUNNING if living.door.is_open else EnvironmentState.BROKEN,
+            detail="" if living.door.is_open else f"another program has port {record.port}",
+            isolation=isolation.find(living.pid, self._boots.limits.found(allocation_id, living.pid)),
+        )
+
+    async def _make(self, spec: EnvironmentSpec) -> Record:
+        """Everything but the boot; until the record is written there is nothing but a folder to throw away."""
+        id, folder = spec.allocation_id, self._records.folder(spec.allocation_id)
+        await files.erase(folder)
+        index = self._indexes[id] = self._choose_index()
+        port = self._ports[id] = self._choose_port()
+        folder.mkdir(mode=0o700)
+        await asyncio.to_thread(self._boots.make_disk, folder, spec, index)
+        host_key = asyncssh.generate_private_key("ssh-ed25519")
+        return Record(
+            spec=spec,
+            boot=spec.boot,
+            index=index,
+            port=port,
+            host_key=host_key.export_private_key().decode(),
+            keys=spec.keys,
+            started_at=self._clock(),
+        )
+
+    def _choose_index(self) -> int:
+        taken = set(self._indexes.values())
+        free = [index for index in self._index_use.order() if index not in taken]
+        if not free:
+            raise EngineError("this node is full", f"{len(taken)} environments")
+        return next((index for index in free if self._boots.is_prepared(index)), free[0])
+
+    def _choose_port(self) -> int:
+        taken = set(self._ports.values())
+        for port in self._port_use.order():
+            if port not in taken and is_free(self._bind, port):
+                return port
+        raise EngineError("this node has no port left", f"{self._port_range}")
+
+    async def _halt(self, record: Record) -> Record:
+        living = self._living.pop(record.spec.allocation_id, None)
+        if living is not None:
+            await living.door.close("the environment restarts")
+            await self._stop(record.spec.allocation_id, living, grace=STOP_SECONDS)
+        return record
+
+    async def _stop(self, allocation_id: str, living: Living, *, grace: float) -> None:
+        await self._boots.stop(self._records.folder(allocation_id), living.pid, living.above, grace=grace)
+
+    async def _boot(self, record: Record) -> Record:
+        id = record.spec.allocation_id
+        self._indexes[id], self._ports[id] = record.index, record.port
+        await asyncio.to_thread(self._records.write, record)
+        pid = await self._boots.boot(self._records.folder(id), record)
+        self._welcome(record, pid)
+        return record
+
+    async def _adopt(self, record: Record, pid: int) -> None:
+        self._welcome(record, pid)
+        with contextlib.suppress(EngineError):  # observed as broken until the port is free again
+            await self._open_door(record)
+
+    def _welcome(self, record: Record, pid: int) -> None:
+        inside = Inside(self._records.folder(record.spec.allocation_id))
+        door = Door(inside=inside, username=record.spec.username, keys=record.keys, clock=self._clock)
+        above = processes.parent(pid)
+        self._living[record.spec.allocation_id] = Living(pid=pid, above=above, inside=inside, door=door)
+
+    async def _open_door(self, record: Record) -> None:
+        door = self._living[record.spec.allocation_id].door
+        if door.is_open:
+            return
+        listener = try_listen(self._bind, record.port)
+        if listener is None:
+            raise EngineError("the environment cannot be reached", f"another program has port {record.port}")
+        await door.open(listener, asyncssh.import_private_key(record.host_key))
+        self._port_use.touch(record.port)
+
+    def _admit(self, record: Record, keys: KeySet) -> Record:
+        """On disk first: what admits after a crash is never older than what admitted before it."""
+        if keys.generation < record.keys.generation or keys == record.keys:
+            return record
+        renewed = msgspec.structs.replace(record, keys=keys)
+        self._records.write(renewed)
+        living = self._living.get(record.spec.allocation_id)
+        if living is not None:
+            living.door.set_keys(keys)
+        return renewed
+
+    async def _end_processes(self, id: str, living: Living | None, record: Record | None) -> list[tuple[int, str]]:
+        folder = self._records.folder(id)
+        pid = living.pid if living else Inside(folder).pid()
+        seen = processes.in_pid_namespace_of(pid) if pid else []
+        if pid:
+            await self._boots.stop(folder, pid, living.above if living else processes.parent(pid), grace=0)
+        for pid in processes.of_uids(self._site.uids(record.index)) if record else []:
+            await processes.end(pid)
+        return seen
+
+    async def _clean(self, id: str, record: Record | None, seen: list[tuple[int, str]]) -> list[ProofItem]:
+        folder = self._records.folder(id)
+        if record is not None:
+            await self._boots.forget(id, record.index)
+            self._index_use.touch(record.index)
+            self._port_use.touch(record.port)
+        await files.erase(folder)
+        self._indexes.pop(id, None)
+        self._ports.pop(id, None)
+        return await asyncio.to_thread(self._prove, id, record, seen)
+
+    def _prove(self, id: str, record: Record | None, seen: list[tuple[int, str]]) -> list[ProofItem]:
+        uids = self._site.uids(record.index) if record else set()
+        folder, networks = self._records.folder(id), self._boots.networks
+        items = [
+            proofs.process_residue(uids, seen),
+            proofs.mount_residue(folder),
+            proofs.file_residue(folder),
+            proofs.port_residue(record.port if record else None),
+            proofs.shared_memory_residue(uids),
+            proofs.group_residue(self._boots.limits.residue(id)),
+        ]
+        if networks is not None and record is not None:
+            address = str(networks.address(record.index))
+            items.append(proofs.network_residue(networks.residue(record.index), address))
+            items.append(proofs.uid_residue(uids, self._site.environments))
+        return items
+
+    def _prepare_next(self) -> None:
+        if self._refill is None or self._refill.done():
+            taken = set(self._indexes.values())
+            free = [index for index in self._index_use.order() if index not in taken]
+            self._refill = asyncio.create_task(self._boots.refill(free))
+
+
+def _check(spec: EnvironmentSpec) -> None:
+    """Names become paths and files: only plain ones."""
+    for pattern, value in ((ID, spec.allocation_id), (HOSTNAME, spec.hostname), (USERNAME, spec.username)):
+        if not pattern.fullmatch(value):
+            raise EngineError("a name cannot be used on this node", value)
+    if spec.username in ("root", "nobody"):
+        raise EngineError("this username is the system's own", spec.username)
+
+
+def _renewed(record: Record, spec: EnvironmentSpec, now: datetime) -> Record:
+    """The next boot of the same disk, port and host key; an older key set never comes back."""
+    keys = spec.keys if spec.keys.generation >= record.keys.generation else record.keys
+    return msgspec.structs.replace(record, spec=spec, boot=max(spec.boot, record.boot), keys=keys, started_at=now)
+
+
+def _public_half(host_key: str) -> str:
+    return asyncssh.import_private_key(host_key).export_public_key().decode().strip()
+
+
+@contextlib.asynccontextmanager
+async def _told(allocation_id: str) -> AsyncIterator[None]:
+    """What the machine refuses is an outcome of the verb, with the machine's own words."""
+    try:
+        yield
+    except OSError as error:
+        raise EngineError("the node could not do it", f"{allocation_id}: {error}") from error

@@ -1,0 +1,104 @@
+"""Limits of an environment by control groups, version 1 or 2, whichever this machine has and lets us write."""
+
+import asyncio
+import contextlib
+import os
+from pathlib import Path
+
+CGROUPS = Path("/sys/fs/cgroup")
+CONTROLLERS = ("cpu", "memory", "pids")
+PROCESS_LIMIT = 8192
+CPU_PERIOD = 100_000
+REMOVE_TRIES = 50
+
+
+class Limits:
+    """The control groups of one engine, one below it for each environment."""
+
+    def __init__(self, tag: str, root: Path = CGROUPS) -> None:
+        self._root, self._parent = root, f"gpuaas-{tag}"
+        self.version = self._version()
+
+    def _version(self) -> str:
+        if not os.access(self._root, os.W_OK):
+            return ""
+        controllers = self._root / "cgroup.controllers"
+        if controllers.exists():
+            return "2" if set(CONTROLLERS) <= set(controllers.read_text().split()) else ""
+        return "1" if all(os.access(self._root / name, os.W_OK) for name in CONTROLLERS) else ""
+
+    def folders(self, allocation_id: str) -> dict[str, Path]:
+        """Controller → the folder that carries its limit."""
+        match self.version:
+            case "2":
+                return dict.fromkeys(CONTROLLERS, self._root / self._parent / allocation_id)
+            case "1":
+                return {name: self._root / name / self._parent / allocation_id for name in CONTROLLERS}
+            case _:
+                return {}
+
+    def make(self, allocation_id: str, *, vcpus: int, memory_mib: int) -> list[str]:
+        """Groups with their limits set; the folders that pid 1 has to join."""
+        folders = self.folders(allocation_id)
+        try:
+            for folder in folders.values():
+                folder.parent.mkdir(exist_ok=True)
+                if self.version == "2":
+                    for above in (self._root, folder.parent):
+                        (above / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+                folder.mkdir(exist_ok=True)
+            for path, value in self._values(folders, vcpus, memory_mib).items():
+                path.write_text(value)
+        except OSError:
+            return []  # what is in force is read back from the running environment, so nothing is claimed here
+        return sorted({str(folder) for folder in folders.values()})
+
+    def _values(self, folders: dict[str, Path], vcpus: int, memory_mib: int) -> dict[Path, str]:
+        if not folders:
+            return {}
+        memory = str(memory_mib * 1024 * 1024)
+        values = {folders["pids"] / "pids.max": str(PROCESS_LIMIT)}
+        if self.version == "2":
+            values[folders["cpu"] / "cpu.max"] = f"{vcpus * CPU_PERIOD} {CPU_PERIOD}"
+            values[folders["memory"] / "memory.max"] = memory
+        else:
+            values[folders["cpu"] / "cpu.cfs_period_us"] = str(CPU_PERIOD)
+            values[folders["cpu"] / "cpu.cfs_quota_us"] = str(vcpus * CPU_PERIOD)
+            values[folders["memory"] / "memory.limit_in_bytes"] = memory
+        return values
+
+    def found(self, allocation_id: str, pid: int) -> dict[str, str]:
+        """What is in force for a process: its membership and the limit, both read from the kernel."""
+        files = {
+            "cpu": "cpu.max" if self.version == "2" else "cpu.cfs_quota_us",
+            "memory": "memory.max" if self.version == "2" else "memory.limit_in_bytes",
+            "pids": "pids.max",
+        }
+        limits = {}
+        for name, folder in self.folders(allocation_id).items():
+            with contextlib.suppress(OSError):
+                if str(pid) in (folder / "cgroup.procs").read_text().split():
+                    value = (folder / files[name]).read_text().strip()
+                    limits[name] = f"cgroup v{self.version}: {files[name]} = {value}"
+        return limits
+
+    async def remove(self, allocation_id: str) -> None:
+        for folder in set(self.folders(allocation_id).values()):
+            for _ in range(REMOVE_TRIES):
+                try:
+                    folder.rmdir()
+                except FileNotFoundError:
+                    break
+                except OSError:  # the kernel is still letting go of its last process
+                    await asyncio.sleep(0.01)
+                else:
+                    break
+
+    def residue(self, allocation_id: str) -> list[str]:
+        return sorted({str(folder) for folder in self.folders(allocation_id).values() if folder.exists()})
+
+    def close(self) -> None:
+        """Our own group above goes too, once it is empty."""
+        for folder in {path.parent for path in self.folders("-").values()}:
+            with contextlib.suppress(OSError):
+                folder.rmdir()

@@ -1,0 +1,103 @@
+"""Processes of the machine, looked at through /proc and ended by descriptor, never by a number that may be reused."""
+
+# ruff: noqa: ASYNC222 (never waits: only a child that has already ended is collected)
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from gpuaas.engines.sandbox.streams import readable
+
+PROC = Path("/proc")
+
+
+def pids() -> list[int]:
+    return [int(path.name) for path in PROC.iterdir() if path.name.isdigit()]
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return (PROC / str(pid) / name).read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def status(pid: int) -> dict[str, str]:
+    """The fields of /proc/<pid>/status; empty when there is no such process."""
+    pairs = (line.split(":", 1) for line in _read(pid, "status").splitlines() if ":" in line)
+    return {name: value.strip() for name, value in pairs}
+
+
+def parent(pid: int) -> int:
+    return int(status(pid).get("PPid", "0"))
+
+
+def namespace(pid: int, kind: str) -> str:
+    try:
+        return str((PROC / str(pid) / "ns" / kind).readlink())
+    except OSError:
+        return ""
+
+
+def of_uids(uids: set[int]) -> list[int]:
+    """Every process with one of these as its real or effective uid, zombies left out."""
+    found = []
+    for pid in pids():
+        fields = status(pid)
+        if not fields.get("State", "Z").startswith("Z") and uids & {int(uid) for uid in fields["Uid"].split()}:
+            found.append(pid)
+    return found
+
+
+def in_pid_namespace_of(pid: int) -> list[tuple[int, str]]:
+    """Everything that lives beside this process, with the time each was born, so that a reused number is no match."""
+    wanted = namespace(pid, "pid")
+    if not wanted or wanted == namespace(os.getpid(), "pid"):
+        return []
+    return [(other, born(other)) for other in pids() if namespace(other, "pid") == wanted]
+
+
+def born(pid: int) -> str:
+    text = _read(pid, "stat")
+    return text.rsplit(")", 1)[1].split()[19] if ")" in text else ""
+
+
+def with_argument(argument: str) -> list[int]:
+    """Processes started with this argument; a person inside can only name themselves this way."""
+    return [pid for pid in pids() if argument in _read(pid, "cmdline").split("\0")]
+
+
+async def gone(pid: int, seconds: float | None = None) -> bool:
+    """Wait until a process has ended; False when it still runs after that long."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        await readable(descriptor, seconds)
+    except TimeoutError:
+        return False
+    finally:
+        os.close(descriptor)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)  # only if it happens to be our child
+    return True
+
+
+async def end(pid: int, still: Callable[[int], bool] = lambda _: True) -> None:
+    """Kill and wait; `still` is asked once the descriptor is held, so that the number cannot change its meaning."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        if still(pid):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            await readable(descriptor)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,121 @@
+"""After a removal: each kind of residue looked for, with what was found."""
+
+import os
+import socket
+from pathlib import Path
+
+from gpuaas.engines.sandbox import processes
+from gpuaas.engines.sandbox.network import CONNTRACK
+from gpuaas.wire.environments import ProofItem
+
+LISTENING = "0A"
+
+
+def item(name: str, residue: list[str], looked: str) -> ProofItem:
+    return ProofItem(item=name, ok=not residue, evidence=f"left: {', '.join(residue)}" if residue else looked)
+
+
+def process_residue(uids: set[int], seen: list[tuple[int, str]]) -> ProofItem:
+    """By uid where it is the environment's own, and by name for those that were seen to live in it."""
+    left = {pid for pid, birth in seen if birth and processes.born(pid) == birth}
+    left |= set(processes.of_uids(uids)) if uids else set()
+    looked = f"none with uid {_words(uids)}; " if uids else ""
+    return item("processes", [str(pid) for pid in sorted(left)], f"{looked}all {len(seen)} seen inside have ended")
+
+
+def file_residue(folder: Path) -> ProofItem:
+    return item("files", [str(folder)] if os.path.lexists(folder) else [], f"{folder.name} is gone from disk")
+
+
+def mount_residue(folder: Path) -> ProofItem:
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    left = [line.split()[4] for line in lines if str(folder) in line]
+    return item("mounts", left, f"none of {len(lines)} mounts names it")
+
+
+def port_residue(port: int | None) -> ProofItem:
+    """A port that another program took meanwhile is not ours to answer for."""
+    if port is None:
+        return item("port", [], "it had none")
+    mine = _own_sockets()
+    holders = [inode for inode in _listeners(port) if inode in mine]
+    return item("port", [f"this agent still listens on {port}"] if holders else [], f"nobody here listens on {port}")
+
+
+def network_residue(residue: list[str], address: str) -> ProofItem:
+    flows = [line for line in _lines(CONNTRACK) if f"src={address} " in line]
+    live = [line for line in flows if "ESTABLISHED" in line]
+    return item(
+        "network",
+        residue + [f"live flow of {address}" for _ in live],
+        f"no namespace, no interface, no live flow of {address} ({len(flows)} closing)",
+    )
+
+
+def uid_residue(uids: set[int], environments: Path) -> ProofItem:
+    """Free to be another's: no process, no shared memory, no folder of an environment is owned by it."""
+    left = [f"process {pid}" for pid in processes.of_uids(uids)]
+    for kind in ("shm", "sem", "msg"):
+        for line in _lines(Path(f"/proc/sysvipc/{kind}"))[1:]:
+            left += [f"{kind} {line.split()[1]}"] if {int(w) for w in line.split() if w.isdigit()} & uids else []
+    for folder in environments.iterdir():
+        home = folder / "disk" / "home"
+        left += [str(path) for path in _entries(home) if path.lstat().st_uid in uids]
+    return item("uid", left, f"{_words(uids)} owns no process, no memory segment and no folder")
+
+
+def shared_memory_residue(uids: set[int]) -> ProofItem:
+    left = [str(path) for path in _entries(Path("/dev/shm")) if path.lstat().st_uid in uids]  # noqa: S108
+    return item("shared_memory", left, "the machine's /dev/shm has nothing of it; its own went with its mounts")
+
+
+def group_residue(residue: list[str]) -> ProofItem:
+    return item("control_groups", residue, "none by its name")
+
+
+def _words(uids: set[int]) -> str:
+    return " or ".join(str(uid) for uid in sorted(uids))
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []
+
+
+def _listeners(port: int) -> list[str]:
+    """Inodes of listening sockets on a port, from the kernel's table."""
+    inodes = []
+    for path in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        for line in _lines(path)[1:]:
+            words = line.split()
+            if words[3] == LISTENING and int(words[1].rsplit(":", 1)[1], 16) == port:
+                inodes.append(words[9])
+    return inodes
+
+
+def _own_sockets() -> set[str]:
+    found = set()
+    for path in Path("/proc/self/fd").iterdir():
+        try:
+            target = str(path.readlink())
+        except OSError:
+            continue  # the descriptor of this very listing
+        if target.startswith("socket:["):
+            found.add(target.removeprefix("socket:[").removesuffix("]"))
+    return found
+
+
+def is_open(address: str, port: int) -> bool:
+    """Whether anybody accepts there."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex((address, port)) == 0
