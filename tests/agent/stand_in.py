@@ -1,0 +1,111 @@
+"""An engine in memory whose every verb can be held, so that a test decides what happens in the middle of it."""
+
+import asyncio
+from collections import Counter, defaultdict
+
+import msgspec
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.wire.environments import (
+    Connection,
+    Environment,
+    EnvironmentSpec,
+    EnvironmentState,
+    KeySet,
+    NodeFacts,
+    ProofItem,
+)
+
+
+class Gate:
+    """Open unless shut; tells when somebody stands before it."""
+
+    def __init__(self) -> None:
+        self.reached, self._open = asyncio.Event(), asyncio.Event()
+        self._open.set()
+
+    def shut(self) -> None:
+        self._open.clear()
+
+    def open(self) -> None:
+        self._open.set()
+
+    async def pass_through(self) -> None:
+        self.reached.set()
+        await self._open.wait()
+
+
+class StandInEngine:
+    """Its environments live in this object, so they outlive any agent that a test stops or kills."""
+
+    name = "stand-in"
+
+    def __init__(self) -> None:
+        self.here: dict[str, Environment] = {}
+        self.calls: list[str] = []
+        self.made: Counter[str] = Counter()
+        self.gates: defaultdict[str, Gate] = defaultdict(Gate)
+        self.fails_with: Exception | None = None
+        self.vcpus = 8
+        self.closed_with: list[bool] = []
+        self.most_at_once, self._at_once = 0, 0
+
+    async def start(self) -> None:
+        self.calls.append("start")
+
+    async def close(self, *, stop_environments: bool) -> None:
+        self.closed_with.append(stop_environments)
+
+    async def probe(self) -> NodeFacts:
+        return NodeFacts(engine=self.name, simulated=True, vcpus=self.vcpus, memory_mib=1024, ssh_host="127.0.0.1")
+
+    async def observe(self) -> list[Environment]:
+        return list(self.here.values())
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        self.calls.append(f"ensure {spec.allocation_id}")
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            await on_phase("preparing", "")
+            await self.gates["ensure"].pass_through()
+            if self.fails_with is not None:
+                raise self.fails_with
+            await on_phase("booting", "boot 1")
+        except asyncio.CancelledError:
+            await self.gates["unwind"].pass_through()
+            self.calls.append(f"unwound {spec.allocation_id}")
+            raise
+        finally:
+            self._at_once -= 1
+        if spec.allocation_id not in self.here:
+            self.made[spec.allocation_id] += 1
+        self.here[spec.allocation_id] = made = Environment(
+            allocation_id=spec.allocation_id,
+            state=EnvironmentState.RUNNING,
+            boot=spec.boot,
+            port=20000,
+            key_generation=spec.keys.generation,
+        )
+        await on_phase("access_ready", "")
+        return made
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        self.calls.append(f"remove {allocation_id}")
+        await on_phase("sessions_ended", "")
+        await self.gates["remove"].pass_through()
+        self.here.pop(allocation_id, None)
+        await on_phase("cleaned", "")
+        return [ProofItem(item="environment", ok=self.fails_with is None, evidence="looked")]
+
+    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        self.calls.append(f"set_keys {allocation_id}")
+        if allocation_id not in self.here:
+            raise EngineError("there is no such environment", allocation_id)
+        self.here[allocation_id] = msgspec.structs.replace(self.here[allocation_id], key_generation=keys.generation)
+
+    async def connections(self, allocation_id: str) -> list[Connection]:
+        return []
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
+        return 0
