@@ -1,0 +1,230 @@
+"""An engine in memory: the same behaviour by contract, for tests, demos of scale and the fleet simulator."""
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from weakref import WeakValueDictionary
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.wire.environments import (
+    Connection,
+    Environment,
+    EnvironmentSpec,
+    EnvironmentState,
+    Fact,
+    GpuFact,
+    Isolation,
+    KeySet,
+    NodeFacts,
+    ProofItem,
+)
+
+PROOFS = ("processes", "mounts", "files", "port", "network")
+PORTS = range(20_000, 30_000)
+
+Fault = Callable[[str, str], Awaitable[None]]
+"""Awaited with (point, allocation id) before each step: sleep to delay, raise to break, do nothing to pass."""
+
+
+@dataclass(kw_only=True)
+class FakeEnvironment:
+    """What would be on the node's disk and in its process table."""
+
+    spec: EnvironmentSpec
+    state: EnvironmentState
+    boot: int
+    port: int
+    keys: KeySet
+    started_at: datetime | None = None
+    connections: list[Connection] = field(default_factory=list)
+
+
+class FakeEngine:
+    """Pass the same `environments` to a second engine, and it is the same node after its agent died."""
+
+    name = "fake"
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime],
+        gpus: int = 8,
+        ports: range = PORTS,
+        fault: Fault | None = None,
+        environments: dict[str, FakeEnvironment] | None = None,
+    ) -> None:
+        self._clock, self._gpus, self._ports, self._fault = clock, gpus, ports, fault
+        self.environments = {} if environments is None else environments
+        self._next_port = 0
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def start(self) -> None:
+        for environment in self.environments.values():
+            environment.connections.clear()  # connections went through the agent that died
+
+    async def close(self, *, stop_environments: bool) -> None:
+        for environment in self.environments.values():
+            environment.connections.clear()
+            if stop_environments and environment.state is EnvironmentState.RUNNING:
+                environment.state = EnvironmentState.STOPPED
+
+    async def probe(self) -> NodeFacts:
+        source = "simulated by the fake engine"
+        gpus = tuple(
+            GpuFact(
+                index=index,
+                family="h100",
+                gpu_uuid=f"GPU-fake-{index}",
+                gpu_pci=f"0000:{0x10 + index:02x}:00.0",
+                numa=index * 2 // self._gpus,
+                memory_mib=81_920,
+                simulated=True,
+                source=source,
+            )
+            for index in range(self._gpus)
+        )
+        return NodeFacts(
+            engine=self.name,
+            simulated=True,
+            vcpus=16 * self._gpus,
+            memory_mib=131_072 * self._gpus,
+            ssh_host="127.0.0.1",
+            gpus=gpus,
+            facts={"isolation": Fact(value="none", source=source)},
+        )
+
+    async def observe(self) -> list[Environment]:
+        return [self._describe(id) for id in sorted(self.environments)]
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        id = spec.allocation_id
+        async with self._alone(id):
+            here = self.environments.get(id)
+            if here is None or here.state is not EnvironmentState.RUNNING or here.boot < spec.boot:
+                await self._point("preparing", id)
+                await on_phase("preparing", "making its disk" if here is None else "its disk is here")
+                here = self._made(spec)
+                await self._point("booting", id)
+                await on_phase("booting", f"boot {spec.boot}")
+                here.spec, here.boot = spec, max(here.boot, spec.boot)
+                here.state, here.started_at = EnvironmentState.RUNNING, self._clock()
+            self._admit(here, spec.keys)
+            await self._point("access_ready", id)
+            await on_phase("access_ready", "reachable")
+            return self._describe(id)
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        async with self._alone(allocation_id):
+            here = self.environments.get(allocation_id)
+            if here is not None:
+                here.state = EnvironmentState.BROKEN
+                here.connections.clear()
+            for phase in ("sessions_ended", "environment_removed", "cleaned"):
+                await self._point(phase, allocation_id)
+                await on_phase(phase, "")
+            self.environments.pop(allocation_id, None)
+            return [ProofItem(item=name, ok=True, evidence="looked for in memory") for name in PROOFS]
+
+    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        async with self._alone(allocation_id):
+            await self._point("set_keys", allocation_id)
+            here = self.environments.get(allocation_id)
+            if here is None or here.state is EnvironmentState.BROKEN:
+                raise EngineError("there is no such environment here", allocation_id)
+            self._admit(here, keys)
+
+    async def connections(self, allocation_id: str) -> list[Connection]:
+        here = self.environments.get(allocation_id)
+        return list(here.connections) if here else []
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:  # noqa: ARG002 (nobody to tell)
+        here = self.environments.get(allocation_id)
+        if here is None:
+            return 0
+        stay = [one for one in here.connections if fingerprints is not None and one.key_fingerprint not in fingerprints]
+        ended = len(here.connections) - len(stay)
+        here.connections[:] = stay
+        return ended
+
+    def log_in(self, allocation_id: str, username: str, fingerprint: str) -> Connection | None:
+        """What SSH would do; None is a refusal."""
+        here = self.environments.get(allocation_id)
+        if here is None or here.state is not EnvironmentState.RUNNING or here.spec.username != username:
+            return None
+        if fingerprint not in {key.fingerprint for key in here.keys.keys}:
+            return None
+        connection = Connection(
+            id=f"{allocation_id}-{len(here.connections)}",
+            key_fingerprint=fingerprint,
+            source="127.0.0.1:0",
+            opened_at=self._clock(),
+        )
+        here.connections.append(connection)
+        return connection
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, allocation_id: str) -> AsyncIterator[None]:
+        lock = self._locks.setdefault(allocation_id, asyncio.Lock())
+        async with lock:
+            yield
+
+    async def _point(self, point: str, allocation_id: str) -> None:
+        if self._fault is not None:
+            await self._fault(point, allocation_id)
+
+    def _made(self, spec: EnvironmentSpec) -> FakeEnvironment:
+        """Half made until it boots; people who were in are out."""
+        here = self.environments.get(spec.allocation_id)
+        if here is None:
+            here = FakeEnvironment(
+                spec=spec, state=EnvironmentState.BROKEN, boot=spec.boot, port=self._port(), keys=spec.keys
+            )
+            self.environments[spec.allocation_id] = here
+        elif here.state is EnvironmentState.RUNNING:
+            here.state = EnvironmentState.STOPPED
+        here.connections.clear()
+        return here
+
+    def _port(self) -> int:
+        """The next one round the range: the least recently used first, near enough."""
+        taken = {environment.port for environment in self.environments.values()}
+        for _ in self._ports:
+            port = self._ports[self._next_port % len(self._ports)]
+            self._next_port += 1
+            if port not in taken:
+                return port
+        raise EngineError("this node has no port left", f"{self._ports}")
+
+    @staticmethod
+    def _admit(here: FakeEnvironment, keys: KeySet) -> None:
+        if keys.generation >= here.keys.generation:
+            here.keys = keys
+
+    def _describe(self, allocation_id: str) -> Environment:
+        here = self.environments[allocation_id]
+        is_running = here.state is EnvironmentState.RUNNING
+        return Environment(
+            allocation_id=allocation_id,
+            state=here.state,
+            boot=here.boot,
+            port=here.port,
+            host_key=_host_key(allocation_id),
+            key_generation=here.keys.generation,
+            started_at=here.started_at,
+            isolation=NO_ISOLATION if is_running else None,
+        )
+
+
+NO_ISOLATION = Isolation(
+    namespaces=(), uid=0, network="shared", no_new_privileges=False, missing={"all": "there is nothing to isolate"}
+)
+
+
+def _host_key(allocation_id: str) -> str:
+    """Well-formed, stable, and nobody has its private half."""
+    blob = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + hashlib.sha256(allocation_id.encode()).digest()
+    return f"ssh-ed25519 {base64.b64encode(blob).decode()}"
