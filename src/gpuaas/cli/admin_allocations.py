@@ -1,0 +1,91 @@
+"""`gpuaas admin allocations`."""
+
+from typing import Annotated
+
+import typer
+
+from gpuaas.cli.admin_nodes import chosen_node
+from gpuaas.cli.allocation_views import card, summary
+from gpuaas.cli.apps import new_app
+from gpuaas.cli.connections import connected
+from gpuaas.cli.names import ENDED
+from gpuaas.cli.output import Output, OutputOption, ReasonOption, YesOption, confirm, show_one, show_rows
+from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.wire.allocations import Status
+
+command = new_app("Allocations of all projects, and what to do when one is stuck.")
+
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="Id of the allocation: names are unique only in a project.")
+]
+
+
+@command.command("list")
+def list_allocations(
+    ctx: typer.Context,
+    *,
+    status: Annotated[Status | None, typer.Option("--status", help="Only those in this state.")] = None,
+    node: Annotated[str, typer.Option("--node", help="Only those on this node.")] = "",
+    everything: Annotated[bool, typer.Option("--all", "-a", help="Released and failed ones too.")] = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """List allocations across projects; CSV and JSON carry their ids."""
+    now = surroundings_of(ctx).now
+    with connected(ctx) as client:
+        node_id = chosen_node(client, node).id if node else None
+        found = list(client.admin.allocations.list(status=status, node_id=node_id))
+    is_whole = everything or status is not None
+    shown = [one for one in found if is_whole or one.status not in ENDED]
+    show_rows(shown, card(now) if output is Output.CSV else summary(now), output, empty="No allocations.")
+
+
+@command.command("force-release")
+def force_release(
+    ctx: typer.Context,
+    id: IdArgument,
+    reason: ReasonOption = "",
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Release somebody's allocation for them."""
+    with connected(ctx) as client:
+        confirm(
+            f"Release {id} by force?",
+            lost="every process and file inside it; its holder is told that an operator did it.",
+            survives="its timeline. Its slots stay blocked until cleanup is proven.",
+            yes=yes,
+        )
+        done = client.admin.allocations.force_release(id, reason=reason)
+    show_one(done, summary(surroundings_of(ctx).now), output)
+
+
+@command.command("force-cleanup")
+def force_cleanup(
+    ctx: typer.Context,
+    id: IdArgument,
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="What you saw on the node; written on the timeline.")],
+    verified_absent: Annotated[
+        bool,
+        typer.Option(
+            "--verified-absent/--not-verified", help="You looked: nothing of it is left. Only then its slots are free."
+        ),
+    ] = False,
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Settle a cleanup that the agent cannot prove.
+
+    \b
+    Example:
+      gpuaas admin allocations force-cleanup alloc_… --verified-absent --reason "disk replaced"
+    """
+    with connected(ctx) as client:
+        confirm(
+            f"Settle the cleanup of {id} by hand?",
+            lost="the agent's proof: your word stands in its place.",
+            survives="the slots become free." if verified_absent else "the slots stay blocked.",
+            yes=yes,
+        )
+        done = client.admin.allocations.force_cleanup(id, runtime_verified_absent=verified_absent, reason=reason)
+    show_one(done, summary(surroundings_of(ctx).now), output)

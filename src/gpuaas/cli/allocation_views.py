@@ -1,0 +1,110 @@
+"""Allocations and their timelines as rows, cards and lines."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+import typer
+from rich.live import Live
+
+from gpuaas.cli.output import Column, Output, card_of, note, say, show_csv, stdout
+from gpuaas.cli.words import age, clock, money, took
+from gpuaas.wire.allocations import Allocation
+from gpuaas.wire.timeline import Entry, Outcome
+
+Now = Callable[[], datetime]
+Timed = tuple[Entry, float | None]
+
+
+def summary(now: Now) -> list[Column[Allocation]]:
+    return [
+        Column("Name", lambda one: one.name, may_shrink=True),
+        Column("Status", lambda one: one.status, is_state=True),
+        Column("Health", lambda one: one.health, is_state=True),
+        Column("Sku", lambda one: one.sku, may_shrink=True),
+        Column("GPUs", lambda one: one.gpu_count, align="right"),
+        Column("Region", lambda one: one.node.region),
+        Column("Address", address),
+        Column("Age", lambda one: one.created_at, lambda created: age(created, now()), align="right"),
+    ]
+
+
+def card(now: Now) -> list[Column[Allocation]]:
+    return [
+        Column("Name", lambda one: one.name),
+        Column("Id", lambda one: one.id),
+        Column("Status", lambda one: one.status, is_state=True),
+        Column("Since", lambda one: one.status_since, lambda since: f"{age(since, now())} ({clock(since)})"),
+        Column("Reason", lambda one: one.status_reason),
+        Column("Health", lambda one: one.health, is_state=True),
+        Column("Sku", lambda one: f"{one.sku}{' (simulated)' if one.simulated else ''}"),
+        Column("GPUs", lambda one: one.gpu_count),
+        Column("Size", lambda one: one.size),
+        Column("Slots", lambda one: ", ".join(str(slot.index) for slot in one.slots)),
+        Column("Node", lambda one: f"{one.node.id} in {one.node.region}"),
+        Column("Boot", lambda one: one.boot),
+        Column("Per hour", lambda one: one.price_per_hour, money),
+        Column("Billing", lambda one: one.billing.state, lambda state: str(state).replace("_", " ")),
+        Column("Created", lambda one: one.created_at, clock),
+        Column("Active", lambda one: one.active_at, clock),
+        Column("Released", lambda one: one.released_at, clock),
+        Column("Requested by", lambda one: one.requested_by),
+        Column("Group", lambda one: one.group_id),
+        Column("Address", address),
+        Column("Get in", lambda one: one.connection.command if one.connection else None),
+    ]
+
+
+def address(one: Allocation) -> str | None:
+    return f"{one.connection.host}:{one.connection.port}" if one.connection else None
+
+
+def say_how_to_get_in(made: Sequence[Allocation]) -> None:
+    for one in made:
+        note(f"{one.name} is {one.status}. Get in with: gpuaas ssh {one.name}")
+        if one.connection:
+            say(one.connection.command)
+
+
+def show_changes(seen: Iterable[Allocation], columns: Sequence[Column[Allocation]], output: Output) -> None:
+    """Drawn anew on a terminal; a line or document for every change in a pipe. Ends with the allocation or Ctrl-C."""
+    console = stdout()
+    if output is Output.TABLE and console.is_terminal:
+        with Live(console=console, auto_refresh=False) as live:
+            for one in seen:
+                live.update(card_of(one, columns), refresh=True)
+        return
+    before = None
+    for one in seen:
+        if one != before:
+            show_change(one, columns, output, is_first=before is None)
+        before = one
+
+
+def show_change(one: Allocation, columns: Sequence[Column[Allocation]], output: Output, *, is_first: bool) -> None:
+    if output is Output.JSON:
+        typer.echo(msgspec.json.encode(one))
+    elif output is Output.CSV:
+        show_csv([one], columns, with_header=is_first)
+    else:
+        reason = f": {one.status_reason}" if one.status_reason else ""
+        say(f"{clock(one.status_since)}  {one.name} is {one.status}, health {one.health}{reason}")
+
+
+SUMMARY: list[Column[Timed]] = [
+    Column("At", lambda row: row[0].at, clock),
+    Column("Phase", lambda row: row[0].phase, lambda phase: str(phase).replace("_", " ")),
+    Column("Outcome", lambda row: row[0].outcome, is_state=True),
+    Column("Took", lambda row: row[1], took, align="right"),
+    Column("By", lambda row: row[0].actor, may_shrink=True),
+    Column("Note", lambda row: row[0].note, may_shrink=True),
+]
+
+
+def timeline_rows(newest_first: Sequence[Entry]) -> Iterator[Timed]:
+    """Oldest first; a phase that began lasts until the next entry of its operation."""
+    entries = newest_first[::-1]
+    for place, entry in enumerate(entries):
+        after = (one for one in entries[place + 1 :] if one.operation_id == entry.operation_id)
+        follower = next(after, None) if entry.outcome is Outcome.BEGAN else None
+        yield entry, (follower.at - entry.at).total_seconds() if follower else None

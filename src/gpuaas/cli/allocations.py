@@ -1,0 +1,203 @@
+"""`gpuaas allocations`."""
+
+from typing import Annotated
+
+import typer
+
+from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_changes, summary, timeline_rows
+from gpuaas.cli.apps import new_app
+from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.connections import connected
+from gpuaas.cli.launching import chosen_keys, chosen_sku, finish, launch_project, waiting_kindly
+from gpuaas.cli.names import ENDED, ProjectOption, chosen_allocation, chosen_project
+from gpuaas.cli.output import (
+    Output,
+    OutputOption,
+    ReasonOption,
+    YesOption,
+    confirm,
+    note,
+    show_json,
+    show_one,
+    show_rows,
+)
+from gpuaas.cli.progress import show_progress
+from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.timeline import OperationStatus
+
+command = new_app("Environments on the fleet: create, follow, release.")
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
+NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is accepted.")]
+
+
+@command.command("create")
+def create_allocation(
+    ctx: typer.Context,
+    *,
+    name: Annotated[str, typer.Option("--name", help="Unique in the project; otherwise made up for you.")] = "",
+    sku: Annotated[str, typer.Option("--sku", help="One of `gpuaas skus`; may be left out if there is only one.")] = "",
+    gpus: Annotated[int, typer.Option("--gpus", "-g", min=1, help="GPUs of each.")] = 1,
+    size: Annotated[str, typer.Option("--size", help="vCPU and memory, by name; otherwise the SKU's default.")] = "",
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many, all or none.")] = 1,
+    region: Annotated[str, typer.Option("--region", help="Only there; otherwise anywhere.")] = "",
+    key: Annotated[
+        list[str] | None, typer.Option("--key", "-k", help="SSH key by title; repeat for several. Otherwise all yours.")
+    ] = None,
+    project: ProjectOption = "",
+    no_wait: NoWaitOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Create an allocation, show its phases, and say how to get in.
+
+    \b
+    Examples:
+      gpuaas allocations create --name train-a
+      gpuaas allocations create --sku sim-h200-slice --gpus 4 --key laptop
+      gpuaas allocations create --name sweep --count 8 --no-wait -o json
+    """
+    with connected(ctx) as client:
+        submitted = client.allocations.create(
+            chosen_sku(client, sku),
+            [one.id for one in chosen_keys(client, key or [])],
+            project_id=launch_project(ctx, client, project),
+            name=name or None,
+            gpu_count=gpus,
+            size=size or None,
+            count=count,
+            region=region or None,
+        )
+        if no_wait:
+            made = submitted.allocations
+        else:
+            with waiting_kindly(f"gpuaas allocations get {submitted.allocations[0].name} --watch"):
+                made = finish(client, submitted, surroundings_of(ctx).now)
+    if output is Output.TABLE and not no_wait:
+        say_how_to_get_in(made)
+    elif len(made) == 1:
+        show_one(made[0], card(surroundings_of(ctx).now), output)
+    else:
+        show_rows(made, summary(surroundings_of(ctx).now), output)
+
+
+@command.command("list")
+def list_allocations(
+    ctx: typer.Context,
+    *,
+    status: Annotated[Status | None, typer.Option("--status", help="Only those in this state.")] = None,
+    name: Annotated[str, typer.Option("--name", help="Only those of this name.")] = "",
+    everything: Annotated[bool, typer.Option("--all", "-a", help="Released and failed ones too.")] = False,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """List the allocations of a project, newest first.
+
+    \b
+    Examples:
+      gpuaas allocations list
+      gpuaas allocations list --all -o csv > allocations.csv
+    """
+    with connected(ctx) as client:
+        found = list(client.allocations.list(chosen_project(ctx, client, project), status=status, name=name or None))
+    is_whole = everything or status is not None
+    shown = [one for one in found if is_whole or one.status not in ENDED]
+    empty = "No allocations here: gpuaas allocations create --name train-a"
+    show_rows(shown, summary(surroundings_of(ctx).now), output, empty=empty)
+    if len(shown) < len(found) and output is Output.TABLE:
+        note(f"{len(found) - len(shown)} released or failed not shown; --all shows them.")
+
+
+@command.command("get")
+def get_allocation(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on showing it as it changes.")] = False,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show one allocation, all of it.
+
+    \b
+    Examples:
+      gpuaas allocations get train-a
+      gpuaas allocations get train-a --watch
+    """
+    now = surroundings_of(ctx).now
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        if watch:
+            show_changes(client.allocations.watch(found.id), card(now), output)
+        else:
+            show_one(found, card(now), output)
+
+
+@command.command("release")
+def release_allocation(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    reason: ReasonOption = "",
+    yes: YesOption = False,
+    project: ProjectOption = "",
+    no_wait: NoWaitOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """End an allocation and everything in it.
+
+    Waits until it is proven that nothing of it is left on the node.
+
+    \b
+    Examples:
+      gpuaas allocations release train-a
+      gpuaas allocations release train-a --yes --no-wait
+    """
+    now = surroundings_of(ctx).now
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        confirm(
+            f"Release {found.name}?",
+            lost=f"every process and every file inside {found.name}, its address and its GPUs. It cannot be undone.",
+            survives="your SSH keys, and the timeline of what happened.",
+            yes=yes,
+        )
+        released = client.allocations.release(found.id, reason=reason)
+        if released.operation_id and not no_wait:
+            with waiting_kindly(f"gpuaas allocations get {found.id} --watch"):
+                end = show_progress(client.operations.watch(released.operation_id, allocation_id=found.id), now)
+            released = client.allocations.get(found.id)
+            if end.status is OperationStatus.FAILED:
+                raise Complaint(
+                    f"{found.name} is {released.status}: {end.reason or released.status_reason}",
+                    next_step=f"gpuaas allocations release {found.id} --yes tries again",
+                    code=ExitCode.SERVER,
+                )
+    if output is Output.TABLE:
+        note(f"{released.name} is {released.status}.")
+    elif output is Output.JSON:
+        show_json(released)
+    else:
+        show_rows([released], summary(now), output)
+
+
+@command.command("timeline")
+def show_timeline(
+    ctx: typer.Context,
+    name: NameArgument,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show what happened, when, by whom, for how long.
+
+    \b
+    Example:
+      gpuaas allocations timeline train-a
+    """
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        entries = list(client.allocations.timeline(found.id))
+    if output is Output.JSON:
+        show_json(entries)
+        return
+    show_rows(timeline_rows(entries), SUMMARY, output, empty="Nothing has happened yet.")

@@ -1,0 +1,75 @@
+"""What `gpuaas allocations create` fills in, and how it waits."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+import typer
+
+from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.config import effective
+from gpuaas.cli.names import choose, chosen_project
+from gpuaas.cli.output import note
+from gpuaas.cli.progress import show_progress
+from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.sdk import Client
+from gpuaas.wire.access import SshKey
+from gpuaas.wire.allocations import Allocation, SubmittedAllocations
+from gpuaas.wire.timeline import OperationStatus
+
+INTERRUPTED = 130  # as shells say it
+
+
+def chosen_sku(client: Client, sku: str) -> str:
+    if sku:
+        return sku
+    skus = [one.sku for one in client.skus.list()]
+    if len(skus) == 1:
+        return skus[0]
+    if not skus:
+        raise Complaint("Nothing is on sale here yet.", next_step="ask whoever runs this GPUaaS")
+    raise Complaint(f"Which SKU? There are {', '.join(skus)}.", next_step="--sku NAME; `gpuaas skus` compares them")
+
+
+def chosen_keys(client: Client, wanted: Sequence[str]) -> list[SshKey]:
+    """Those named, or all of them: one's own machine should open to every key one has."""
+    keys = list(client.ssh_keys.list())
+    if not keys:
+        raise Complaint("You have no SSH key here, so nobody could log in.", next_step="gpuaas ssh-keys add")
+    if not wanted:
+        return keys
+    return [choose(word, keys, lambda one: (one.title, one.fingerprint, one.id), "key") for word in wanted]
+
+
+def launch_project(ctx: typer.Context, client: Client, word: str) -> str | None:
+    """None lets the server take the only project there is, which saves asking it first."""
+    if not word and not effective(surroundings_of(ctx)).project:
+        return None
+    return chosen_project(ctx, client, word)
+
+
+def finish(client: Client, submitted: SubmittedAllocations, now: Callable[[], datetime]) -> list[Allocation]:
+    """Show the work until it has ended; the allocations as they then are."""
+    first = submitted.allocations[0]
+    is_alone = len(submitted.allocations) == 1
+    place = {"allocation_id": first.id} if is_alone else {"project_id": first.project_id}
+    end = show_progress(client.operations.watch(submitted.operation_id, **place), now)
+    made = [client.allocations.get(one.id) for one in submitted.allocations]
+    if end.status is OperationStatus.FAILED:
+        reason = end.reason or made[0].status_reason or "no reason was given"
+        raise Complaint(
+            f"{first.name} could not be made: {reason}",
+            next_step=f"gpuaas allocations timeline {first.id}",
+            code=ExitCode.SERVER,
+        )
+    return made
+
+
+@contextmanager
+def waiting_kindly(come_back: str) -> Iterator[None]:
+    """Ctrl-C ends the waiting, not the work; say so."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        note(f"The work goes on without you. Look again with: {come_back}")
+        raise typer.Exit(INTERRUPTED) from stop

@@ -1,0 +1,69 @@
+"""From what a person types to the thing they mean: an id, a name, or the beginning of one."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, TypeVar
+
+import typer
+
+from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.config import effective
+from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.sdk import Client
+from gpuaas.wire.allocations import Allocation, Status
+
+T = TypeVar("T")
+ID_LENGTH = 26
+ENDED = frozenset({Status.RELEASED, Status.FAILED})
+SHOWN = 5  # candidates named when a word means several things
+
+ProjectOption = Annotated[
+    str,
+    typer.Option("--project", "-p", help="Project, by slug or id; otherwise GPUAAS_PROJECT or your default."),
+]
+
+
+def is_id(word: str, prefix: str) -> bool:
+    return word.startswith(f"{prefix}_") and len(word) == len(prefix) + 1 + ID_LENGTH
+
+
+def choose(word: str, candidates: Iterable[T], names: Callable[[T], Sequence[str]], noun: str) -> T:
+    """The only one called so; otherwise the only one whose name begins so."""
+    found = list(candidates)
+    for fits in (str.__eq__, str.startswith):
+        matches = [one for one in found if any(fits(name, word) for name in names(one))]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            some = ", ".join(names(one)[0] for one in matches[:SHOWN])
+            raise Complaint(
+                f"{word!r} could be any of {len(matches)} {noun}s: {some}", next_step="say more of the name"
+            )
+    raise Complaint(f"There is no {noun} {word!r}.", next_step="list what there is", code=ExitCode.NOT_FOUND)
+
+
+def chosen_project(ctx: typer.Context, client: Client, word: str) -> str:
+    """The id of the project meant by --project, the environment, the config; or the only one there is."""
+    wanted = word or effective(surroundings_of(ctx)).project
+    if is_id(wanted, "proj"):
+        return wanted
+    projects = client.auth.me().projects
+    if wanted:
+        return choose(wanted, projects, lambda project: (project.slug, project.id), "project").id
+    if len(projects) == 1:
+        return projects[0].id
+    if not projects:
+        raise Complaint("You are a member of no project yet.", next_step="gpuaas projects create SLUG")
+    slugs = ", ".join(project.slug for project in projects)
+    raise Complaint(f"Which project? You are in {slugs}.", next_step="--project SLUG, or: gpuaas projects use SLUG")
+
+
+def chosen_allocation(ctx: typer.Context, client: Client, word: str, project: str) -> Allocation:
+    """A living one by name or beginning; otherwise the newest ended one of exactly that name or id."""
+    if is_id(word, "alloc"):
+        return client.allocations.get(word)
+    found = list(client.allocations.list(chosen_project(ctx, client, project)))
+    exact = next((one for one in found if one.status in ENDED and one.name == word), None)
+    alive = [one for one in found if one.status not in ENDED]
+    if exact is not None and not any(word in {one.name, one.id} for one in alive):
+        return exact
+    return choose(word, alive, lambda one: (one.name, one.id), "allocation")

@@ -1,0 +1,159 @@
+"""What a command shows: a table for people, JSON and CSV for programs. Results on stdout, all else on stderr."""
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gpuaas.cli.words import plain, style_of
+
+T = TypeVar("T")
+ROOMY = 500  # nobody reads a pipe's right edge: do not cut there
+
+
+class Output(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the result.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """A title, the value that CSV gets, and how a person reads it."""
+
+    title: str
+    value: Callable[[T], object]
+    show: Callable[[Any], str] = str
+    align: Literal["left", "right"] = "left"
+    is_state: bool = False
+    may_shrink: bool = False  # the column that gives way when the terminal is narrow
+
+    def text(self, row: T) -> Text:
+        value = self.value(row)
+        shown = "" if value is None else plain(self.show(value))
+        return Text(shown, style=style_of(shown) if self.is_state else "")
+
+    def raw(self, row: T) -> str:
+        value = self.value(row)
+        if isinstance(value, datetime):
+            return value.isoformat()
+        return "" if value is None else str(value)
+
+
+def stdout() -> Console:
+    return console(sys.stdout.isatty(), is_stderr=False)
+
+
+def stderr() -> Console:
+    return console(sys.stderr.isatty(), is_stderr=True)
+
+
+def console(is_terminal: bool, *, is_stderr: bool) -> Console:
+    """Colours only on a terminal; rich itself honours NO_COLOR."""
+    return Console(
+        stderr=is_stderr,
+        width=None if is_terminal else ROOMY,
+        force_terminal=is_terminal,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def show_rows(rows: Iterable[T], columns: Sequence[Column[T]], output: Output, *, empty: str = "Nothing here.") -> None:
+    """A listing. `empty` tells a person what to do next; a program just gets no rows."""
+    found = list(rows)
+    if output is Output.JSON:
+        show_json(found)
+    elif output is Output.CSV:
+        show_csv(found, columns)
+    elif found:
+        stdout().print(table_of(found, columns))
+    else:
+        note(empty)
+
+
+def show_one(row: T, columns: Sequence[Column[T]], output: Output) -> None:
+    """One thing: its fields below each other."""
+    if output is Output.JSON:
+        show_json(row)
+    elif output is Output.CSV:
+        show_csv([row], columns)
+    else:
+        stdout().print(card_of(row, columns))
+
+
+def show_json(value: object) -> None:
+    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+
+
+def show_csv(rows: Sequence[T], columns: Sequence[Column[T]], *, with_header: bool = True) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if with_header:
+        writer.writerow([column.title.lower().replace(" ", "_") for column in columns])
+    writer.writerows([column.raw(row) for column in columns] for row in rows)
+
+
+def table_of(rows: Sequence[T], columns: Sequence[Column[T]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(
+            column.title.upper(),
+            justify=column.align,
+            no_wrap=True,
+            overflow="ellipsis",
+            min_width=None if column.may_shrink else widest(rows, column),
+        )
+    for row in rows:
+        table.add_row(*(column.text(row) for column in columns))
+    return table
+
+
+def widest(rows: Sequence[T], column: Column[T]) -> int:
+    return max(len(column.title), *(column.text(row).cell_len for row in rows))
+
+
+def card_of(row: T, columns: Sequence[Column[T]]) -> Table:
+    card = Table.grid(padding=(0, 2, 0, 0))
+    card.add_column(style="bold", no_wrap=True)
+    card.add_column(overflow="fold")
+    for column in columns:
+        if text := column.text(row):
+            card.add_row(column.title.lower(), text)
+    return card
+
+
+def say(message: str) -> None:
+    """A result in words."""
+    typer.echo(plain(message))
+
+
+def note(message: str) -> None:
+    """A remark for a person: never in the way of a pipe."""
+    typer.echo(plain(message), err=True)
+
+
+def confirm(question: str, *, lost: str, survives: str, yes: bool) -> None:
+    """Every disruptive act says first what is lost and what survives."""
+    note(f"Lost: {lost}\nKept: {survives}")
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("there is nobody to ask; repeat with --yes to confirm")
+    typer.confirm(question, abort=True, err=True)
+
+
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+ReasonOption = Annotated[str, typer.Option("--reason", help="Why; written on the timeline.")]

@@ -1,0 +1,64 @@
+"""`gpuaas projects`."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from gpuaas.cli.apps import new_app
+from gpuaas.cli.config import effective, save, saved
+from gpuaas.cli.connections import connected
+from gpuaas.cli.names import choose
+from gpuaas.cli.output import Column, Output, OutputOption, note, show_one, show_rows
+from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.words import age
+from gpuaas.wire.identity import Project
+
+command = new_app("Projects: what allocations belong to.")
+
+
+def columns(around: Surroundings) -> list[Column[Project]]:
+    default = effective(around).project
+    return [
+        Column(" ", lambda project: "*" if default in {project.id, project.slug} else ""),
+        Column("Slug", lambda project: project.slug, may_shrink=True),
+        Column("Age", lambda project: project.created_at, lambda created: age(created, around.now()), align="right"),
+        Column("Id", lambda project: project.id),
+    ]
+
+
+@command.command("list")
+def list_projects(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+    """List your projects; a star marks your default."""
+    with connected(ctx) as client:
+        empty = "You are in no project yet: gpuaas projects create SLUG"
+        show_rows(client.projects.list(), columns(surroundings_of(ctx)), output, empty=empty)
+
+
+@command.command("create")
+def create_project(
+    ctx: typer.Context,
+    slug: Annotated[str, typer.Argument(help="Lower case, digits and dashes.")],
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant id, when you are in several.")] = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Create a project.
+
+    \b
+    Example:
+      gpuaas projects create vision && gpuaas projects use vision
+    """
+    with connected(ctx) as client:
+        show_one(client.projects.create(slug, tenant_id=tenant or None), columns(surroundings_of(ctx)), output)
+
+
+@command.command("use")
+def use_project(ctx: typer.Context, project: Annotated[str, typer.Argument(help="Slug or id.")]) -> None:
+    """Make a project your default on this machine."""
+    around = surroundings_of(ctx)
+    with connected(ctx) as client:
+        found = choose(project, client.projects.list(), lambda one: (one.slug, one.id), "project")
+    save(around, replace(saved(around), project=found.id))
+    note(f"{found.slug} is your default project.")
+    if around.environ.get("GPUAAS_PROJECT"):
+        note("GPUAAS_PROJECT is set and goes before what was saved.")

@@ -1,0 +1,31 @@
+"""`gpuaas ssh-config`."""
+
+import typer
+
+from gpuaas.cli.connections import connected
+from gpuaas.cli.names import ProjectOption, chosen_project
+from gpuaas.cli.openssh import host_block, remember_host_keys
+from gpuaas.cli.output import note, say
+from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.wire.allocations import Status
+
+
+def command(ctx: typer.Context, project: ProjectOption = "") -> None:
+    """Print Host blocks for all your active allocations.
+
+    With them ssh, scp, sftp, rsync and editors know every allocation by its name.
+
+    \b
+    Examples:
+      gpuaas ssh-config > ~/.ssh/gpuaas.conf    # and in ~/.ssh/config: Include gpuaas.conf
+      scp -F ~/.ssh/gpuaas.conf data.tar train-a:
+    """
+    around = surroundings_of(ctx)
+    with connected(ctx) as client:
+        found = client.allocations.list(chosen_project(ctx, client, project), status=Status.ACTIVE)
+        active = [one for one in found if one.connection]
+    remember_host_keys(around, active)
+    for one in active:
+        say(f"{host_block(around, one)}\n")
+    if not active:
+        note("No active allocations: gpuaas allocations create --name train-a")

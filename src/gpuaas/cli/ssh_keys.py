@@ -1,0 +1,103 @@
+"""`gpuaas ssh-keys`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpuaas.cli.apps import new_app
+from gpuaas.cli.complaints import Complaint
+from gpuaas.cli.connections import connected
+from gpuaas.cli.names import choose
+from gpuaas.cli.output import Column, Output, OutputOption, YesOption, confirm, note, show_one, show_rows
+from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.words import age
+from gpuaas.wire.access import SshKey
+
+command = new_app("Your SSH public keys: what lets you into your allocations.")
+COMMENT = 2  # type, blob, comment
+
+
+def columns(around: Surroundings) -> list[Column[SshKey]]:
+    return [
+        Column("Title", lambda key: key.title, may_shrink=True),
+        Column("Type", lambda key: key.type.removeprefix("ssh-")),
+        Column("Fingerprint", lambda key: key.fingerprint),
+        Column("Age", lambda key: key.created_at, lambda created: age(created, around.now()), align="right"),
+    ]
+
+
+@command.command("list")
+def list_keys(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+    """List your keys."""
+    with connected(ctx) as client:
+        show_rows(
+            client.ssh_keys.list(),
+            [*columns(surroundings_of(ctx)), *([Column("Id", lambda key: key.id)] if output is Output.CSV else [])],
+            output,
+            empty="You have no key here yet: gpuaas ssh-keys add",
+        )
+
+
+@command.command("add")
+def add_key(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(help="A public key file, or - for stdin.")] = "~/.ssh/id_ed25519.pub",
+    title: Annotated[str, typer.Option("--title", help="Otherwise the key's comment, or this machine's name.")] = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Add a public key.
+
+    \b
+    Examples:
+      gpuaas ssh-keys add
+      gpuaas ssh-keys add ~/.ssh/work.pub --title work
+      ssh-add -L | head -1 | gpuaas ssh-keys add -
+    """
+    around = surroundings_of(ctx)
+    public_key = sys.stdin.read() if file == "-" else read_public_key(around, file)
+    with connected(ctx) as client:
+        key = client.ssh_keys.add(title or title_of(public_key, around), public_key.strip())
+    show_one(key, columns(around), output)
+
+
+@command.command("remove")
+def remove_key(
+    ctx: typer.Context,
+    key: Annotated[str, typer.Argument(help="Title, fingerprint or id.")],
+    yes: YesOption = False,
+) -> None:
+    """Remove one of your keys."""
+    with connected(ctx) as client:
+        found = choose(key, client.ssh_keys.list(), lambda one: (one.title, one.fingerprint, one.id), "key")
+        confirm(
+            f"Remove the key {found.title}?",
+            lost=f"{found.title} ({found.fingerprint}) opens nothing any more.",
+            survives="your allocations, your other keys, and the private key on your disk.",
+            yes=yes,
+        )
+        client.ssh_keys.remove(found.id)
+    note(f"Removed {found.title}.")
+
+
+def read_public_key(around: Surroundings, name: str) -> str:
+    file = around.home / name[2:] if name.startswith("~/") else Path(name)
+    try:
+        text = file.read_text()
+    except FileNotFoundError as error:
+        raise Complaint(
+            f"There is no key at {file}.",
+            next_step="make one with: ssh-keygen -t ed25519 — then run this again, or name another file",
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise Complaint(f"{file} cannot be read as a public key: {error}") from error
+    if "PRIVATE KEY" in text:
+        raise Complaint(f"{file} is the private half; it was not sent.", next_step=f"gpuaas ssh-keys add {name}.pub")
+    return text
+
+
+def title_of(public_key: str, around: Surroundings) -> str:
+    words = public_key.split(maxsplit=COMMENT)
+    comment = words[COMMENT].strip() if len(words) > COMMENT else ""
+    return (comment or around.hostname() or "key")[:100]

@@ -1,0 +1,143 @@
+"""The `gpuaas` command: a table of what there is, each loaded when it is used and not before."""
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command as build
+
+from gpuaas.cli.apps import HELP_NAMES
+from gpuaas.cli.complaints import Complaint, ExitCode, tell
+from gpuaas.cli.surroundings import Surroundings
+from gpuaas.core.clock import SystemClock
+
+# httpx brings a command line of its own, which would load click and pygments into every command of ours.
+# Declared missing, it is left out: a quarter of a second less for each.
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """Where a command lives: a module with a Typer app or a function named `command`."""
+
+    section: str
+    module: str
+    help: str
+
+    def signpost(self, name: str) -> TyperCommand:
+        """All that help and completion need of a command that is not loaded."""
+        return TyperCommand(name, help=self.help, rich_markup_mode=None)
+
+    def load(self, name: str) -> Any:
+        found: typer.Typer | Callable[..., None] = import_module(self.module).command
+        if not isinstance(found, typer.Typer):
+            function, found = (
+                found,
+                typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP_NAMES),
+            )
+            found.command(name)(function)
+        loaded = build(found)
+        loaded.name = name
+        return loaded
+
+
+COMMANDS = {
+    "login": Lazy("Account", "gpuaas.cli.login", "Sign in and remember it on this machine."),
+    "logout": Lazy("Account", "gpuaas.cli.logout", "Sign out and forget the token."),
+    "whoami": Lazy("Account", "gpuaas.cli.whoami", "Show who you are and what you can reach."),
+    "ssh-keys": Lazy("Account", "gpuaas.cli.ssh_keys", "Your SSH public keys."),
+    "tokens": Lazy("Account", "gpuaas.cli.tokens", "Personal tokens for programs."),
+    "sessions": Lazy("Account", "gpuaas.cli.sessions", "Where you are signed in."),
+    "projects": Lazy("Account", "gpuaas.cli.projects", "Projects, and which one is yours by default."),
+    "skus": Lazy("Compute", "gpuaas.cli.skus", "Show what can be had, its price and what is free."),
+    "placement": Lazy("Compute", "gpuaas.cli.placement", "Ask where a request would go, or why not."),
+    "allocations": Lazy("Compute", "gpuaas.cli.allocations", "Environments: create, follow, release."),
+    "ssh": Lazy("Compute", "gpuaas.cli.ssh", "Log in to an allocation with plain OpenSSH."),
+    "ssh-config": Lazy("Compute", "gpuaas.cli.ssh_config", "Print Host blocks for ssh, scp, rsync and editors."),
+    "admin": Lazy("Platform", "gpuaas.cli.admin", "For operators: nodes, slots, allocations, workers."),
+    "up": Lazy("Platform", "gpuaas.main.up", "Run a whole GPUaaS on this machine."),
+    "server": Lazy("Platform", "gpuaas.main.server", "Run the control plane."),
+    "agent": Lazy("Platform", "gpuaas.main.agent", "Enrol and run a node's agent."),
+}
+
+HELP = """GPU machines as self-service compute.
+
+\b
+First steps:
+  gpuaas login
+  gpuaas ssh-keys add
+  gpuaas allocations create --name train-a
+  gpuaas ssh train-a
+
+\b
+Exit codes: 0 ok, 1 client, 2 server or network, 3 auth, 4 not found, 5 conflict
+Environment: GPUAAS_URL, GPUAAS_TOKEN, GPUAAS_PROJECT, GPUAAS_CONFIG, NO_COLOR
+"""
+
+
+class LazyGroup(TyperGroup):
+    """Lists signposts; loads only the command that is run or completed."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands.update({name: lazy.signpost(name) for name, lazy in COMMANDS.items()})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, signpost, rest = super().resolve_command(ctx, args)
+        return name, signpost if name is None else COMMANDS[name].load(name), rest
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - so it is called
+        for section in dict.fromkeys(lazy.section for lazy in COMMANDS.values()):
+            with formatter.section(section):
+                formatter.write_dl([(name, lazy.help) for name, lazy in COMMANDS.items() if lazy.section == section])
+
+
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None, context_settings=HELP_NAMES)
+
+
+@app.callback(help=HELP)
+def root() -> None:
+    """Being there makes this a group."""
+
+
+def run(args: Sequence[str], surroundings: Surroundings) -> int:
+    """Run one command line; the answer is the exit code."""
+    try:
+        code = build(app).main(args=[*args], prog_name="gpuaas", standalone_mode=False, obj=surroundings)
+    except typer.TyperException as error:
+        return explain(error, surroundings)
+    except typer.Abort:
+        typer.echo("Stopped; nothing was changed.", err=True)
+        return ExitCode.CLIENT
+    return code if isinstance(code, int) else 0
+
+
+def explain(error: typer.TyperException, surroundings: Surroundings) -> int:
+    ctx: typer.Context | None = getattr(error, "ctx", None)  # whose usage it was, or who complains
+    path = ctx.command_path if ctx else "gpuaas"
+    color = sys.stderr.isatty() and not surroundings.environ.get("NO_COLOR")
+    if isinstance(error, Complaint):
+        tell(error, what=path, color=color)
+        return error.exit_code
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.format_message(), err=True)
+        return ExitCode.CLIENT
+    tell(Complaint(error.format_message(), next_step=f"{path} --help"), what=path, color=color)
+    return ExitCode.CLIENT
+
+
+def become(words: Sequence[str]) -> NoReturn:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execvp(words[0], [*words])  # noqa: S606 - this is what `gpuaas ssh` is for; no shell is involved
+
+
+def main() -> None:
+    around = Surroundings(environ=os.environ, now=SystemClock().now, hostname=platform.node, become=become)
+    sys.exit(run(sys.argv[1:], around))
