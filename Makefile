@@ -23,7 +23,7 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run style $(BIN)/ruff check --quiet; \
 	run format $(BIN)/ruff format --check --quiet; \
 	run types $(BIN)/mypy --no-error-summary src tests tools $(if $(wildcard benchmarks/*.py),benchmarks); \
-	run imports $(BIN)/lint-imports; \
+	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
