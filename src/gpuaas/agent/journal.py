@@ -6,6 +6,7 @@ it missing, cut or foreign stops and says so, because a forgotten removal could 
 
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from gpuaas.wire.link import Progress, Result, Task, TaskBody, Verifier
 
 FILE = "journal.db"
 FORMAT = 1
+SEAL_BYTES = 4
 
 SCHEMA = """
 create table node (
@@ -129,15 +131,17 @@ class Journal:
             raise JournalRefusedError(path, "it is missing")
         db = sqlite3.connect(f"file:{path}?mode=rw", uri=True, isolation_level=None, timeout=0)
         try:
-            return cls(db, _trusted(db, path), points)
+            opened = cls(db, _trusted(db, path), points)
+            opened._read_all()
         except (sqlite3.DatabaseError, msgspec.DecodeError) as error:
             db.close()
-            busy = isinstance(error, sqlite3.Error) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            busy = isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
             wrong = "another agent is running on this folder" if busy else f"it is damaged ({error})"
             raise JournalRefusedError(path, wrong) from error
         except JournalRefusedError:
             db.close()
             raise
+        return opened
 
     def close(self) -> None:
         self._db.close()
@@ -171,7 +175,7 @@ class Journal:
         with self._commit("phase"):
             self._db.execute(
                 "insert into phases (task_id, progress) values (?, ?)",
-                (progress.task_id, msgspec.msgpack.encode(progress)),
+                (progress.task_id, _sealed(progress)),
             )
 
     def finish(self, result: Result) -> None:
@@ -179,7 +183,7 @@ class Journal:
         with self._commit("finish"):
             self._db.execute(
                 "update tasks set result = ? where id = ? and result is null",
-                (msgspec.msgpack.encode(result), result.task_id),
+                (_sealed(result), result.task_id),
             )
 
     def acknowledge(self, task_ids: Sequence[str]) -> None:
@@ -219,15 +223,21 @@ class Journal:
 
     def phases(self, task_id: str) -> list[Progress]:
         rows = self._db.execute("select progress from phases where task_id = ? order by position", (task_id,))
-        return [msgspec.msgpack.decode(progress, type=Progress) for (progress,) in rows]
+        return [msgspec.msgpack.decode(_unsealed(progress), type=Progress) for (progress,) in rows]
 
     def _entries(self, where: str, *values: object) -> Iterator[Entry]:
         rows = self._db.execute(
             f"select body, signer, signature, attempts, result from tasks where {where} order by position", values
         )
         for body, signer, signature, attempts, result in rows.fetchall():
-            answer = msgspec.msgpack.decode(result, type=Result) if result is not None else None
+            answer = msgspec.msgpack.decode(_unsealed(result), type=Result) if result is not None else None
             yield Entry(Task(body=body, signer=signer, signature=signature), attempts, answer)
+
+    def _read_all(self) -> None:
+        """SQLite checks how pages hang together and not what they hold; a page it cannot find reads as zeros."""
+        self.results()
+        for (progress,) in self._db.execute("select progress from phases"):
+            _unsealed(progress)
 
     @contextmanager
     def _commit(self, what: str) -> Iterator[None]:
@@ -247,6 +257,8 @@ def _trusted(db: sqlite3.Connection, path: Path) -> Pinned:
     """Looks at every page before the first task is believed; a cut file is never read as an empty one."""
     for setting in ("locking_mode = exclusive", "synchronous = full", "foreign_keys = on"):
         db.execute(f"pragma {setting}")
+    if path.stat().st_size % db.execute("pragma page_size").fetchone()[0]:
+        raise JournalRefusedError(path, "it is cut in the middle of a page")
     if (found := db.execute("pragma user_version").fetchone()[0]) != FORMAT:
         raise JournalRefusedError(path, f"it is of format {found}, and this agent reads format {FORMAT}")
     if (verdict := db.execute("pragma quick_check").fetchone()[0]) != "ok":
@@ -255,3 +267,15 @@ def _trusted(db: sqlite3.Connection, path: Path) -> Pinned:
     if row is None:
         raise JournalRefusedError(path, "it does not say which node it belongs to")
     return Pinned(row[0], tuple(msgspec.json.decode(row[1], type=list[Verifier])))
+
+
+def _sealed(value: Progress | Result) -> bytes:
+    content = msgspec.msgpack.encode(value)
+    return zlib.crc32(content).to_bytes(SEAL_BYTES, "big") + content
+
+
+def _unsealed(blob: bytes) -> bytes:
+    seal, content = blob[:SEAL_BYTES], blob[SEAL_BYTES:]
+    if zlib.crc32(content).to_bytes(SEAL_BYTES, "big") != seal:
+        raise sqlite3.DatabaseError("a row is not as it was written")
+    return content
