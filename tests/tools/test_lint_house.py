@@ -16,6 +16,7 @@ LONG = "def long() -> None:\n" + "    print()\n" * 50
 TWINS = [
     ("status", COMMANDS, "row.status = 'active'", STORE, "row.status = 'active'"),
     ("status", COMMANDS, "object.__setattr__(row, 'status', to)", COMMANDS, "object.__setattr__(row, 'name', to)"),
+    ("status", "src/gpuaas/api/unit.py", "row.status = 1", "src/gpuaas/api/unit.py", "self.status = 500"),
     ("sql", COMMANDS, "Q = 'select id from nodes'", STORE, "Q = 'select id from nodes'"),
     ("sql", COMMANDS, "Q = f'update {t} set a = 1'", "src/gpuaas/core/work.py", "Q = 'update t set a = 1'"),
     ("sql", COMMANDS, "class W:\n    q = 'select id from t'", COMMANDS, "class W:\n    due = 'select id from t'"),
