@@ -9,7 +9,8 @@ from gpuaas.cli.allocation_views import card, summary
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ENDED
-from gpuaas.cli.output import Output, OutputOption, ReasonOption, YesOption, confirm, show_one, show_rows
+from gpuaas.cli.output import Output, OutputOption, show_one, show_rows
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.wire.allocations import Status
 

@@ -9,19 +9,8 @@ from gpuaas.cli.apps import new_app
 from gpuaas.cli.config import effective
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import choose, is_id
-from gpuaas.cli.output import (
-    Column,
-    Output,
-    OutputOption,
-    ReasonOption,
-    YesOption,
-    confirm,
-    note,
-    say,
-    show_json,
-    show_one,
-    show_rows,
-)
+from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note, say
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age, memory
 from gpuaas.sdk import Client

@@ -6,7 +6,8 @@ import typer
 
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, ReasonOption, YesOption, confirm, show_one, show_rows
+from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm
 from gpuaas.cli.words import took
 from gpuaas.wire.work import WorkerStatus
 

@@ -7,7 +7,8 @@ import msgspec
 import typer
 from rich.live import Live
 
-from gpuaas.cli.output import Column, Output, card_of, note, say, show_csv, stdout
+from gpuaas.cli.output import Column, Output, card_of, show_csv, stdout
+from gpuaas.cli.speech import note, say
 from gpuaas.cli.words import age, clock, money, took
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.timeline import Entry, Outcome

@@ -10,18 +10,9 @@ from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys, chosen_sku, finish, launch_project, waiting_kindly
 from gpuaas.cli.names import ENDED, ProjectOption, chosen_allocation, chosen_project
-from gpuaas.cli.output import (
-    Output,
-    OutputOption,
-    ReasonOption,
-    YesOption,
-    confirm,
-    note,
-    show_json,
-    show_one,
-    show_rows,
-)
+from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.progress import show_progress
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.timeline import OperationStatus

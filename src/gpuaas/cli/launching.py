@@ -9,8 +9,8 @@ import typer
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import effective
 from gpuaas.cli.names import choose, chosen_project
-from gpuaas.cli.output import note
 from gpuaas.cli.progress import show_progress
+from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.access import SshKey

@@ -10,7 +10,7 @@ from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.config import DEFAULT_URL, Settings, effective, save
 from gpuaas.cli.connections import connected_as
 from gpuaas.cli.names import choose
-from gpuaas.cli.output import note
+from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.wire.identity import ProjectMembership
 

@@ -7,7 +7,7 @@ import typer
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import save, saved
 from gpuaas.cli.connections import connected_as
-from gpuaas.cli.output import note
+from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import surroundings_of
 
 

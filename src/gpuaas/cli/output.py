@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gpuaas.cli.speech import note
 from gpuaas.cli.words import plain, style_of
 
 T = TypeVar("T")
@@ -133,27 +134,3 @@ def card_of(row: T, columns: Sequence[Column[T]]) -> Table:
         if text := column.text(row):
             card.add_row(column.title.lower(), text)
     return card
-
-
-def say(message: str) -> None:
-    """A result in words."""
-    typer.echo(plain(message))
-
-
-def note(message: str) -> None:
-    """A remark for a person: never in the way of a pipe."""
-    typer.echo(plain(message), err=True)
-
-
-def confirm(question: str, *, lost: str, survives: str, yes: bool) -> None:
-    """Every disruptive act says first what is lost and what survives."""
-    note(f"Lost: {lost}\nKept: {survives}")
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise typer.BadParameter("there is nobody to ask; repeat with --yes to confirm")
-    typer.confirm(question, abort=True, err=True)
-
-
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-ReasonOption = Annotated[str, typer.Option("--reason", help="Why; written on the timeline.")]

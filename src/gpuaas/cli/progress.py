@@ -9,7 +9,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from gpuaas.cli.output import note, stderr
+from gpuaas.cli.output import stderr
+from gpuaas.cli.speech import note
 from gpuaas.cli.words import BAD, GOOD, QUIET, plain, took
 from gpuaas.wire.timeline import Operation, OperationStatus, Outcome, Phase
 

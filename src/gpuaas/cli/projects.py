@@ -9,7 +9,8 @@ from gpuaas.cli.apps import new_app
 from gpuaas.cli.config import effective, save, saved
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import choose
-from gpuaas.cli.output import Column, Output, OutputOption, note, show_one, show_rows
+from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age
 from gpuaas.wire.identity import Project

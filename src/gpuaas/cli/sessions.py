@@ -7,7 +7,8 @@ import typer
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import choose
-from gpuaas.cli.output import Column, Output, OutputOption, YesOption, confirm, note, show_rows
+from gpuaas.cli.output import Column, Output, OutputOption, show_rows
+from gpuaas.cli.speech import YesOption, confirm, note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age, until
 from gpuaas.wire.identity import Session

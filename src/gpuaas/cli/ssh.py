@@ -8,7 +8,7 @@ import typer
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_allocation
 from gpuaas.cli.openssh import connection_of, remember_host_keys, ssh_command
-from gpuaas.cli.output import say
+from gpuaas.cli.speech import say
 from gpuaas.cli.surroundings import surroundings_of
 
 

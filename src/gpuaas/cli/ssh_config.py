@@ -5,7 +5,7 @@ import typer
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_project
 from gpuaas.cli.openssh import host_block, remember_host_keys
-from gpuaas.cli.output import note, say
+from gpuaas.cli.speech import note, say
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.wire.allocations import Status
 

@@ -10,7 +10,8 @@ from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import choose
-from gpuaas.cli.output import Column, Output, OutputOption, YesOption, confirm, note, show_one, show_rows
+from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.speech import YesOption, confirm, note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age
 from gpuaas.wire.access import SshKey

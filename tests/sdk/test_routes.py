@@ -1,0 +1,114 @@
+"""Every method of the SDK and the route it asks for, written down once more and independently."""
+
+import subprocess
+import sys
+from typing import Any, assert_type, cast
+
+import pytest
+
+from gpuaas.sdk import AsyncClient, Client
+from gpuaas.sdk.client import Nouns
+from gpuaas.sdk.requests import Request
+from gpuaas.wire.allocations import Allocation, Status
+from gpuaas.wire.identity import Me, Scope
+
+
+class Recorder:
+    """Stands in for a runner: hands back what it was asked to run."""
+
+    def run(self, request: Request[Any]) -> Request[Any]:
+        return request
+
+    walk = follow = watch = wait = run
+
+
+nouns: Any = Nouns(cast("Any", Recorder()))
+
+ROUTES: list[tuple[Request[Any], str]] = [
+    (nouns.auth.sign_up("e", "p"), "POST /auth/personal/signup"),
+    (nouns.auth.login("e", "p"), "POST /auth/personal/login"),
+    (nouns.auth.logout(), "POST /auth/logout"),
+    (nouns.auth.me(), "GET /me"),
+    (nouns.sessions.list(), "GET /auth/sessions"),
+    (nouns.sessions.revoke("s"), "DELETE /auth/sessions/s"),
+    (nouns.tokens.list(), "GET /auth/tokens"),
+    (nouns.tokens.create("t", [Scope.READ]), "POST /auth/tokens"),
+    (nouns.tokens.revoke("t"), "DELETE /auth/tokens/t"),
+    (nouns.projects.list(), "GET /projects"),
+    (nouns.projects.create("p"), "POST /projects"),
+    (nouns.projects.get("p"), "GET /projects/p"),
+    (nouns.projects.events("p"), "GET /projects/p/events"),
+    (nouns.ssh_keys.list(), "GET /ssh-keys"),
+    (nouns.ssh_keys.add("t", "k"), "POST /ssh-keys"),
+    (nouns.ssh_keys.get("k"), "GET /ssh-keys/k"),
+    (nouns.ssh_keys.remove("k"), "DELETE /ssh-keys/k"),
+    (nouns.skus.list(), "GET /skus"),
+    (nouns.skus.get("s"), "GET /skus/s"),
+    (nouns.placement.explain("s"), "POST /placement/explain"),
+    (nouns.allocations.create("s", ["k"]), "POST /allocations"),
+    (nouns.allocations.list("p"), "GET /projects/p/allocations"),
+    (nouns.allocations.get("a"), "GET /allocations/a"),
+    (nouns.allocations.release("a"), "POST /allocations/a/release"),
+    (nouns.allocations.timeline("a"), "GET /allocations/a/timeline"),
+    (nouns.allocations.events("a"), "GET /allocations/a/events"),
+    (nouns.allocations.watch("a").look, "GET /allocations/a"),
+    (nouns.allocations.watch("a").events, "GET /allocations/a/events"),
+    (nouns.allocation_groups.get("g"), "GET /allocation-groups/g"),
+    (nouns.allocation_groups.release("g"), "POST /allocation-groups/g/release"),
+    (nouns.operations.list(project_id="p"), "GET /operations"),
+    (nouns.operations.get("o"), "GET /operations/o"),
+    (nouns.operations.logs("o"), "GET /operations/o/logs"),
+    (nouns.operations.watch("o", project_id="p").events, "GET /projects/p/events"),
+    (nouns.admin.nodes.list(), "GET /admin/nodes"),
+    (nouns.admin.nodes.get("n"), "GET /admin/nodes/n"),
+    (nouns.admin.nodes.drain("n"), "POST /admin/nodes/n/drain"),
+    (nouns.admin.nodes.undrain("n"), "POST /admin/nodes/n/undrain"),
+    (nouns.admin.nodes.quarantine("n"), "POST /admin/nodes/n/quarantine"),
+    (nouns.admin.nodes.unquarantine("n"), "POST /admin/nodes/n/unquarantine"),
+    (nouns.admin.nodes.retire("n"), "POST /admin/nodes/n/retire"),
+    (nouns.admin.nodes.lost("n"), "POST /admin/nodes/n/lost"),
+    (nouns.admin.nodes.create_enrolment_token("n"), "POST /admin/enrolment-tokens"),
+    (nouns.admin.slots.list("n"), "GET /admin/nodes/n/slots"),
+    (nouns.admin.slots.approve("n", 0), "POST /admin/nodes/n/slots/0/approve"),
+    (nouns.admin.slots.disable("n", 0), "POST /admin/nodes/n/slots/0/disable"),
+    (nouns.admin.slots.enable("n", 0), "POST /admin/nodes/n/slots/0/enable"),
+    (nouns.admin.allocations.list(status=Status.ACTIVE), "GET /admin/allocations"),
+    (nouns.admin.allocations.force_release("a"), "POST /admin/allocations/a/force-release"),
+    (
+        nouns.admin.allocations.force_cleanup("a", runtime_verified_absent=True, reason="r"),
+        "POST /admin/allocations/a/force-cleanup",
+    ),
+    (nouns.admin.workers.list(), "GET /admin/workers"),
+    (nouns.admin.workers.disable("w"), "POST /admin/workers/w/disable"),
+    (nouns.admin.workers.enable("w"), "POST /admin/workers/w/enable"),
+]
+
+
+@pytest.mark.parametrize(("asked", "route"), ROUTES, ids=[route for _, route in ROUTES])
+def test_every_method_asks_its_route(asked: Request[Any], route: str) -> None:
+    assert f"{asked.method} {asked.path}" == route
+
+
+def test_types_are_exact_for_both_clients() -> None:
+    async def ask(client: AsyncClient) -> None:
+        assert_type(await client.auth.me(), Me)
+        assert_type([one async for one in client.allocations.list("p")], list[Allocation])
+        assert_type(await client.allocations.wait("a"), Allocation)
+
+    def ask_now(client: Client) -> None:
+        assert_type(client.auth.me(), Me)
+        assert_type(list(client.allocations.list("p")), list[Allocation])
+        assert_type(client.allocations.wait("a"), Allocation)
+
+    _ = (ask, ask_now)  # for the type checker to read, not to run
+
+
+def test_the_sdk_loads_nothing_of_the_server() -> None:
+    script = """
+import sys, gpuaas.sdk
+loaded = {name.partition(".")[0] for name in sys.modules}
+print(sorted(loaded & {"litestar", "asyncpg", "asyncssh", "uvicorn", "typer", "structlog"}))
+print(sorted(name for name in sys.modules if name.startswith("gpuaas.") and name.split(".")[1] not in {"sdk", "wire"}))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "[]"]
