@@ -19,6 +19,8 @@ from gpuaas.cli.words import plain, style_of
 
 T = TypeVar("T")
 ROOMY = 500  # nobody reads a pipe's right edge: do not cut there
+GAP = 2  # between columns
+NARROWEST = 6  # a name cut shorter than this says nothing
 
 
 class Output(StrEnum):
@@ -81,7 +83,8 @@ def show_rows(rows: Iterable[T], columns: Sequence[Column[T]], output: Output, *
     elif output is Output.CSV:
         show_csv(found, columns)
     elif found:
-        stdout().print(table_of(found, columns))
+        console = stdout()
+        console.print(table_of(found, columns, console.width))
     else:
         note(empty)
 
@@ -107,23 +110,25 @@ def show_csv(rows: Sequence[T], columns: Sequence[Column[T]], *, with_header: bo
     writer.writerows([column.raw(row) for column in columns] for row in rows)
 
 
-def table_of(rows: Sequence[T], columns: Sequence[Column[T]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        table.add_column(
-            column.title.upper(),
-            justify=column.align,
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=None if column.may_shrink else widest(rows, column),
-        )
+def table_of(rows: Sequence[T], columns: Sequence[Column[T]], room: int) -> Table:
+    """One line per row, always: columns that may shrink do, until it fits."""
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for column, width in zip(columns, widths_of(rows, columns, room), strict=True):
+        table.add_column(column.title.upper(), justify=column.align, no_wrap=True, overflow="ellipsis", width=width)
     for row in rows:
         table.add_row(*(column.text(row) for column in columns))
     return table
 
 
-def widest(rows: Sequence[T], column: Column[T]) -> int:
-    return max(len(column.title), *(column.text(row).cell_len for row in rows))
+def widths_of(rows: Sequence[T], columns: Sequence[Column[T]], room: int) -> list[int]:
+    widths = [max(len(column.title), *(column.text(row).cell_len for row in rows)) for column in columns]
+    shrinkable = [place for place, column in enumerate(columns) if column.may_shrink]
+    while shrinkable and sum(widths) + GAP * (len(widths) - 1) > room:
+        widest = max(shrinkable, key=lambda place: widths[place])
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
 
 
 def card_of(row: T, columns: Sequence[Column[T]]) -> Table:

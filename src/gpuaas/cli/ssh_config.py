@@ -17,8 +17,9 @@ def command(ctx: typer.Context, project: ProjectOption = "") -> None:
 
     \b
     Examples:
-      gpuaas ssh-config > ~/.ssh/gpuaas.conf    # and in ~/.ssh/config: Include gpuaas.conf
+      gpuaas ssh-config > ~/.ssh/gpuaas.conf
       scp -F ~/.ssh/gpuaas.conf data.tar train-a:
+      echo "Include gpuaas.conf" >> ~/.ssh/config    # then -F is not needed
     """
     around = surroundings_of(ctx)
     with connected(ctx) as client:
