@@ -47,7 +47,7 @@ def test_the_default_project_is_the_only_one_or_the_one_called_default(stranger:
 
 
 def test_a_wrong_password_changes_nothing(stranger: Terminal, api: FakeApi) -> None:
-    api.on("POST", "/auth/personal/login", problem(401, "invalid_credentials", "Email or password is wrong."))
+    api.on("POST", "/auth/personal/login", problem(401, "credentials_invalid", "Email or password is wrong."))
     ran = stranger.run("login", "--url", api.url, "--email", "a@example.com", "--password-stdin", stdin=PASSWORD)
     assert (ran.code, stranger.config.exists()) == (3, False)
     assert "Email or password is wrong." in ran.err

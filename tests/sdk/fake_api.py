@@ -113,6 +113,7 @@ class FakeApi:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     api: FakeApi
 
     def handle_one_request(self) -> None:

@@ -35,6 +35,19 @@ def test_what_is_no_entry_is_unreadable() -> None:
         list(EventReader().feed(b"data: {}\n\n"))
 
 
+def test_remarks_about_the_stream_are_no_entries() -> None:
+    assert EventReader().feed(b"event: end\ndata: {}\n\n" + event(samples.entry(1))) == [samples.entry(1)]
+
+
+def test_entries_that_come_together_are_one_reason_to_look(api: FakeApi, client: Client) -> None:
+    many = b"".join(event(samples.entry(number)) for number in range(9))
+    api.on("GET", EVENTS, Events((many, event(samples.entry(9))), then="stay"))
+    statuses = (Status.PROVISIONING, Status.PROVISIONING, Status.ACTIVE)
+    api.on("GET", ROUTE, *(Answer(samples.allocation(status=status)) for status in statuses))
+    client.allocations.wait(samples.ALLOCATION)
+    assert len(api.asked("GET", ROUTE)) <= 3
+
+
 def test_an_id_counts_only_once_its_entry_is_whole() -> None:
     reader = EventReader()
     list(reader.feed(event(samples.entry(1)) + b"id: 2\ndata: {"))

@@ -11,7 +11,7 @@ from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.surroundings import Surroundings
 
 OWNER_ONLY = 0o600
-DEFAULT_URL = "http://127.0.0.1:8000"
+DEFAULT_URL = "http://127.0.0.1:8080"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ NEXT_STEPS = {
     "token_missing": "gpuaas login",
     "token_invalid": "gpuaas login",
     "token_expired": "gpuaas login",
-    "invalid_credentials": "check the address and the password, then: gpuaas login",
+    "credentials_invalid": "check the address and the password, then: gpuaas login",
     "insufficient_permissions": "ask an owner of the project, or use a token with a wider scope",
     "project_required": "choose one of `gpuaas projects list` with --project, or: gpuaas projects use SLUG",
     "sku_unavailable": "gpuaas placement explain says why, and what would fit",

@@ -24,11 +24,11 @@ class ApiError(SdkError):
         return f"{self.detail or self.title} ({self.status} {self.code})"
 
 
-class Unreachable(SdkError):  # noqa: N818 - named after what happened
+class Unreachable(SdkError):
     """No answer came: the address, the network or the server is at fault."""
 
 
-class UnreadableAnswer(SdkError):  # noqa: N818 - named after what happened
+class UnreadableAnswer(SdkError):
     """An answer came that is not of this contract; the server may be older or newer than this SDK."""
 
     def __init__(self, detail: str, *, correlation_id: str = "") -> None:
@@ -36,9 +36,9 @@ class UnreadableAnswer(SdkError):  # noqa: N818 - named after what happened
         self.correlation_id = correlation_id
 
 
-class InsecureUrl(SdkError):  # noqa: N818 - named after what happened
+class InsecureUrl(SdkError):
     """A token would have crossed a network in clear text."""
 
 
-class WaitFailed(SdkError):  # noqa: N818 - named after what happened
+class WaitFailed(SdkError):
     """The thing waited for came to rest elsewhere, or not in time."""

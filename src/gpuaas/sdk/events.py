@@ -7,6 +7,8 @@ import msgspec
 from gpuaas.sdk.errors import UnreadableAnswer
 from gpuaas.wire.timeline import Entry
 
+MESSAGE = b"message"  # what an event is when it does not say
+
 
 class EventReader:
     """Reads `text/event-stream` in chunks of any size.
@@ -19,17 +21,17 @@ class EventReader:
         self.retry_seconds: float | None = None
         self._rest = b""
         self._id: str | None = None
+        self._kind = MESSAGE
         self._data: list[bytes] = []
 
     def forget_partial(self) -> None:
         """A connection broke: half an event is no event, and its id was never reached."""
-        self._rest, self._id, self._data = b"", None, []
+        self._rest, self._id, self._kind, self._data = b"", None, MESSAGE, []
 
-    def feed(self, chunk: bytes) -> Iterator[Entry | None]:
+    def feed(self, chunk: bytes) -> list[Entry | None]:
         """Whole entries, and None for a comment: the server's way to show that it is alive."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
-        for line in lines:
-            yield from self._take(line.removesuffix(b"\r"))
+        return [found for line in lines for found in self._take(line.removesuffix(b"\r"))]
 
     def _take(self, line: bytes) -> Iterator[Entry | None]:
         name, _, value = line.partition(b":")
@@ -41,6 +43,8 @@ class EventReader:
                 yield from self._dispatch()
             case b"id":
                 self._id = value.decode()
+            case b"event":
+                self._kind = value
             case b"data":
                 self._data.append(value)
             case b"retry" if value.isdigit():
@@ -48,8 +52,9 @@ class EventReader:
 
     def _dispatch(self) -> Iterator[Entry]:
         data, self._data = b"\n".join(self._data), []
+        kind, self._kind = self._kind, MESSAGE
         self.last_id, self._id = self._id or self.last_id, None
-        if data:
+        if data and kind == MESSAGE:  # other kinds are the server's remarks about the stream itself
             yield decode_entry(data)
 
 

@@ -1,7 +1,5 @@
 """Following an event stream over broken connections: where to resume, when to try again, when to give up."""
 
-from collections.abc import Iterator
-
 import httpx
 
 from gpuaas.sdk.errors import ApiError, SdkError
@@ -32,7 +30,7 @@ class Following:
             raise refusal
         self.broke(refusal)
 
-    def feed(self, chunk: bytes) -> Iterator[Entry | None]:
+    def feed(self, chunk: bytes) -> list[Entry | None]:
         return self._reader.feed(chunk)
 
     def broke(self, error: SdkError) -> None:

@@ -17,6 +17,7 @@ from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import Entry
 
 T = TypeVar("T")
+Batch = list[Entry | None]
 
 
 class SyncRunner:
@@ -56,16 +57,17 @@ class SyncRunner:
 
     def follow(self, request: Request[Entry]) -> Generator[Entry, None, None]:
         """Entries as they happen, over broken connections, until the caller stops reading."""
-        with closing(self._listen(request, Following(self._exchange))) as entries:
-            for entry in entries:
-                if entry is not None:
-                    yield entry
+        with closing(self._listen(request, Following(self._exchange))) as batches:
+            for batch in batches:
+                for entry in batch:
+                    if entry is not None:
+                        yield entry
 
     def watch(self, watch: Watch[T]) -> Generator[T, None, None]:
         """The thing now, and again whenever it may have changed; ends when it is settled."""
-        with closing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as entries:
-            for entry in entries:
-                if entry is None or watch.concerns(entry):
+        with closing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as batches:
+            for batch in batches:
+                if any(entry is None or watch.concerns(entry) for entry in batch):
                     thing = self.run(watch.look)
                     yield thing
                     if watch.is_settled(thing):
@@ -80,8 +82,8 @@ class SyncRunner:
                 patience.check()
         raise AssertionError("a watch ends only when it is settled")
 
-    def _listen(self, request: Request[Entry], following: Following) -> Generator[Entry | None, None, None]:
-        """Entries; and None when the stream opened, beat, fell silent or failed: a moment to look for oneself."""
+    def _listen(self, request: Request[Entry], following: Following) -> Generator[Batch, None, None]:
+        """What came together; with None when the stream opened, beat, fell silent or failed: a moment to look."""
         while True:
             sent = following.next_request(request)
             try:
@@ -90,15 +92,15 @@ class SyncRunner:
                     if not response.is_success:
                         response.read()
                     following.opened(response)
-                    yield None
+                    yield [None]
                     if response.is_success:
                         for chunk in response.iter_bytes():
-                            yield from following.feed(chunk)
+                            yield following.feed(chunk)
                 finally:
                     response.close()
             except httpx.TransportError as error:
                 following.broke(unreachable(sent, error))
-                yield None
+                yield [None]
             self._sleep(following.delay())
 
 
@@ -141,16 +143,17 @@ class AsyncRunner:
 
     async def follow(self, request: Request[Entry]) -> AsyncGenerator[Entry, None]:
         """Entries as they happen, over broken connections, until the caller stops reading."""
-        async with aclosing(self._listen(request, Following(self._exchange))) as entries:
-            async for entry in entries:
-                if entry is not None:
-                    yield entry
+        async with aclosing(self._listen(request, Following(self._exchange))) as batches:
+            async for batch in batches:
+                for entry in batch:
+                    if entry is not None:
+                        yield entry
 
     async def watch(self, watch: Watch[T]) -> AsyncGenerator[T, None]:
         """The thing now, and again whenever it may have changed; ends when it is settled."""
-        async with aclosing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as entries:
-            async for entry in entries:
-                if entry is None or watch.concerns(entry):
+        async with aclosing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as batches:
+            async for batch in batches:
+                if any(entry is None or watch.concerns(entry) for entry in batch):
                     thing = await self.run(watch.look)
                     yield thing
                     if watch.is_settled(thing):
@@ -165,8 +168,8 @@ class AsyncRunner:
                 patience.check()
         raise AssertionError("a watch ends only when it is settled")
 
-    async def _listen(self, request: Request[Entry], following: Following) -> AsyncGenerator[Entry | None, None]:
-        """Entries; and None when the stream opened, beat, fell silent or failed: a moment to look for oneself."""
+    async def _listen(self, request: Request[Entry], following: Following) -> AsyncGenerator[Batch, None]:
+        """What came together; with None when the stream opened, beat, fell silent or failed: a moment to look."""
         while True:
             sent = following.next_request(request)
             try:
@@ -175,16 +178,15 @@ class AsyncRunner:
                     if not response.is_success:
                         await response.aread()
                     following.opened(response)
-                    yield None
+                    yield [None]
                     if response.is_success:
                         async for chunk in response.aiter_bytes():
-                            for entry in following.feed(chunk):
-                                yield entry
+                            yield following.feed(chunk)
                 finally:
                     await response.aclose()
             except httpx.TransportError as error:
                 following.broke(unreachable(sent, error))
-                yield None
+                yield [None]
             await self._sleep(following.delay())
 
 
