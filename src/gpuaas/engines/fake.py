@@ -40,6 +40,7 @@ class FakeEnvironment:
     port: int
     keys: KeySet
     started_at: datetime | None = None
+    removing: bool = False
     connections: list[Connection] = field(default_factory=list)
 
 
@@ -77,7 +78,7 @@ class FakeEngine:
         gpus = tuple(
             GpuFact(
                 index=index,
-                family="h100",
+                family="h200",
                 gpu_uuid=f"GPU-fake-{index}",
                 gpu_pci=f"0000:{0x10 + index:02x}:00.0",
                 numa=index * 2 // self._gpus,
@@ -104,6 +105,8 @@ class FakeEngine:
         id = spec.allocation_id
         async with self._alone(id):
             here = self.environments.get(id)
+            if here is not None and here.removing:
+                raise EngineError("this environment is being removed", id)
             if here is None or here.state is not EnvironmentState.RUNNING or here.boot < spec.boot:
                 await self._point("preparing", id)
                 await on_phase("preparing", "making its disk" if here is None else "its disk is here")
@@ -121,7 +124,7 @@ class FakeEngine:
         async with self._alone(allocation_id):
             here = self.environments.get(allocation_id)
             if here is not None:
-                here.state = EnvironmentState.BROKEN
+                here.state, here.removing = EnvironmentState.BROKEN, True
                 here.connections.clear()
             for phase in ("sessions_ended", "environment_removed", "cleaned"):
                 await self._point(phase, allocation_id)
@@ -133,7 +136,7 @@ class FakeEngine:
         async with self._alone(allocation_id):
             await self._point("set_keys", allocation_id)
             here = self.environments.get(allocation_id)
-            if here is None or here.state is EnvironmentState.BROKEN:
+            if here is None or here.removing:
                 raise EngineError("there is no such environment here", allocation_id)
             self._admit(here, keys)
 

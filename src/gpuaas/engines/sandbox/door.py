@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
+from weakref import WeakSet
 
 import asyncssh
 
@@ -24,6 +25,7 @@ CLOSE_SECONDS = 1.0
 """How long a cut connection may take to read why before it is dropped."""
 
 KEEPALIVE_SECONDS = 30
+CUT = asyncssh.DISC_SERVICE_NOT_AVAILABLE  # clients show its text as an error; that of DISC_BY_APPLICATION they hide
 
 KEY_EXCHANGES = ("curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256")
 CIPHERS = (
@@ -43,6 +45,7 @@ class Visitor(asyncssh.SSHServer):
         self._attempts = 0
         self._offered: AuthorizedKey | None = None
         self.key: AuthorizedKey | None = None
+        self._sessions: WeakSet[ProcessSession] = WeakSet()
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self.connection = conn
@@ -81,12 +84,21 @@ class Visitor(asyncssh.SSHServer):
             return False
         host, port, here = self.address
         variables = {"SSH_CLIENT": f"{host} {port} {here}", "SSH_CONNECTION": f"{host} {port} {host} {here}"}
-        return ProcessSession(self._door.inside, variables)
+        session = ProcessSession(self._door.inside, variables)
+        self._sessions.add(session)
+        return session
 
     def connection_requested(
         self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
     ) -> Coroutine[Any, Any, ForwardSession] | bool:
         return self._forward(dest_host, dest_port) if self._door.check(self) else False
+
+    def cut(self, reason: str) -> None:
+        """Told in every session first: a client whose channel closes may leave before it reads the disconnect."""
+        for session in self._sessions:
+            session.tell(reason)
+        self.connection.disconnect(CUT, reason)
+        asyncio.get_running_loop().call_later(CLOSE_SECONDS, self.connection.abort)
 
     async def _forward(self, host: str, port: int) -> ForwardSession:
         try:
@@ -170,8 +182,7 @@ class Door:
             if fingerprints is None or (visitor.key is not None and visitor.key.fingerprint in fingerprints)
         ]
         for visitor in chosen:
-            visitor.connection.disconnect(asyncssh.DISC_BY_APPLICATION, reason)
-            asyncio.get_running_loop().call_later(CLOSE_SECONDS, visitor.connection.abort)
+            visitor.cut(reason)
         return sum(visitor.key is not None for visitor in chosen)
 
     async def close(self, reason: str) -> None:

@@ -10,7 +10,7 @@ from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.sessions import sftp_server
 from gpuaas.wire.environments import Fact, GpuFact, NodeFacts
 
-GPU_FAMILY, GPU_MEMORY_MIB = "h100", 81_920
+GPU_FAMILY, GPU_MEMORY_MIB = "h200", 81_920
 
 
 def gpus(count: int, tag: str) -> tuple[GpuFact, ...]:

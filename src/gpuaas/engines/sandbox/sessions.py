@@ -93,11 +93,16 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
             await self._drained.wait()
             self._leave(code)
         except EngineError as error:
+            self.tell(error.reason)
             if not self._channel.is_closing():
-                self._channel.write_stderr(f"gpuaas: {error.reason}\r\n".encode())
                 self._channel.exit(255)
         finally:
             self._let_go()
+
+    def tell(self, text: str) -> None:
+        """A word from the platform to the person."""
+        if not self._channel.is_closing():
+            self._channel.write_stderr(f"gpuaas: {text}\r\n".encode())
 
     async def _start(self) -> Process:
         size = _window(self._channel.get_terminal_size()) if self._wants_terminal else None

@@ -1,0 +1,324 @@
+"""Engines on the bench: each can be asked, crashed, started again and entered, whatever it is made of."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+import asyncssh
+import msgspec
+
+from gpuaas.engines.base import Engine, EngineError, OnPhase
+from gpuaas.engines.fake import FakeEngine
+from gpuaas.wire.environments import (
+    AuthorizedKey,
+    Connection,
+    Environment,
+    EnvironmentSpec,
+    KeySet,
+    NodeFacts,
+    ProofItem,
+    SlotDevice,
+)
+
+REPOSITORY = Path(__file__).parents[2]
+ORDINARY_UID = 64_242
+"""Nobody's uid on this machine: the ordinary user under whom an agent without root is tried."""
+
+REACHABLE = """
+set -e
+if ! setpriv --reuid {uid} --regid {uid} --clear-groups test -x {python}; then
+    spare=$(mktemp -d)
+    mount --bind {prefix} $spare
+    mount -t tmpfs -o mode=755 tmpfs {top}
+    mkdir -p {prefix}
+    mount --bind $spare {prefix}
+    umount $spare
+    rmdir $spare
+fi
+exec setpriv --reuid {uid} --regid {uid} --clear-groups "$@"
+"""
+"""In a mount namespace of the test's own: an interpreter in a closed home is laid open, then root is left for good."""
+
+
+async def eventually(check: Callable[[], Awaitable[bool]], seconds: float = 15.0) -> None:
+    """Look again and again until it is so."""
+    async with asyncio.timeout(seconds):
+        while not await check():
+            await asyncio.sleep(0.02)
+
+
+async def ignore(phase: str, note: str) -> None:
+    """For those who do not care how far it has come."""
+
+
+class Key:
+    """A person's key pair."""
+
+    def __init__(self, user_id: str = "ada") -> None:
+        self.private = asyncssh.generate_private_key("ssh-ed25519")
+        type, blob = self.private.export_public_key().decode().split()[:2]
+        self.authorized = AuthorizedKey(
+            type=type, blob=blob, fingerprint=self.private.get_fingerprint(), user_id=user_id
+        )
+
+
+def keys(generation: int, *wanted: Key) -> KeySet:
+    return KeySet(generation=generation, keys=tuple(key.authorized for key in wanted))
+
+
+def spec(allocation_id: str, wanted: KeySet, *, boot: int = 1, slots: int = 1) -> EnvironmentSpec:
+    return EnvironmentSpec(
+        allocation_id=allocation_id,
+        boot=boot,
+        hostname=f"{allocation_id}-host",
+        username="ada",
+        slots=tuple(SlotDevice(index=n, gpu_uuid=f"GPU-{n}", gpu_pci=f"0000:0{n}:00.0") for n in range(slots)),
+        vcpus=1,
+        memory_mib=512,
+        simulated=True,
+        keys=wanted,
+        facts={"sku": "h100.1x"},
+    )
+
+
+class Way(Protocol):
+    """A connection that a person holds."""
+
+    async def ended(self) -> str:
+        """Wait for its end; what the person was told."""
+
+
+class Bench(Protocol):
+    engine: Engine
+
+    async def crash(self) -> None:
+        """The agent dies at once and a new one starts in its place."""
+
+    async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
+        """A way in, or None when refused."""
+
+
+class FakeWay:
+    def __init__(self, engine: FakeEngine, allocation_id: str, connection: Connection) -> None:
+        self._engine, self._id, self._connection = engine, allocation_id, connection
+
+    async def ended(self) -> str:
+        async def is_gone() -> bool:
+            return self._connection not in await self._engine.connections(self._id)
+
+        await eventually(is_gone)
+        return ""
+
+
+class FakeBench:
+    def __init__(self) -> None:
+        self._fake = FakeEngine(clock=lambda: datetime.now(UTC))
+        self.engine: Engine = self._fake
+
+    async def crash(self) -> None:
+        self._fake = FakeEngine(clock=lambda: datetime.now(UTC), environments=self._fake.environments)
+        self.engine = self._fake
+        await self.engine.start()
+
+    async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
+        connection = self._fake.log_in(environment.allocation_id, username, key.authorized.fingerprint)
+        return FakeWay(self._fake, environment.allocation_id, connection) if connection else None
+
+
+class Client(asyncssh.SSHClient):
+    def __init__(self) -> None:
+        self.lost = asyncio.get_running_loop().create_future()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost.set_result(str(exc))
+
+
+class SshWay:
+    def __init__(self, connection: asyncssh.SSHClientConnection, client: Client) -> None:
+        self.connection, self._client = connection, client
+
+    async def ended(self) -> str:
+        async with asyncio.timeout(15):
+            return str(await self._client.lost)
+
+
+class RemoteEngine:
+    """The engine protocol over the standard input of another process."""
+
+    name = "sandbox"
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._count = 0
+        self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
+        self._listening = asyncio.create_task(self._listen())
+
+    async def _listen(self) -> None:
+        assert self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            message = msgspec.json.decode(line)
+            future, on_phase = self._waiting[message["n"]]
+            if "phase" in message:
+                await on_phase(*message["phase"])
+            elif "error" in message:
+                future.set_exception(EngineError(*message["error"]))
+            else:
+                future.set_result(message["result"])
+        for future, _ in self._waiting.values():
+            if not future.done():
+                future.set_exception(ConnectionResetError("the agent died"))
+
+    async def _ask(self, verb: str, body: object = None, on_phase: OnPhase = ignore) -> Any:
+        assert self._process.stdin is not None
+        self._count += 1
+        number, future = self._count, asyncio.get_running_loop().create_future()
+        self._waiting[number] = (future, on_phase)
+        try:
+            self._process.stdin.write(msgspec.json.encode({"n": number, "verb": verb, "body": body}) + b"\n")
+            return await future
+        finally:
+            del self._waiting[number]
+
+    async def start(self) -> None:
+        await self._ask("start")
+
+    async def close(self, *, stop_environments: bool) -> None:
+        await self._ask("close", stop_environments)
+
+    async def probe(self) -> NodeFacts:
+        return msgspec.convert(await self._ask("probe"), NodeFacts)
+
+    async def observe(self) -> list[Environment]:
+        return msgspec.convert(await self._ask("observe"), list[Environment])
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        return msgspec.convert(await self._ask("ensure", spec, on_phase), Environment)
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        return msgspec.convert(await self._ask("remove", allocation_id, on_phase), list[ProofItem])
+
+    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        await self._ask("set_keys", [allocation_id, keys])
+
+    async def connections(self, allocation_id: str) -> list[Connection]:
+        return msgspec.convert(await self._ask("connections", allocation_id), list[Connection])
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
+        listed = None if fingerprints is None else sorted(fingerprints)
+        return int(await self._ask("end_connections", [allocation_id, listed, reason]))
+
+    async def arm(self, at: int) -> int:
+        """Die at that step from now; how many steps there were since it was last armed."""
+        return int(await self._ask("arm", at))
+
+    async def stop_listening(self) -> None:
+        await self._listening
+
+
+class SandboxBench:
+    """A sandbox engine in a process of its own, as root or as an ordinary user."""
+
+    def __init__(self, folder: Path, *, uid: int, ports: range) -> None:
+        self.root, self.uid, self.ports = folder / "node", uid, ports
+        self.secret = folder / "secret"
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def begin(self) -> None:
+        await self.spawn()
+        await self.engine.start()
+
+    async def spawn(self) -> None:
+        python = sys.executable
+        hosted = [python, "-m", "tests.engines.host", str(self.root), *self._range(), str(self.secret)]
+        if self.uid != os.geteuid():
+            real = Path(python).resolve()
+            script = REACHABLE.format(
+                uid=self.uid, python=real, prefix=real.parents[1], top=Path("/", *real.parts[1:2])
+            )
+            hosted = ["unshare", "--mount", "bash", "-c", script, "bash", *hosted]
+        self.process = await asyncio.create_subprocess_exec(
+            *hosted,
+            cwd=REPOSITORY,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.root.parent),
+                "PYTHONPATH": f"{REPOSITORY}/src",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=1_000_000,
+        )
+        self.remote = RemoteEngine(self.process)
+        self.engine: Engine = self.remote
+
+    def _range(self) -> tuple[str, str]:
+        return str(self.ports.start), str(self.ports.stop)
+
+    async def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+        await self.remote.stop_listening()
+
+    async def died(self) -> None:
+        """It was armed, and the step came."""
+        assert self.process is not None
+        async with asyncio.timeout(20):
+            await self.process.wait()
+        await self.remote.stop_listening()
+
+    async def crash(self) -> None:
+        await self.kill()
+        await self.begin()
+
+    async def end(self) -> None:
+        """Leave the machine as it was found."""
+        assert self.process is not None
+        if self.process.returncode is not None:
+            await self.begin()
+        for environment in await self.engine.observe():
+            await self.engine.remove(environment.allocation_id, ignore)
+        await self.engine.close(stop_environments=True)
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        await self.process.wait()
+        await self.remote.stop_listening()
+
+    async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
+        try:
+            connection, client = await asyncssh.create_connection(
+                Client,
+                "127.0.0.1",
+                environment.port or 0,
+                config=None,
+                known_hosts=([asyncssh.import_public_key(environment.host_key or "")], [], []),
+                client_keys=[key.private],
+                username=username,
+                agent_path=None,
+            )
+        except (asyncssh.DisconnectError, OSError):
+            return None
+        return SshWay(connection, client)
+
+
+@contextlib.asynccontextmanager
+async def sandbox(*, uid: int, ports: range) -> AsyncIterator[SandboxBench]:
+    folder = Path(tempfile.mkdtemp(prefix="gpuaas-engine-"))
+    folder.chmod(0o755)
+    if uid != os.geteuid():
+        os.chown(folder, uid, uid)
+    bench = SandboxBench(folder, uid=uid, ports=ports)
+    await bench.begin()
+    try:
+        yield bench
+    finally:
+        await bench.end()
+        shutil.rmtree(folder)

@@ -1,0 +1,106 @@
+"""A process that holds a sandbox engine, as an agent would, and does what it is told line by line on standard input."""
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.sandbox.engine import SandboxEngine
+from gpuaas.wire.environments import EnvironmentSpec, KeySet
+
+LINE_LIMIT = 1_000_000
+COUNTED = {
+    *("open", "os.mkdir", "os.rmdir", "os.remove", "os.rename", "os.chmod", "os.chown", "os.symlink", "os.listdir"),
+    *("os.scandir", "os.posix_spawn", "subprocess.Popen", "socket.bind", "socket.connect", "shutil.copyfile"),
+}
+
+
+class Crash:
+    """Counts what this process asks of the machine, as the interpreter itself reports it, and dies at the n-th."""
+
+    def __init__(self) -> None:
+        self.count, self.at = 0, 0
+        sys.addaudithook(self._hook)
+
+    def _hook(self, event: str, _: tuple[object, ...]) -> None:
+        if event in COUNTED:
+            self.count += 1
+            if self.count == self.at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def arm(self, at: int) -> int:
+        """Die at that step from now; how many steps there were since it was last armed."""
+        count, self.count, self.at = self.count, 0, at
+        return count
+
+
+CRASH = Crash()
+
+
+class Request(msgspec.Struct):
+    n: int
+    verb: str
+    body: Any = None
+
+
+def say(message: dict[str, object]) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(message) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+async def do(engine: SandboxEngine, request: Request) -> object:
+    async def on_phase(phase: str, note: str) -> None:
+        say({"n": request.n, "phase": [phase, note]})
+
+    async def arm() -> int:
+        return CRASH.arm(request.body)
+
+    verbs: dict[str, Callable[[], Awaitable[object]]] = {
+        "arm": arm,
+        "start": engine.start,
+        "close": lambda: engine.close(stop_environments=request.body),
+        "probe": engine.probe,
+        "observe": engine.observe,
+        "ensure": lambda: engine.ensure(msgspec.convert(request.body, EnvironmentSpec), on_phase),
+        "remove": lambda: engine.remove(request.body, on_phase),
+        "set_keys": lambda: engine.set_keys(request.body[0], msgspec.convert(request.body[1], KeySet)),
+        "connections": lambda: engine.connections(request.body),
+        "end_connections": lambda: engine.end_connections(
+            request.body[0], None if request.body[1] is None else frozenset(request.body[1]), request.body[2]
+        ),
+    }
+    return await verbs[request.verb]()
+
+
+async def answer(engine: SandboxEngine, request: Request) -> None:
+    try:
+        say({"n": request.n, "result": await do(engine, request)})
+    except EngineError as error:
+        say({"n": request.n, "error": [error.reason, error.detail]})
+    except Exception as error:  # noqa: BLE001 (a bug in the engine: the test shall see it, not wait for it)
+        say({"n": request.n, "error": ["a bug", "".join(traceback.format_exception(error))]})
+
+
+async def main() -> None:
+    root, first, last, hide = sys.argv[1:5]
+    engine = SandboxEngine(
+        Path(root), clock=lambda: datetime.now(UTC), ports=range(int(first), int(last)), hide=(Path(hide),)
+    )
+    reader = asyncio.StreamReader(limit=LINE_LIMIT)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    tasks: set[asyncio.Task[None]] = set()
+    while line := await reader.readline():
+        task = asyncio.create_task(answer(engine, msgspec.json.decode(line, type=Request)))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+
+asyncio.run(main())

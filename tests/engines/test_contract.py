@@ -1,0 +1,171 @@
+"""What every engine promises. One suite, every engine."""
+
+import asyncio
+
+import pytest
+
+from gpuaas.engines.base import EngineError
+from gpuaas.wire.environments import Environment, EnvironmentState
+from tests.engines.benches import Bench, Key, eventually, ignore, keys, spec
+
+
+async def seen(bench: Bench, allocation_id: str) -> Environment | None:
+    return next((one for one in await bench.engine.observe() if one.allocation_id == allocation_id), None)
+
+
+async def test_an_ensured_environment_runs_admits_and_is_observed(bench: Bench, allocation_id: str) -> None:
+    ada, phases = Key(), []
+
+    async def on_phase(phase: str, note: str) -> None:
+        phases.append(phase)
+
+    made = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), on_phase)
+    assert (made.state, made.boot, made.key_generation) == (EnvironmentState.RUNNING, 1, 1)
+    assert made.port is not None
+    assert made.started_at is not None
+    assert phases == ["preparing", "booting", "access_ready"]
+    assert await seen(bench, allocation_id) == made
+    assert await bench.log_in(made, ada) is not None
+
+
+async def test_asking_twice_is_free(bench: Bench, allocation_id: str) -> None:
+    wanted = spec(allocation_id, keys(1, Key()))
+    first = await bench.engine.ensure(wanted, ignore)
+    assert await bench.engine.ensure(wanted, ignore) == first
+
+
+async def test_many_at_once_make_one(bench: Bench, allocation_id: str) -> None:
+    wanted = spec(allocation_id, keys(1, Key()))
+    made = await asyncio.gather(*(bench.engine.ensure(wanted, ignore) for _ in range(5)))
+    assert len({(one.port, one.host_key, one.started_at) for one in made}) == 1
+
+
+async def test_environments_side_by_side_have_ports_and_host_keys_of_their_own(
+    bench: Bench, allocation_id: str
+) -> None:
+    ids = [f"{allocation_id}{letter}" for letter in "xyz"]
+    made = await asyncio.gather(*(bench.engine.ensure(spec(id, keys(1, Key())), ignore) for id in ids))
+    assert len({one.port for one in made}) == len({one.host_key for one in made}) == len(ids)
+
+
+async def test_a_stranger_and_a_wrong_name_stay_out(bench: Bench, allocation_id: str) -> None:
+    ada = Key()
+    made = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    assert await bench.log_in(made, Key()) is None
+    assert await bench.log_in(made, ada, username="root") is None
+    assert await bench.log_in(made, ada, username="eve") is None
+
+
+async def test_exactly_the_newest_keys_admit(bench: Bench, allocation_id: str) -> None:
+    ada, bob = Key(), Key()
+    made = await bench.engine.ensure(spec(allocation_id, keys(2, ada)), ignore)
+    await bench.engine.set_keys(allocation_id, keys(3, bob))
+    assert await bench.log_in(made, ada) is None
+    assert await bench.log_in(made, bob) is not None
+    await bench.engine.set_keys(allocation_id, keys(2, ada))  # late news from before
+    assert await bench.log_in(made, ada) is None
+    again = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    assert again.key_generation == 3
+    assert await bench.log_in(made, ada) is None
+
+
+async def test_keys_of_nobody_are_refused_by_name(bench: Bench, allocation_id: str) -> None:
+    with pytest.raises(EngineError) as refusal:
+        await bench.engine.set_keys(allocation_id, keys(1, Key()))
+    assert refusal.value.reason == "there is no such environment here"
+
+
+async def test_a_connection_is_listed_and_can_be_cut_by_key(bench: Bench, allocation_id: str) -> None:
+    ada, bob = Key(), Key()
+    made = await bench.engine.ensure(spec(allocation_id, keys(1, ada, bob)), ignore)
+    of_ada, of_bob = await bench.log_in(made, ada), await bench.log_in(made, bob)
+    assert of_ada is not None
+    assert of_bob is not None
+    listed = await bench.engine.connections(allocation_id)
+    assert {one.key_fingerprint for one in listed} == {ada.authorized.fingerprint, bob.authorized.fingerprint}
+    cut = await bench.engine.end_connections(allocation_id, frozenset({ada.authorized.fingerprint}), "access revoked")
+    assert cut == 1
+    assert "access revoked" in await of_ada.ended() or bench.engine.name == "fake"
+    left = await bench.engine.connections(allocation_id)
+    assert [one.key_fingerprint for one in left] == [bob.authorized.fingerprint]
+    assert await bench.engine.end_connections(allocation_id, None, "everybody out") == 1
+    await of_bob.ended()
+
+
+async def test_a_higher_boot_restarts_with_the_same_face(bench: Bench, allocation_id: str) -> None:
+    ada = Key()
+    first = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    way = await bench.log_in(first, ada)
+    assert way is not None
+    second = await bench.engine.ensure(spec(allocation_id, keys(1, ada), boot=2), ignore)
+    assert (second.state, second.boot) == (EnvironmentState.RUNNING, 2)
+    assert (second.port, second.host_key) == (first.port, first.host_key)
+    await way.ended()
+    third = await bench.engine.ensure(spec(allocation_id, keys(1, ada), boot=1), ignore)
+    assert third.boot == 2
+
+
+async def test_the_agent_dies_and_the_environment_does_not(bench: Bench, allocation_id: str) -> None:
+    ada = Key()
+    before = await bench.engine.ensure(spec(allocation_id, keys(4, ada)), ignore)
+    await bench.crash()
+    after = await seen(bench, allocation_id)
+    assert after == before
+    assert await bench.log_in(before, ada) is not None
+    assert await bench.log_in(before, Key()) is None
+
+
+async def test_a_removed_environment_is_gone_with_proof(bench: Bench, allocation_id: str) -> None:
+    ada, phases = Key(), []
+
+    async def on_phase(phase: str, note: str) -> None:
+        phases.append(phase)
+
+    made = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    way = await bench.log_in(made, ada)
+    assert way is not None
+    items = await bench.engine.remove(allocation_id, on_phase)
+    assert {"processes", "mounts", "files", "port"} <= {item.item for item in items}
+    assert all(item.ok and item.evidence for item in items), items
+    assert phases == ["sessions_ended", "environment_removed", "cleaned"]
+    assert await seen(bench, allocation_id) is None
+    assert await bench.engine.connections(allocation_id) == []
+    assert await bench.log_in(made, ada) is None
+    await way.ended()
+
+
+async def test_removing_what_is_not_there_proves_that_too(bench: Bench, allocation_id: str) -> None:
+    items = await bench.engine.remove(allocation_id, ignore)
+    assert items
+    assert all(item.ok for item in items)
+
+
+async def test_ensure_and_remove_at_once_end_in_one_of_both(bench: Bench, allocation_id: str) -> None:
+    wanted = spec(allocation_id, keys(1, Key()))
+    await asyncio.gather(
+        bench.engine.ensure(wanted, ignore), bench.engine.remove(allocation_id, ignore), return_exceptions=True
+    )
+    environment = await seen(bench, allocation_id)
+    assert environment is None or environment.state is EnvironmentState.RUNNING
+    assert all(item.ok for item in await bench.engine.remove(allocation_id, ignore))
+
+
+async def test_a_probe_says_how_each_fact_was_found(bench: Bench) -> None:
+    facts = await bench.engine.probe()
+    assert facts.engine == bench.engine.name
+    assert facts.simulated
+    assert all(gpu.simulated and gpu.source for gpu in facts.gpus)
+    assert len({gpu.gpu_uuid for gpu in facts.gpus}) == 8
+    assert all(fact.source for fact in facts.facts.values())
+
+
+async def test_nobody_is_in_after_everyone_left(bench: Bench, allocation_id: str) -> None:
+    ada = Key()
+    made = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    assert await bench.log_in(made, ada) is not None
+    await bench.engine.end_connections(allocation_id, None, "closing time")
+
+    async def is_empty() -> bool:
+        return await bench.engine.connections(allocation_id) == []
+
+    await eventually(is_empty)

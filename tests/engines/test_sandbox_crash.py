@@ -1,0 +1,193 @@
+"""The agent is killed at every step it takes; whatever it leaves converges, and nothing stays behind."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gpuaas.engines.base import EngineError
+from gpuaas.wire.environments import Environment, EnvironmentState
+from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, SshWay, ignore, keys, sandbox, spec
+
+SAMPLE = 6
+
+
+@pytest.fixture(params=["as root", "as an ordinary user"])
+async def bench(request: pytest.FixtureRequest, port_ranges: Iterator[range]) -> AsyncIterator[SandboxBench]:
+    if request.param == "as root" and os.geteuid() != 0:
+        pytest.skip("needs root")
+    uid = 0 if request.param == "as root" else os.geteuid() or ORDINARY_UID
+    async with sandbox(uid=uid, ports=next(port_ranges)) as bench:
+        yield bench
+
+
+def traces(bench: SandboxBench) -> set[str]:
+    """Everything on the machine that names this engine: processes, namespaces, interfaces, folders of environments."""
+    found = {path.name for path in (bench.root / "environments").iterdir()}
+    for path in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if path.name.isdigit() and b"--engine=" in (command := (path / "cmdline").read_bytes()):
+                found.add(command.split(b"--engine=")[1].rstrip(b"\0").decode() + path.name)
+    return found
+
+
+async def test_work_goes_on_while_the_agent_is_dead(bench: SandboxBench) -> None:
+    ada = Key()
+    before = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
+    way = await bench.log_in(before, ada)
+    assert isinstance(way, SshWay)
+    start = "nohup sh -c 'while :; do date +%s%N > beat; sleep 0.05; done' > /dev/null 2>&1 &"
+    await way.connection.run(start, check=True)
+    await bench.crash()
+    assert await bench.engine.observe() == [before]
+    again = await bench.log_in(before, ada)
+    assert isinstance(again, SshWay)
+    beats = await again.connection.run(
+        "cat beat; while [ $(cat beat) = $(cat beat; sleep 0.1) ]; do :; done", check=True
+    )
+    assert beats.stdout
+    again.connection.close()
+    await again.ended()
+
+
+async def steps_of(bench: SandboxBench, verb: Callable[[], Awaitable[object]]) -> list[int]:
+    """Every step of a verb, counted by doing it once; a spread sample unless the whole is asked for."""
+    await bench.remote.arm(0)
+    await verb()
+    count = await bench.remote.arm(0)
+    every = 1 if os.environ.get("GPUAAS_SOAK") else max(1, count // SAMPLE)
+    return list(range(1, count + 1, every))
+
+
+async def test_killed_at_any_step_of_making_it_can_be_completed(bench: SandboxBench) -> None:
+    async def make() -> Environment:
+        return await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
+
+    ada = Key()
+    steps = await steps_of(bench, make)
+    assert len(steps) > 3
+    await bench.engine.remove("a", ignore)
+    for step in steps:
+        await bench.remote.arm(step)
+        outcome = await asyncio.gather(make(), return_exceptions=True)
+        if isinstance(outcome[0], Environment):
+            continue  # steps taken while nobody waits come and go
+        await bench.died()
+        await bench.begin()
+        made = await make()
+        assert made.state is EnvironmentState.RUNNING
+        assert await hostname(bench, made, ada) == "a-host\n"
+        assert all(item.ok for item in await bench.engine.remove("a", ignore)), step
+
+
+async def test_killed_at_any_step_of_removing_it_can_only_be_removed(bench: SandboxBench) -> None:
+    wanted = spec("a", keys(1, Key()))
+    await bench.engine.ensure(wanted, ignore)
+    steps = await steps_of(bench, lambda: bench.engine.remove("a", ignore))
+    assert len(steps) > 3
+    for step in steps:
+        await bench.engine.ensure(wanted, ignore)
+        await bench.remote.arm(step)
+        outcome = await asyncio.gather(bench.engine.remove("a", ignore), return_exceptions=True)
+        if isinstance(outcome[0], list):
+            continue
+        await bench.died()
+        await bench.begin()
+        for environment in await bench.engine.observe():
+            if environment.detail == "half removed":
+                with pytest.raises(EngineError, match="being removed"):
+                    await bench.engine.ensure(wanted, ignore)
+        items = await bench.engine.remove("a", ignore)
+        assert all(item.ok for item in items), (step, items)
+        assert await bench.engine.observe() == []
+
+
+async def hostname(bench: SandboxBench, environment: Environment, key: Key) -> object:
+    way = await bench.log_in(environment, key)
+    assert isinstance(way, SshWay)
+    result = await way.connection.run("hostname", check=True)
+    way.connection.close()
+    await way.ended()
+    return result.stdout
+
+
+async def test_stopped_environments_keep_their_disk_and_face(bench: SandboxBench) -> None:
+    ada = Key()
+    before = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
+    way = await bench.log_in(before, ada)
+    assert isinstance(way, SshWay)
+    await way.connection.run("echo kept > file", check=True)
+    await bench.engine.close(stop_environments=True)
+    await way.ended()
+    await bench.crash()
+    (stopped,) = await bench.engine.observe()
+    assert (stopped.state, stopped.port) == (EnvironmentState.STOPPED, before.port)
+    after = await bench.engine.ensure(spec("a", keys(1, ada), boot=2), ignore)
+    assert (after.port, after.host_key, after.boot) == (before.port, before.host_key, 2)
+    again = await bench.log_in(after, ada)
+    assert isinstance(again, SshWay)
+    assert (await again.connection.run("cat file", check=True)).stdout == "kept\n"
+    again.connection.close()
+    await again.ended()
+
+
+async def test_two_agents_cannot_share_a_folder(bench: SandboxBench) -> None:
+    second = SandboxBench(bench.root.parent, uid=bench.uid, ports=bench.ports)
+    with pytest.raises(EngineError, match="another agent"):
+        await second.begin()
+    await second.kill()
+
+
+async def test_a_port_that_another_program_took_is_told_and_retried(bench: SandboxBench) -> None:
+    ada = Key()
+    before = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
+    await bench.kill()
+    thief = await asyncio.start_server(lambda *_: None, "127.0.0.1", before.port)
+    await bench.begin()
+    (seen,) = await bench.engine.observe()
+    assert seen.state is EnvironmentState.BROKEN
+    assert str(before.port) in seen.detail
+    with pytest.raises(EngineError):
+        await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
+    thief.close()
+    await thief.wait_closed()
+    assert (await bench.engine.ensure(spec("a", keys(1, ada)), ignore)).port == before.port
+    assert await bench.log_in(before, ada) is not None
+    other = await bench.engine.ensure(spec("b", keys(1, ada)), ignore)
+    assert other.port != before.port
+
+
+async def test_hostile_files_are_removed_all_the_same(bench: SandboxBench) -> None:
+    ada = Key()
+    made = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
+    victim = bench.root.parent / "victim"
+    victim.mkdir(mode=0o777)
+    (victim / "file").write_text("must stay")
+    way = await bench.log_in(made, ada)
+    assert isinstance(way, SshWay)
+    script = f"""
+        ln -s {victim} link; ln -s / /tmp/root; mkdir closed; touch closed/file; chmod 000 closed
+        mkdir ro; touch ro/file; chmod 500 ro
+        python3 -c 'import os
+for _ in range(3000):
+    os.mkdir("d"); os.chdir("d")'
+    """
+    await way.connection.run(script, check=True)
+    way.connection.close()
+    await way.ended()
+    items = await bench.engine.remove("a", ignore)
+    assert all(item.ok for item in items), items
+    assert (victim / "file").read_text() == "must stay"
+    assert traces(bench) & {"a"} == set()
+
+
+async def test_ports_come_back_least_recently_used_first(bench: SandboxBench) -> None:
+    ports = []
+    for n in range(3):
+        made = await bench.engine.ensure(spec(f"a{n}", keys(1, Key())), ignore)
+        ports.append(made.port)
+        await bench.engine.remove(f"a{n}", ignore)
+    assert len(set(ports)) == 3
