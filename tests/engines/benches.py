@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -225,6 +225,9 @@ class RemoteEngine:
 class SandboxBench:
     """A sandbox engine in a process of its own, as root or as an ordinary user."""
 
+    wrap: tuple[str, ...] = ()
+    allow_unisolated = False
+
     def __init__(self, folder: Path, *, uid: int, ports: range) -> None:
         self.root, self.uid, self.ports = folder / "node", uid, ports
         self.secret = folder / "secret"
@@ -236,7 +239,8 @@ class SandboxBench:
 
     async def spawn(self) -> None:
         python = sys.executable
-        hosted = [python, "-m", "tests.engines.host", str(self.root), *self._range(), str(self.secret)]
+        hosted = [*self.wrap, python, "-m", "tests.engines.host", str(self.root), *self._range(), str(self.secret)]
+        hosted += ["--allow-unisolated"] if self.allow_unisolated else []
         if self.uid != os.geteuid():
             real = Path(python).resolve()
             script = REACHABLE.format(
@@ -293,9 +297,10 @@ class SandboxBench:
         await self.remote.stop_listening()
 
     async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
+        client = Client()
         try:
-            connection, client = await asyncssh.create_connection(
-                Client,
+            connection, _ = await asyncssh.create_connection(
+                lambda: client,
                 "127.0.0.1",
                 environment.port or 0,
                 config=None,
@@ -309,16 +314,25 @@ class SandboxBench:
         return SshWay(connection, client)
 
 
-@contextlib.asynccontextmanager
-async def sandbox(*, uid: int, ports: range) -> AsyncIterator[SandboxBench]:
+@contextlib.contextmanager
+def place(uid: int) -> Iterator[Path]:
+    """A folder that an ordinary user can use too."""
     folder = Path(tempfile.mkdtemp(prefix="gpuaas-engine-"))
     folder.chmod(0o755)
     if uid != os.geteuid():
         os.chown(folder, uid, uid)
-    bench = SandboxBench(folder, uid=uid, ports=ports)
-    await bench.begin()
     try:
-        yield bench
+        yield folder
     finally:
-        await bench.end()
         shutil.rmtree(folder)
+
+
+@contextlib.asynccontextmanager
+async def sandbox(*, uid: int, ports: range) -> AsyncIterator[SandboxBench]:
+    with place(uid) as folder:
+        bench = SandboxBench(folder, uid=uid, ports=ports)
+        await bench.begin()
+        try:
+            yield bench
+        finally:
+            await bench.end()

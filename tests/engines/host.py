@@ -5,12 +5,13 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable  # noqa: TC003 (the same as everywhere)
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import uvloop
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox.engine import SandboxEngine
@@ -92,7 +93,12 @@ async def answer(engine: SandboxEngine, request: Request) -> None:
 async def main() -> None:
     root, first, last, hide = sys.argv[1:5]
     engine = SandboxEngine(
-        Path(root), clock=lambda: datetime.now(UTC), ports=range(int(first), int(last)), hide=(Path(hide),)
+        Path(root),
+        clock=lambda: datetime.now(UTC),
+        ports=range(int(first), int(last)),
+        spare_networks=2,
+        hide=(Path(hide),),
+        allow_unisolated="--allow-unisolated" in sys.argv,
     )
     reader = asyncio.StreamReader(limit=LINE_LIMIT)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -103,4 +109,4 @@ async def main() -> None:
         task.add_done_callback(tasks.discard)
 
 
-asyncio.run(main())
+uvloop.run(main())  # the agent's own loop

@@ -152,8 +152,8 @@ async def test_rsync_both_ways(ssh: OpenSsh, tmp_path: Path) -> None:
 
 
 ECHO = (
-    "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); c, _ = s.accept();"
-    " [c.sendall(b) for b in iter(lambda: c.recv(65536), b'')]"
+    "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True);"
+    " c, _ = s.accept(); [c.sendall(b) for b in iter(lambda: c.recv(65536), b'')]"
 )
 
 

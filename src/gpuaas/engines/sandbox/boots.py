@@ -24,17 +24,22 @@ OPEN_FILES = 65_536
 class Boots:
     """Makes disks, boots and stops environments of one engine; knows nothing of keys and doors."""
 
-    def __init__(self, site: Site, *, spare: int, hide: tuple[Path, ...]) -> None:
-        self._site, self._spare = site, spare
+    def __init__(self, site: Site, *, spare: int, spare_networks: int, hide: tuple[Path, ...]) -> None:
+        self._site, self._spare_networks = site, spare_networks
         self._hide = [str(path.resolve()) for path in (site.root, *hide)]
         self.limits = Limits(site.tag)
         self.networks: Networks | None = None
         self._nursery = Nursery(site.mark, site.root / "init.log", is_root=site.is_root, spare=spare)
 
-    async def open(self, keep: set[int], living: set[int]) -> None:
+    @property
+    def is_isolated(self) -> bool:
+        return self._nursery.is_isolated
+
+    async def open(self, keep: set[int], living: set[int], *, is_isolated: bool) -> None:
         """Everything an earlier agent left half done ends here; the living are left alone."""
+        self._nursery.is_isolated = is_isolated
         await self._end_leftovers(living)
-        if self._site.is_root:
+        if self._site.is_root and is_isolated:
             self.networks = Networks(self._site.tag, await self._site.block())
             await self.networks.open(keep)
         if not living:
@@ -70,6 +75,9 @@ class Boots:
         if SKELETON.is_dir():
             shutil.copytree(SKELETON, home, dirs_exist_ok=True, symlinks=True)
         home.chmod(0o700)
+        if not self.is_isolated:  # without a root view the person has to find the way to their home
+            for path in (self._site.root, self._site.environments, folder):
+                path.chmod(0o711)
         if self._site.is_root:
             uid = self._site.person_uid(index)
             for path in (home, *home.rglob("*"), folder / "disk" / "tmp", folder / "disk" / "var_tmp"):
@@ -89,10 +97,7 @@ class Boots:
                 "allocation_id": spec.allocation_id,
                 "boot": record.boot,
                 "hostname": spec.hostname,
-                "uid": INSIDE_UID,
-                "gid": INSIDE_UID,
-                "home": f"/home/{spec.username}",
-                "environment": etc.variables(spec),
+                "isolated": self.is_isolated,
                 "folder": str(folder),
                 "view": str(self._site.view),
                 "etc": str(await self._snapshot()),
@@ -100,7 +105,7 @@ class Boots:
                 "shm_mib": max(64, spec.memory_mib // 2),
                 "cgroups": groups,
                 "rlimits": {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": _at_most(OPEN_FILES)},
-                **self._privileged(record.index),
+                **self._person(folder, record),
             }
         )
         pid = Inside(folder).pid()
@@ -108,33 +113,46 @@ class Boots:
             raise EngineError("the environment did not start", "its first process ended at once")
         return pid
 
-    def _privileged(self, index: int) -> dict[str, object]:
-        """What only root can give: a network and two uids of its own. An ordinary user limits processes by count."""
-        if self.networks is None:
-            return {"network": "", "maps": {}, "owner": []}
-        uid, person = self._site.init_uid(index), self._site.person_uid(index)
-        ids = f"0 {uid} 1\n{INSIDE_UID} {person} 1\n"
-        return {
+    def _person(self, folder: Path, record: Record) -> dict[str, object]:
+        """Who the person is inside, and what only root can give: a network and two uids of its own."""
+        spec, uid = record.spec, self._site.person_uid(record.index)
+        owner = [uid, uid] if self._site.is_root else []
+        person: dict[str, object] = {"uid": INSIDE_UID, "gid": INSIDE_UID, "network": "", "maps": {}, "owner": owner}
+        home = f"/home/{spec.username}"
+        if not self.is_isolated:
+            home = str(folder / "disk" / "home" / spec.username)
+            uid = self.uid_inside(record.index)
+            person |= {"uid": uid, "gid": uid if owner else os.getgid()}
+        elif self.networks is not None:
+            ids = f"0 {self._site.init_uid(record.index)} 1\n{INSIDE_UID} {uid} 1\n"
+            person["maps"] = {"uid_map": ids, "gid_map": ids}
             # seen through the agent: a newborn's mounts are older than the namespace
-            "network": f"/proc/{os.getpid()}/root{self.networks.path(index)}",
-            "maps": {"uid_map": ids, "gid_map": ids},
-            "owner": [person, person],
-        }
+            person["network"] = f"/proc/{os.getpid()}/root{self.networks.path(record.index)}"
+        return {**person, "home": home, "environment": etc.variables(spec, home)}
 
-    async def stop(self, folder: Path, pid: int, above: int, *, grace: float) -> None:
+    async def stop(self, folder: Path, pid: int, *, grace: float) -> None:
         """Processes are asked, then ended; the kernel ends all of them with pid 1, and `unshare` above follows."""
+        above, birth = processes.parent(pid) if self.is_isolated else 0, processes.born(pid)
         if grace:
             with contextlib.suppress(EngineError):
                 Inside(folder).stop(grace)
             await processes.gone(pid, grace + 1)
-        await processes.end(pid, lambda pid: processes.parent(pid) == above)
-        await processes.gone(above, 1)
+        if not self.is_isolated:
+            await processes.end_descendants(pid)
+        await processes.end(pid, lambda pid: processes.born(pid) == birth)
+        if above > 1:
+            await processes.gone(above, 1)
 
     async def forget(self, allocation_id: str, index: int) -> None:
         """What an environment had beside its folder."""
         await self.limits.remove(allocation_id)
         if self.networks is not None:
             await self.networks.remove(index)
+
+    def uid_inside(self, index: int) -> int:
+        if self.is_isolated:
+            return INSIDE_UID
+        return self._site.person_uid(index) if self._site.is_root else os.getuid()
 
     def is_prepared(self, index: int) -> bool:
         return self.networks is not None and self.networks.is_ready(index)
@@ -143,7 +161,7 @@ class Boots:
         """What the next environments will want, made while nobody waits."""
         self._nursery.fill()
         if self.networks is not None:
-            for index in indexes[: self._spare]:
+            for index in indexes[: self._spare_networks]:
                 await self.networks.ensure(index)
 
     async def _snapshot(self) -> Path:
@@ -164,6 +182,6 @@ def _at_most(wanted: int) -> int:
 
 async def try_namespaces(*, is_root: bool) -> str:
     """Why this machine cannot isolate; empty when it can."""
-    flags = Nursery.flags(is_root=is_root)
+    flags = {*Nursery.flags(is_root=is_root), "--user"}  # as root pid 1 makes the user namespace itself, later
     code, output = await commands.attempt("unshare", *flags, "--", "true")
     return "" if code == 0 else output

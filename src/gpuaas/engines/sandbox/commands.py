@@ -11,17 +11,22 @@ ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
 
 async def attempt(*argv: str, text: str = "") -> tuple[int, str]:
     """Exit code and everything it said."""
+    given = os.memfd_create("input")  # a file, not a pipe: nobody has to feed it while the program runs
     try:
+        os.write(given, text.encode())
+        os.lseek(given, 0, os.SEEK_SET)
         process = await asyncio.create_subprocess_exec(
             *argv,
             env=ENVIRONMENT,
-            stdin=asyncio.subprocess.PIPE,
+            stdin=given,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
     except FileNotFoundError:
         return 127, f"{argv[0]} is not installed"
-    output, _ = await process.communicate(text.encode())
+    finally:
+        os.close(given)
+    output, _ = await process.communicate()
     return process.returncode or 0, output.decode(errors="replace").strip()
 
 

@@ -21,6 +21,9 @@ LOGIN_SECONDS = 20
 ATTEMPT_LIMIT = 20
 CONNECTION_LIMIT = 100
 STRANGER_LIMIT = 20
+SESSION_LIMIT = 64
+"""Per connection; with the limit of connections it bounds the descriptors one person can make the agent hold."""
+
 CLOSE_SECONDS = 1.0
 """How long a cut connection may take to read why before it is dropped."""
 
@@ -46,6 +49,7 @@ class Visitor(asyncssh.SSHServer):
         self._offered: AuthorizedKey | None = None
         self.key: AuthorizedKey | None = None
         self._sessions: WeakSet[ProcessSession] = WeakSet()
+        self._forwards: WeakSet[ForwardSession] = WeakSet()
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self.connection = conn
@@ -84,6 +88,8 @@ class Visitor(asyncssh.SSHServer):
             return False
         host, port, here = self.address
         variables = {"SSH_CLIENT": f"{host} {port} {here}", "SSH_CONNECTION": f"{host} {port} {host} {here}"}
+        if len(self._sessions) >= SESSION_LIMIT:
+            return False
         session = ProcessSession(self._door.inside, variables)
         self._sessions.add(session)
         return session
@@ -91,7 +97,9 @@ class Visitor(asyncssh.SSHServer):
     def connection_requested(
         self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
     ) -> Coroutine[Any, Any, ForwardSession] | bool:
-        return self._forward(dest_host, dest_port) if self._door.check(self) else False
+        if not self._door.check(self) or len(self._forwards) >= SESSION_LIMIT:
+            return False
+        return self._forward(dest_host, dest_port)
 
     def cut(self, reason: str) -> None:
         """Told in every session first: a client whose channel closes may leave before it reads the disconnect."""
@@ -102,9 +110,11 @@ class Visitor(asyncssh.SSHServer):
 
     async def _forward(self, host: str, port: int) -> ForwardSession:
         try:
-            return ForwardSession(await self._door.inside.connect(host, port))
+            session = ForwardSession(await self._door.inside.connect(host, port))
         except EngineError as error:
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, error.detail) from error
+        self._forwards.add(session)
+        return session
 
 
 class Door:

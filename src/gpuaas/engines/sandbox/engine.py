@@ -43,7 +43,6 @@ class Living:
     """A running environment and the door to it."""
 
     pid: int
-    above: int  # the `unshare` that waits for it
     inside: Inside
     door: Door
 
@@ -60,14 +59,17 @@ class SandboxEngine:
         ssh_host: str | None = None,
         ports: range = PORTS,
         simulated_gpus: int = 8,
+        allow_unisolated: bool = False,
         spare: int = 2,
+        spare_networks: int = 8,
         hide: tuple[Path, ...] = (),
     ) -> None:
         self._site = Site(root)
         self._clock, self._bind, self._ssh_host = clock, bind, ssh_host or bind
         self._port_range, self._simulated_gpus = ports, simulated_gpus
         self._records = Records(self._site.environments)
-        self._boots = Boots(self._site, spare=spare, hide=hide)
+        self._allow_unisolated = allow_unisolated
+        self._boots = Boots(self._site, spare=spare, spare_networks=spare_networks, hide=hide)
         self._living: dict[str, Living] = {}
         self._indexes: dict[str, int] = {}
         self._ports: dict[str, int] = {}
@@ -76,7 +78,7 @@ class SandboxEngine:
 
     async def start(self) -> None:
         refusal = await try_namespaces(is_root=self._site.is_root)
-        if refusal:
+        if refusal and not self._allow_unisolated:
             raise EngineError("this node cannot isolate environments", refusal)
         self._site.open()
         self._port_use = Recency(self._site.root / "ports.json", self._port_range)
@@ -88,7 +90,8 @@ class SandboxEngine:
                 self._indexes[id], self._ports[id] = record.index, record.port
                 pid = None if record.removing else Inside(self._records.folder(id)).pid()
                 living += [(record, pid)] if pid is not None else []
-        await self._boots.open({record.index for record, _ in living}, {pid for _, pid in living})
+        keep, pids = {record.index for record, _ in living}, {pid for _, pid in living}
+        await self._boots.open(keep, pids, is_isolated=not refusal)
         for record, pid in living:
             await self._adopt(record, pid)
         self._prepare_next()
@@ -208,7 +211,9 @@ class SandboxEngine:
             seen,
             state=EnvironmentState.RUNNING if living.door.is_open else EnvironmentState.BROKEN,
             detail="" if living.door.is_open else f"another program has port {record.port}",
-            isolation=isolation.find(living.pid, self._boots.limits.found(allocation_id, living.pid)),
+            isolation=isolation.find(
+                living.pid, self._boots.limits.found(allocation_id, living.pid), self._boots.uid_inside(record.index)
+            ),
         )
 
     async def _make(self, spec: EnvironmentSpec) -> Record:
@@ -252,7 +257,7 @@ class SandboxEngine:
         return record
 
     async def _stop(self, allocation_id: str, living: Living, *, grace: float) -> None:
-        await self._boots.stop(self._records.folder(allocation_id), living.pid, living.above, grace=grace)
+        await self._boots.stop(self._records.folder(allocation_id), living.pid, grace=grace)
 
     async def _boot(self, record: Record) -> Record:
         id = record.spec.allocation_id
@@ -270,8 +275,7 @@ class SandboxEngine:
     def _welcome(self, record: Record, pid: int) -> None:
         inside = Inside(self._records.folder(record.spec.allocation_id))
         door = Door(inside=inside, username=record.spec.username, keys=record.keys, clock=self._clock)
-        above = processes.parent(pid)
-        self._living[record.spec.allocation_id] = Living(pid=pid, above=above, inside=inside, door=door)
+        self._living[record.spec.allocation_id] = Living(pid=pid, inside=inside, door=door)
 
     async def _open_door(self, record: Record) -> None:
         door = self._living[record.spec.allocation_id].door
@@ -299,7 +303,7 @@ class SandboxEngine:
         pid = living.pid if living else Inside(folder).pid()
         seen = processes.in_pid_namespace_of(pid) if pid else []
         if pid:
-            await self._boots.stop(folder, pid, living.above if living else processes.parent(pid), grace=0)
+            await self._boots.stop(folder, pid, grace=0)
         for pid in processes.of_uids(self._site.uids(record.index)) if record else []:
             await processes.end(pid)
         return seen

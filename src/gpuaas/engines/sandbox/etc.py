@@ -93,10 +93,10 @@ def facts(spec: EnvironmentSpec) -> dict[str, str]:
     return {**known, "facts.json": json.dumps(known, indent=2, sort_keys=True)}
 
 
-def variables(spec: EnvironmentSpec) -> dict[str, str]:
+def variables(spec: EnvironmentSpec, home: str) -> dict[str, str]:
     """In the environment of every session."""
     return {
-        "HOME": f"/home/{spec.username}",
+        "HOME": home,
         "USER": spec.username,
         "LOGNAME": spec.username,
         "SHELL": shell(),

@@ -136,6 +136,8 @@ class Init:
 
     def _stop(self, grace: float) -> None:
         self.deadline = time.monotonic() + grace
+        if os.getpid() != 1:
+            return  # not in a namespace of our own, where "all" would be the whole machine: the agent ends them by name
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT):
             try:
                 os.kill(-1, number)
@@ -260,15 +262,18 @@ def listen(folder: str) -> socket.socket:
 
 
 def settle(orders: Orders) -> socket.socket:
-    """From a process with new namespaces to pid 1 of an environment."""
+    """From a process with new namespaces to pid 1 of an environment; without them only its children are its own."""
     for name, limit in orders["rlimits"].items():
         resource.setrlimit(getattr(resource, name), (limit, limit))
     for path in orders["cgroups"]:
         with open(f"{path}/cgroup.procs", "w") as members:
             members.write("0")
+    listener = listen(orders["folder"])
+    if not orders["isolated"]:
+        kernel.adopt_orphans()
+        return listener
     if orders["network"]:
         kernel.join_namespace(orders["network"], kernel.CLONE_NEWNET)
-    listener = listen(orders["folder"])
     socket.sethostname(orders["hostname"])
     rootview.build(
         orders["view"],
@@ -294,7 +299,9 @@ def main() -> None:
     try:
         listener = settle(orders)
         kernel.hide_from_tracers()
-        keep = (kernel.CAP_CHOWN, kernel.CAP_KILL, kernel.CAP_SETGID, kernel.CAP_SETUID) if orders["maps"] else ()
+        if orders["isolated"] or orders["owner"]:  # an ordinary user without namespaces may not even give this up
+            kernel.empty_bounding_set()
+        keep = (kernel.CAP_CHOWN, kernel.CAP_KILL, kernel.CAP_SETGID, kernel.CAP_SETUID) if orders["owner"] else ()
         kernel.give_up_privileges(keep)
         outcome = b"ready\n"
     except OSError as error:

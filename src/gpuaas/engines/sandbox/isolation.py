@@ -18,7 +18,8 @@ def outside_uid(uid_map: str, inside: int) -> int:
     return inside
 
 
-def find(pid: int, limits: dict[str, str]) -> Isolation:
+def find(pid: int, limits: dict[str, str], uid: int = INSIDE_UID) -> Isolation:
+    """`uid` is the person's as seen inside; without a user namespace that is the machine's own number."""
     here = os.getpid()
     own = tuple(name for kind, name in KINDS.items() if _differs(pid, here, kind))
     fields = processes.status(pid)
@@ -34,7 +35,7 @@ def find(pid: int, limits: dict[str, str]) -> Isolation:
     missing["limit:disk"] = "home and tmp share the node's disk"
     return Isolation(
         namespaces=own,
-        uid=outside_uid((processes.PROC / str(pid) / "uid_map").read_text(), INSIDE_UID),
+        uid=outside_uid((processes.PROC / str(pid) / "uid_map").read_text(), uid),
         network="own" if "network" in own else "shared",
         no_new_privileges=has_no_new_privileges,
         limits=limits,

@@ -99,11 +99,15 @@ def adopt_orphans() -> None:
     _prctl("subreaper", _PR_SET_CHILD_SUBREAPER, 1)
 
 
-def give_up_privileges(keep: tuple[int, ...]) -> None:
-    """For this process and all it starts: nothing can be gained by exec, and only `keep` is held until then."""
+def empty_bounding_set() -> None:
+    """No exec of this process or its children can ever gain a capability."""
     with open("/proc/sys/kernel/cap_last_cap") as last:
         for capability in range(int(last.read()) + 1):
             _prctl("bounding set", _PR_CAPBSET_DROP, capability)
+
+
+def give_up_privileges(keep: tuple[int, ...]) -> None:
+    """For this process and all it starts: nothing can be gained by exec, and only `keep` is held until then."""
     _prctl("ambient set", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     _prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
     mask = sum(1 << capability for capability in keep)

@@ -18,6 +18,7 @@ from gpuaas.engines.sandbox.streams import readable
 
 READY_SECONDS = 20.0
 ANSWER_LIMIT = 4096
+STANDARD_ERROR = 2
 SOURCE = Path(init.__file__).parents[3]
 INSIDE_UID = 1000
 ROOT_NAMESPACES = ("--mount", "--pid", "--fork", "--ipc", "--uts")
@@ -80,6 +81,7 @@ class Nursery:
         self._mark, self._log, self._spare = mark, log, spare
         self._namespaces = self.flags(is_root=is_root)
         self._waiting: list[Newborn] = []
+        self.is_isolated = True
 
     @staticmethod
     def flags(*, is_root: bool) -> tuple[str, ...]:
@@ -100,22 +102,22 @@ class Nursery:
         self._waiting.clear()
 
     def _spawn(self) -> Newborn:
-        unshare = commands.find("unshare")
-        if unshare is None:
-            raise EngineError("this node cannot isolate environments", "unshare of util-linux is not installed")
+        argv = [os.path.realpath(sys.executable), "-S", "-s", "-P", str(init.__file__), self._mark]
+        if self.is_isolated:
+            argv = [commands.find("unshare") or "unshare", *self._namespaces, "--", *argv]
         orders_read, orders = os.pipe2(os.O_CLOEXEC)
         answers, answers_write = os.pipe2(os.O_CLOEXEC)
         log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        interpreter = os.path.realpath(sys.executable)
         try:
             pid = os.posix_spawn(
-                unshare,
-                [unshare, *self._namespaces, "--", interpreter, "-S", "-s", "-P", str(init.__file__), self._mark],
+                argv[0],
+                argv,
                 {"PYTHONPATH": str(SOURCE), "PATH": commands.PATH, "LC_ALL": "C.UTF-8"},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, orders_read, 0),
                     (os.POSIX_SPAWN_DUP2, answers_write, 1),
                     (os.POSIX_SPAWN_DUP2, log, 2),
+                    *((os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in _inheritable()),
                 ],
                 setsid=True,  # a signal to the agent's terminal is none of its business
             )
@@ -123,3 +125,13 @@ class Nursery:
             for descriptor in (orders_read, answers_write, log):
                 os.close(descriptor)
         return Newborn(pid, orders, answers)
+
+
+def _inheritable() -> list[int]:
+    """A log or a supervisor's pipe that the agent itself was given: not for a process that outlives it."""
+    found = []
+    for path in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            if int(path.name) > STANDARD_ERROR and os.get_inheritable(int(path.name)):
+                found.append(int(path.name))
+    return found

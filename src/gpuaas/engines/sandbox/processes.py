@@ -69,6 +69,26 @@ def with_argument(argument: str) -> list[int]:
     return [pid for pid in pids() if argument in _read(pid, "cmdline").split("\0")]
 
 
+def descendants(pid: int) -> list[int]:
+    """Children, and theirs, as the kernel lists them now."""
+    parents: dict[int, list[int]] = {}
+    for other in pids():
+        parents.setdefault(parent(other), []).append(other)
+    found, ahead = [], [pid]
+    while ahead:
+        children = parents.get(ahead.pop(), [])
+        found += children
+        ahead += children
+    return found
+
+
+async def end_descendants(pid: int) -> None:
+    """Until none is left: those that fork meanwhile are met in the next round."""
+    while left := [child for child in descendants(pid) if not status(child).get("State", "Z").startswith("Z")]:
+        for child in left:
+            await end(child, lambda child: child in descendants(pid))
+
+
 async def gone(pid: int, seconds: float | None = None) -> bool:
     """Wait until a process has ended; False when it still runs after that long."""
     try:
