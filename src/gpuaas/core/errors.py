@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 
-class Problem(Exception):  # noqa: N818 - an outcome, not an error of ours
+class Problem(Exception):
     """An outcome the caller can act on; api/problems.py renders it as RFC 9457 JSON."""
 
     status: ClassVar[int] = 400

@@ -5,6 +5,7 @@ import sys
 from contextvars import ContextVar
 
 import structlog
+from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import EventDict, WrappedLogger
 
 correlation_id: ContextVar[str] = ContextVar("correlation_id", default="")
@@ -16,7 +17,15 @@ def configure(*, level: str = "info", human: bool | None = None) -> None:
     """Once per process, from main/."""
     human = sys.stderr.isatty() if human is None else human
     renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if human else structlog.processors.JSONRenderer()
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if human
+        else structlog.processors.JSONRenderer()
+    )
+    # Never with local variables: they hold tokens and passwords.
+    tracebacks: structlog.typing.Processor = (
+        structlog.processors.format_exc_info
+        if human
+        else structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
     )
     structlog.configure(
         processors=[
@@ -24,7 +33,7 @@ def configure(*, level: str = "info", human: bool | None = None) -> None:
             _redact,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.dict_tracebacks if not human else structlog.processors.format_exc_info,
+            tracebacks,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),

@@ -1,0 +1,50 @@
+"""Operators: everybody's allocations, and what they may force."""
+
+from datetime import datetime
+from typing import Annotated
+
+from litestar import Router, get, post
+from litestar.params import Parameter
+
+from gpuaas.api.allocations import StatusFilter
+from gpuaas.api.problems import problems
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, NotFound
+from gpuaas.core.ids import Ids
+from gpuaas.core.paging import Paging
+from gpuaas.domain.allocations import commands, store
+from gpuaas.domain.allocations.views import view
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.wire.allocations import Allocation, ForceCleanup, ReleaseAllocation
+from gpuaas.wire.common import Page
+
+NodeFilter = Annotated[str | None, Parameter(query="node_id", required=False, max_length=64)]
+CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
+
+
+@get("/admin/allocations", responses=problems(InsufficientPermissions))
+async def list_all_allocations(
+    tx: Tx, caller: Caller, paging: Paging, status: StatusFilter = None, node_id: NodeFilter = None
+) -> Page[Allocation]:
+    """Every allocation of the platform; `?status=release_failed` finds what is stuck."""
+    caller.require_platform(Permission.FLEET_READ)
+    rows = await store.list_of_fleet(tx, status=status, node_id=node_id, paging=paging)
+    return paging.page([view(row) for row in rows], lambda allocation: allocation.id)
+
+
+@post("/admin/allocations/{id:str}/force-release", status_code=202, responses=CHANGE)
+async def force_release(
+    id: str, data: ReleaseAllocation, *, tx: Tx, caller: Caller, ids: Ids, now: datetime
+) -> Allocation:
+    """Release anybody's allocation; its timeline says that an operator did."""
+    return await commands.force_release(tx, caller, id, reason=data.reason, ids=ids, now=now)
+
+
+@post("/admin/allocations/{id:str}/force-cleanup", status_code=202, responses=CHANGE)
+async def force_cleanup(id: str, data: ForceCleanup, tx: Tx, caller: Caller, now: datetime) -> Allocation:
+    """Stand in for the proof of cleanup that a node will not give."""
+    return await commands.force_cleanup(tx, caller, id, data, now=now)
+
+
+ROUTER = Router("", tags=["platform"], route_handlers=[list_all_allocations, force_release, force_cleanup])

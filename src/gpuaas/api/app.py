@@ -1,0 +1,91 @@
+"""The one place where routes, dependencies and refusals are put together."""
+
+import asyncpg
+from litestar import Litestar, MediaType, Response, Router, get
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException
+from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.spec import Components, SecurityScheme
+from litestar.types import ASGIApp
+
+from gpuaas.api import (
+    admin_allocations,
+    admin_nodes,
+    admin_workers,
+    allocations,
+    auth,
+    health,
+    nodes,
+    operations,
+    projects,
+    skus,
+    ssh_keys,
+    stream,
+)
+from gpuaas.api.contract import contract
+from gpuaas.api.deps import DEPENDENCIES, AnyRequest
+from gpuaas.api.problems import on_bug, on_database_away, on_http_exception, on_problem
+from gpuaas.api.services import Services
+from gpuaas.api.unit import Replay, UnitMiddleware
+from gpuaas.core.errors import Problem
+
+VERSION = "1"
+NOUNS = (auth, projects, ssh_keys, skus, allocations, operations, stream, admin_nodes, admin_allocations, admin_workers)
+# What a connection that was cut, refused or starved raises; everything else of the driver's is a bug of ours.
+DATABASE_AWAY = (
+    OSError,
+    TimeoutError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.QueryCanceledError,
+)
+
+
+def on_replay(_request: AnyRequest, replay: Replay) -> Response[bytes]:
+    """The answer given the first time, to the byte."""
+    return Response(
+        replay.stored.body,
+        status_code=replay.stored.status,
+        media_type=MediaType.JSON,
+        headers={"Idempotency-Replayed": "true"},
+    )
+
+
+@get("/openapi.json", include_in_schema=False)
+async def openapi(request: AnyRequest) -> Response[bytes]:
+    return Response(request.app.state.contract, media_type=MediaType.JSON)
+
+
+def create_litestar(services: Services) -> Litestar:
+    bearer = SecurityScheme(type="http", scheme="bearer", description="session or personal token")
+    cookie = SecurityScheme(type="apiKey", name="gpuaas_session", security_scheme_in="cookie")
+    app = Litestar(
+        [Router("/api/v1", route_handlers=[*(noun.ROUTER for noun in NOUNS), openapi]), nodes.ROUTER, health.ROUTER],
+        dependencies=DEPENDENCIES,
+        exception_handlers={
+            Problem: on_problem,
+            HTTPException: on_http_exception,
+            Replay: on_replay,
+            Exception: on_bug,
+            **dict.fromkeys(DATABASE_AWAY, on_database_away),
+        },
+        openapi_config=OpenAPIConfig(
+            title="GPUaaS",
+            version=VERSION,
+            components=Components(security_schemes={"bearer": bearer, "cookie": cookie}),
+            security=[{"bearer": []}, {"cookie": []}],
+            path="/internal/openapi",
+        ),
+        state=State({"services": services}),
+        signature_types=[],
+    )
+    app.state.contract = contract(app)
+    return app
+
+
+def create_app(services: Services) -> ASGIApp:
+    return UnitMiddleware(create_litestar(services), services)

@@ -1,0 +1,58 @@
+"""Operations: every long piece of work by name, with its phases and log lines."""
+
+from typing import Annotated
+
+from litestar import Router, get
+from litestar.params import Parameter
+from msgspec.structs import replace
+
+from gpuaas.api.problems import problems
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.paging import Paging
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.launch.commands import ProjectRequired, choose_project
+from gpuaas.domain.timeline import store
+from gpuaas.domain.timeline.phases import phases
+from gpuaas.wire.common import Page
+from gpuaas.wire.timeline import LogLine, Operation
+
+ProjectFilter = Annotated[str | None, Parameter(query="project_id", required=False, max_length=64)]
+SubjectFilter = Annotated[str | None, Parameter(query="subject_id", required=False, max_length=64)]
+
+
+async def readable(tx: Tx, caller: Caller, id: str) -> Operation:
+    operation = await store.operation(tx, id)
+    try:
+        await get_project(tx, caller, operation.project_id)
+    except NotFound as error:
+        raise NotFound("operation") from error
+    return operation
+
+
+@get("/operations", responses=problems(NotFound, ProjectRequired))
+async def list_operations(
+    tx: Tx, caller: Caller, paging: Paging, project_id: ProjectFilter = None, subject_id: SubjectFilter = None
+) -> Page[Operation]:
+    """Running and past operations of a project; without phases."""
+    project = await get_project(tx, caller, choose_project(caller, project_id))
+    rows = await store.operations(tx, project.id, subject_id, paging)
+    return paging.page(rows, lambda operation: operation.id)
+
+
+@get("/operations/{id:str}", responses=problems(NotFound))
+async def get_operation(id: str, tx: Tx, caller: Caller) -> Operation:
+    """One operation, phase by phase: start, end, duration, by whom."""
+    operation = await readable(tx, caller, id)
+    return replace(operation, phases=phases(await store.operation_entries(tx, id)))
+
+
+@get("/operations/{id:str}/logs", responses=problems(NotFound))
+async def operation_logs(id: str, tx: Tx, caller: Caller, paging: Paging) -> Page[LogLine]:
+    """What the node said while it worked, newest first."""
+    await readable(tx, caller, id)
+    return paging.page(await store.log_lines(tx, id, paging), lambda line: str(line.seq))
+
+
+ROUTER = Router("", tags=["operations"], route_handlers=[list_operations, get_operation, operation_logs])

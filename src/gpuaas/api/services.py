@@ -1,0 +1,34 @@
+"""What the routes work with; wired once by main/server.py, passed to create_app."""
+
+from dataclasses import dataclass, field
+
+from gpuaas.api.links import Links
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database
+from gpuaas.core.hints import Hints
+from gpuaas.core.ids import Ids
+from gpuaas.core.secrets import MasterKey, TaskSigner
+from gpuaas.core.work import Worker
+from gpuaas.domain.capacity.index import Index
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.commands import Accounts
+from gpuaas.domain.launch.commands import Launch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    api_db: Database
+    operator_db: Database
+    worker_db: Database
+    hints: Hints
+    ids: Ids
+    clock: Clock
+    master: MasterKey
+    signer: TaskSigner
+    accounts: Accounts
+    index: Index
+    launch: Launch
+    links: Links
+    workers: tuple[Worker, ...]
+    public_url: str
+    caller_type: type[Caller] = field(default=Caller)  # tests pass one without checks, to see the row fence hold alone

@@ -1,0 +1,113 @@
+"""Live events: the timeline as server-sent events, resumable by id. No connection is held between looks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Router, get
+from litestar.params import Parameter
+from litestar.response import Stream
+
+from gpuaas.api.deps import AnyRequest
+from gpuaas.api.edge import token_of
+from gpuaas.api.problems import problems
+from gpuaas.api.services import Services
+from gpuaas.api.unit import authenticate
+from gpuaas.core.errors import NotFound, Problem
+from gpuaas.domain.allocations import commands
+from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.timeline import store
+from gpuaas.domain.timeline.store import Cursor
+
+KEEPALIVE_SECONDS = 10.0
+# A hint may come before older transactions have ended, and entries behind them wait: look again soon, then later.
+LOOK_AGAIN_SECONDS = (0.01, 0.03, 0.1, 0.3)
+BATCH = 200
+LastEventId = Annotated[str | None, Parameter(header="Last-Event-ID", required=False, max_length=60)]
+
+
+class Follower:
+    """One open stream; its caller is asked for again at every look, so a revoked token ends it."""
+
+    def __init__(self, services: Services, token: str, project_id: str, subject_id: str | None, after: Cursor) -> None:
+        self._services, self._token = services, token
+        self._project_id, self._subject_id, self._after = project_id, subject_id, after
+        self._wake = asyncio.Event()
+
+    def _hint(self, project_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
+        if project_id == self._project_id:
+            self._wake.set()
+
+    async def events(self) -> AsyncIterator[str]:
+        forget = self._services.hints.on(store.EVENTS, self._hint)
+        yield ": following\n\n"
+        try:
+            pauses: Iterator[float] = iter(())
+            while True:
+                self._wake.clear()
+                told = await self._look()
+                for followed in told:
+                    yield f"id: {self._after_of(followed)}\ndata: {msgspec.json.encode(followed.entry).decode()}\n\n"
+                if len(told) == BATCH:
+                    continue
+                pause = next(pauses, None)
+                if await self._woken(pause or KEEPALIVE_SECONDS):
+                    pauses = iter(LOOK_AGAIN_SECONDS)
+                elif pause is None:
+                    yield ": still here\n\n"
+        except Problem:
+            yield "event: end\ndata: {}\n\n"
+        finally:
+            forget()
+
+    async def _woken(self, seconds: float) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), seconds)
+            return True
+        return False
+
+    async def _look(self) -> list[store.Followed]:
+        async with self._services.api_db.write() as tx:
+            caller = await authenticate(tx, self._token, self._services)
+            await get_project(tx, caller, self._project_id)
+            return await store.follow(tx, self._project_id, self._subject_id, self._after, BATCH)
+
+    def _after_of(self, followed: store.Followed) -> Cursor:
+        self._after = Cursor(followed.xid, followed.entry.id)
+        return self._after
+
+
+def stream(follower: Follower) -> Stream:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return Stream(follower.events(), media_type="text/event-stream", headers=headers)
+
+
+@get("/projects/{project_id:str}/events", responses=problems(NotFound), media_type="text/event-stream")
+async def project_events(
+    project_id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
+) -> Stream:
+    """Everything that happens in a project, as it happens; resume with Last-Event-ID."""
+    token = token_of(request.scope)
+    async with services.api_db.write() as tx:
+        caller = await authenticate(tx, token, services)
+        await get_project(tx, caller, project_id)
+        after = Cursor.parse(last_event_id or "") or await store.here(tx)
+    return stream(Follower(services, token, project_id, None, after))
+
+
+@get("/allocations/{id:str}/events", responses=problems(NotFound), media_type="text/event-stream")
+async def allocation_events(
+    id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
+) -> Stream:
+    """One allocation's timeline from its beginning, then as it happens; resume with Last-Event-ID."""
+    token = token_of(request.scope)
+    async with services.api_db.write() as tx:
+        caller = await authenticate(tx, token, services)
+        row = await commands.get(tx, caller, id)
+    after = Cursor.parse(last_event_id or "") or Cursor(0, 0)
+    return stream(Follower(services, token, row.project_id, id, after))
+
+
+ROUTER: Any = Router("", tags=["events"], route_handlers=[project_events, allocation_events])

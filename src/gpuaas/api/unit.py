@@ -1,0 +1,196 @@
+"""One request, one transaction: opened when first needed, committed before the answer leaves, or rolled back.
+
+The answer is held until the commit, so that nobody is told of what did not happen; its bytes are kept with the
+idempotency key in the same transaction. A request that lost a race runs again from the start.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any
+
+import structlog
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPResponseStartEvent, HTTPScope, Message, Receive, Scope, Send
+
+from gpuaas.api.edge import Edge, token_of
+from gpuaas.api.services import Services
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Problem, TokenExpired, TokenInvalid
+from gpuaas.core.idempotency import Idempotency, Stored, request_hash
+from gpuaas.core.logs import correlation_id
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.identity import store as identity
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.timeline.store import audit_denial
+
+TRIES = 8
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+log = structlog.get_logger()
+
+
+class Replay(Exception):
+    def __init__(self, stored: Stored) -> None:
+        super().__init__()
+        self.stored = stored
+
+
+class Unit:
+    """What one request holds open."""
+
+    def __init__(self, services: Services, scope: HTTPScope, body: bytes) -> None:
+        self._services, self._scope, self._body = services, scope, body
+        self._stack = AsyncExitStack()
+        self._entered: tuple[Tx, Caller] | None = None
+        self._door = asyncio.Lock()  # a route's dependencies are resolved side by side
+        self._key: Idempotency | None = None
+        self.raced = False
+        self.denied: Problem | None = None
+
+    async def enter(self) -> tuple[Tx, Caller]:
+        """The caller and their transaction, in which they see what is theirs."""
+        async with self._door:
+            if self._entered is None:
+                token = token_of(self._scope)
+                is_operators = self._scope["path"].startswith("/api/v1/admin/")
+                db = self._services.operator_db if is_operators else self._services.api_db
+                tx = await self._stack.enter_async_context(db.write())
+                caller = await authenticate(tx, token, self._services)
+                self._entered = tx, caller
+                await self._begin_idempotency(tx, caller)
+            return self._entered
+
+    async def _begin_idempotency(self, tx: Tx, caller: Caller) -> None:
+        headers = dict(self._scope["headers"])
+        key, method = headers.get(b"x-idempotency-key"), self._scope["method"]
+        if key is None or method in SAFE_METHODS:
+            return
+        path = self._scope["path"]
+        hashed = request_hash(method, path, self._body)
+        self._key = Idempotency(caller.user_id, f"{method} {path}", key.decode("latin-1"), hashed)
+        if stored := await self._key.begin(tx, self._services.master):
+            self._key = None
+            raise Replay(stored)
+
+    async def commit(self, status: int, body: bytes) -> None:
+        if self._entered and self._key:
+            handler: Any = self._scope.get("route_handler")
+            seal = self._services.master if handler is not None and handler.opt.get("shows_secret") else None
+            await self._key.finish(self._entered[0], Stored(status, body), seal_with=seal)
+        await self._stack.aclose()
+
+    async def roll_back(self) -> None:
+        rolling = RuntimeError("rolled back")
+        try:
+            await self._stack.__aexit__(RuntimeError, rolling, None)
+        except RuntimeError as error:
+            if error is not rolling:
+                raise
+
+    async def tell_denial(self) -> None:
+        """In a transaction of its own: the request's has just been rolled back."""
+        if self.denied is None or self._entered is None:
+            return
+        action = str(self.denied.facts.get("permission") or self.denied.code)
+        target = f"{self._scope['method']} {self._scope['path']}"[:200]
+        actor, now = self._entered[1].actor, self._services.clock.now()
+        async with self._services.worker_db.write() as tx:
+            await audit_denial(tx, actor=actor, action=action, target=target, at=now)
+
+
+async def authenticate(tx: Tx, token: str, services: Services) -> Caller:
+    entered = await identity.enter(tx, token_hash(token))
+    if entered is None:
+        raise TokenInvalid("This token is unknown or was revoked. Log in again.")
+    if entered.expires_at <= services.clock.now():
+        raise TokenExpired("This token has expired. Log in again.")
+    return entered.caller(services.caller_type)
+
+
+class UnitMiddleware:
+    """Outermost: edge checks, correlation id, and the unit of work of every HTTP request."""
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self._app, self._services = app, services
+        self._edge = Edge(services.ids)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == ScopeType.WEBSOCKET:
+            await self._app(scope, receive, send)
+            return
+        reset = correlation_id.set(self._edge.correlate(scope))
+        try:
+            body = await self._edge.read(scope, receive, send)
+            if body is not None:
+                await self._run(scope, receive, send, body)
+        finally:
+            correlation_id.reset(reset)
+
+    async def _run(self, scope: HTTPScope, receive: Receive, send: Send, body: bytes) -> None:
+        for attempt in range(TRIES):
+            unit = Unit(self._services, scope, body)
+            scope.setdefault("state", {})["unit"] = unit
+            answer = Answer(send)
+            try:
+                await self._app(scope, replay(body, receive), answer.send)
+                if answer.streamed:
+                    return
+                if answer.ok:
+                    await unit.commit(answer.status, answer.body)
+                else:
+                    await unit.roll_back()
+            except BaseException:
+                await unit.roll_back()
+                raise
+            if not (unit.raced and attempt + 1 < TRIES):
+                break
+            log.info("request.raced", path=scope["path"], attempt=attempt)
+        await unit.tell_denial()
+        await answer.flush()
+
+
+class Answer:
+    """A response held back until it may leave; a stream is let through."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._messages: list[Message] = []
+        self.streamed = False
+        self.status = 500
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            start: HTTPResponseStartEvent = message
+            self.status = start["status"]
+            headers = [*start["headers"], (b"x-correlation-id", correlation_id.get().encode())]
+            message = {**start, "headers": headers}
+            self.streamed = any(name == b"content-type" and b"event-stream" in value for name, value in headers)
+        if self.streamed:
+            await self._send(message)
+        else:
+            self._messages.append(message)
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300  # noqa: PLR2004 - what 2xx means
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(m.get("body", b"") for m in self._messages if m["type"] == "http.response.body")
+
+    async def flush(self) -> None:
+        for message in self._messages:
+            await self._send(message)
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """The body as one message, then whatever really comes (a disconnect)."""
+    given = False
+
+    async def again() -> Any:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

@@ -1,0 +1,163 @@
+"""PostgreSQL: pools by role, and transactions that decode rows into structs."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import asyncpg
+import msgspec
+
+from gpuaas.core.hints import Hint, Hints
+from gpuaas.core.points import NoPoints, Points
+
+T = TypeVar("T")
+
+
+class DbRole(StrEnum):
+    """Who a connection is to the database; row-level policies name these."""
+
+    OWNER = "gpuaas_owner"
+    API = "gpuaas_api"
+    OPERATOR = "gpuaas_operator"
+    WORKER = "gpuaas_worker"
+
+
+class Tx:
+    """One open transaction. What must happen after it, when it is known to have committed, is left with it."""
+
+    def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        self.connection = connection
+        self.hints: list[Hint] = []
+        self.on_end: list[Callable[[bool], None]] = []
+
+    async def one(self, type: type[T], sql: str, *args: object) -> T:
+        row = await self.connection.fetchrow(sql, *args)
+        if row is None:
+            raise LookupError(f"no row for {type.__name__}")
+        return decode(type, row)
+
+    async def maybe(self, type: type[T], sql: str, *args: object) -> T | None:
+        row = await self.connection.fetchrow(sql, *args)
+        return None if row is None else decode(type, row)
+
+    async def all(self, type: type[T], sql: str, *args: object) -> list[T]:
+        return [decode(type, row) for row in await self.connection.fetch(sql, *args)]
+
+    async def value(self, sql: str, *args: object) -> Any:
+        return await self.connection.fetchval(sql, *args)
+
+    async def column(self, sql: str, *args: object) -> list[Any]:
+        return [row[0] for row in await self.connection.fetch(sql, *args)]
+
+    async def run(self, sql: str, *args: object) -> int:
+        """How many rows it touched."""
+        words = (await self.connection.execute(sql, *args)).split()
+        return int(words[-1]) if words and words[-1].isdigit() else 0
+
+    async def run_many(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
+        await self.connection.executemany(sql, rows)
+
+    def hint(self, topic: str, row_id: str) -> None:
+        """Wake whoever works on this row, once this transaction has committed."""
+        self.hints.append((topic, row_id))
+
+
+class Database:
+    """A pool of connections in one role."""
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", hints: Hints, points: Points) -> None:
+        self.pool, self._hints, self._points = pool, hints, points
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Tx]:
+        """Commits when the block ends, rolls back when it raises; hints leave after the commit."""
+        async with self.pool.acquire() as connection:
+            tx = Tx(connection)
+            await connection.execute("begin")
+            try:
+                yield tx
+                self._points.reach("commit:before")
+                await connection.execute("commit")
+            except asyncio.CancelledError:
+                connection.terminate()  # whoever cancelled may not let us await a rollback; the server does it for us
+                self._ended(tx, committed=False)
+                raise
+            except BaseException:
+                await self._roll_back(tx)
+                raise
+        self._points.reach("commit:after")
+        self._ended(tx, committed=True)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Tx]:
+        """Statements on one connection, each its own snapshot; nothing is held between them."""
+        async with self.pool.acquire() as connection:
+            yield Tx(connection)
+
+    async def _roll_back(self, tx: Tx) -> None:
+        if not tx.connection.is_closed():
+            await tx.connection.execute("rollback")
+        self._ended(tx, committed=False)
+
+    def _ended(self, tx: Tx, *, committed: bool) -> None:
+        for callback in tx.on_end:
+            callback(committed)
+        if committed and tx.hints:
+            self._hints.send(tx.hints)
+
+    async def check_fence(self) -> None:
+        """A superuser, or the owner of the tables, passes every row-level policy: serving as one is no fence at all."""
+        async with self.read() as tx:
+            if await tx.value(IS_ABOVE_POLICIES):
+                raise RuntimeError("the request role stands above the row-level policies; check the database's roles")
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+
+async def connect(dsn: str, role: DbRole, *, hints: Hints, points: Points | None = None, size: int = 10) -> Database:
+    """A pool whose connections are this role from their first statement on."""
+    pool = await asyncpg.create_pool(
+        dsn,
+        min_size=1,
+        max_size=size,
+        init=prepare,
+        reset=_keep,  # nothing but transaction-local settings is ever set, so there is nothing to undo
+        server_settings={
+            "role": role.value,
+            "application_name": f"gpuaas:{role.value}",
+            "statement_timeout": "30s",
+            "idle_in_transaction_session_timeout": "15s",
+            "timezone": "UTC",
+            "jit": "off",
+        },
+    )
+    return Database(pool, hints, points or NoPoints())
+
+
+async def prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    """jsonb columns travel as plain Python objects."""
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        format="binary",
+        encoder=lambda value: b"\x01" + msgspec.json.encode(value),
+        decoder=lambda data: msgspec.json.decode(data[1:]),
+    )
+
+
+async def _keep(_connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    pass
+
+
+def decode(type: type[T], row: asyncpg.Record) -> T:
+    """A row as a struct: columns by name, enums and nested structs checked; columns it does not name are left out."""
+    return msgspec.convert(dict(row), type)
+
+
+IS_ABOVE_POLICIES = """
+    select rolsuper or rolbypassrls or pg_has_role(current_user, 'gpuaas_owner', 'usage')
+    from pg_roles where rolname = current_user
+"""

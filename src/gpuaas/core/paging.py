@@ -1,0 +1,38 @@
+"""Keyset pages: newest first, by id, since ids sort by birth."""
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec import Struct
+
+from gpuaas.core.errors import ValidationError
+from gpuaas.wire.common import Page
+
+T = TypeVar("T")
+LIMIT, MOST = 50, 200
+PAST_ALL_IDS = "~"  # sorts after every id
+
+
+class Paging(Struct, frozen=True):
+    limit: int
+    before: str
+
+    @classmethod
+    def of(cls, limit: int | None, cursor: str | None) -> "Paging":
+        if cursor is None:
+            return cls(limit or LIMIT, PAST_ALL_IDS)
+        try:
+            return cls(limit or LIMIT, base64.urlsafe_b64decode(cursor.encode()).decode())
+        except (binascii.Error, UnicodeError, ValueError) as error:
+            wrong = {"cursor": "not a cursor of ours"}
+            raise ValidationError("Use the next_cursor of the page before, unchanged.", errors=wrong) from error
+
+    def page(self, rows: list[T], key: Callable[[T], str]) -> Page[T]:
+        """From one row more than asked for: the page, and where the next begins."""
+        items = rows[: self.limit]
+        more = len(rows) > self.limit
+        return Page(
+            items=items, next_cursor=base64.urlsafe_b64encode(key(items[-1]).encode()).decode() if more else None
+        )

@@ -1,0 +1,45 @@
+"""Settings of the control plane, frozen at start; each comes from a GPUAAS_… variable or its default."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct, convert
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    data: Path
+    dsn: str = ""  # empty: PostgreSQL embedded under `data`
+    host: str = "127.0.0.1"
+    port: int = 8080
+    url: str = ""  # how people and agents reach this server; empty: host and port
+    advertise_url: str = ""  # how other replicas' agents reach this one; empty: url
+    log_level: str = "info"
+    pool_size: int = 12
+    points: str = ""  # the crash harness; see core/points.py
+
+    @property
+    def public_url(self) -> str:
+        return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    @property
+    def master_key_file(self) -> Path:
+        return self.data / "master.key"
+
+
+def default_data_folder() -> Path:
+    if os.geteuid() == 0:
+        return Path("/var/lib/gpuaas")
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "gpuaas"
+
+
+def load(environ: Mapping[str, str], **overrides: object) -> Settings:
+    """Arguments win over variables, variables over defaults; an unknown GPUAAS_ variable is left alone."""
+    given = {
+        field: environ[f"GPUAAS_{field.upper()}"]
+        for field in Settings.__struct_fields__
+        if environ.get(f"GPUAAS_{field.upper()}")
+    }
+    named = {key: value for key, value in overrides.items() if value is not None}
+    fields = {"data": default_data_folder(), **given, **named}
+    return convert(fields, Settings, strict=False, dec_hook=lambda kind, value: kind(value))

@@ -1,0 +1,172 @@
+"""The one work loop: claim due rows in a batch with a lease, run the worker on each, let go.
+
+A worker is a query (`due`), a function of a row id, and the topics that wake it. It is level-triggered: it reads what
+is wanted and what is, and may run twice, late or after a crash at any line. Leases run on the database's clock.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+import asyncpg
+import structlog
+
+from gpuaas.core.db import Database
+from gpuaas.core.errors import Raced
+from gpuaas.core.hints import Hints
+
+BATCH = 64
+LEASE_SECONDS = 15.0
+IDLE_SECONDS = 1.0  # how often due rows are looked for without a hint
+BACKOFF_SECONDS = (0.2, 60.0)  # first and longest pause after a failure
+log = structlog.get_logger()
+
+
+class Worker(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What wakes it."""
+
+    @property
+    def due(self) -> str:
+        """A query of one text column, id."""
+
+    @property
+    def pause(self) -> float:
+        """Seconds until a row that stays due is looked at again unasked."""
+
+    async def __call__(self, row_id: str) -> None:
+        """One pass over one row."""
+
+
+class Loop:
+    """Runs one worker in one replica."""
+
+    def __init__(self, db: Database, worker: Worker, hints: Hints, *, token: str, jitter: Callable[[], float]) -> None:
+        self._db, self._worker, self._token, self._jitter = db, worker, token, jitter
+        self._hinted: set[str] = set()
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._wake = asyncio.Event()
+        self._claim, self._sweep = CLAIM.format(due=worker.due), SWEEP.format(due=worker.due)
+        for topic in worker.topics:
+            hints.on(topic, self._hint)
+
+    def _hint(self, row_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
+        self._hinted.add(row_id)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Until cancelled; rows in hand are given back by their lease running out."""
+        heart = asyncio.create_task(self._heartbeat())
+        try:
+            while True:
+                try:
+                    found = await self._pass()
+                except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+                    log.warning("work.database_away", worker=self._worker.name, error=repr(error))
+                    await asyncio.sleep(IDLE_SECONDS)
+                    continue
+                if not found:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._wake.wait(), IDLE_SECONDS * (0.75 + self._jitter() / 2))
+                self._wake.clear()
+        finally:
+            heart.cancel()
+            for task in self._running.values():
+                task.cancel()
+            await asyncio.gather(heart, *self._running.values(), return_exceptions=True)
+
+    async def _pass(self) -> bool:
+        """Claim a batch and start it; whether there may be more to claim at once."""
+        room = BATCH - len(self._running)
+        if room <= 0:
+            await asyncio.wait(self._running.values(), return_when=asyncio.FIRST_COMPLETED)
+            return True
+        # A row hinted while it runs here keeps its hint, and is taken up again when it is done.
+        hinted = [row_id for row_id in self._hinted if row_id not in self._running][:room]
+        self._hinted.difference_update(hinted)
+        async with self._db.read() as tx:
+            claimed = await tx.column(self._claim, self._worker.name, self._token, LEASE_SECONDS, room, hinted)
+        for row_id in claimed:
+            self._running[row_id] = asyncio.create_task(self._work(row_id))
+        return bool(claimed)
+
+    async def _work(self, row_id: str) -> None:
+        try:
+            await self._worker(row_id)
+            await self._let_go(row_id, pause=self._worker.pause)
+        except Raced:
+            await self._let_go(row_id, pause=0)
+        except Exception as error:  # the one place: a failing row must not stop the others, and is shown to operators
+            log.exception("work.failed", worker=self._worker.name, row=row_id)
+            with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                await self._failed(row_id, repr(error))
+        finally:
+            self._running.pop(row_id, None)
+            if row_id in self._hinted:
+                self._wake.set()
+
+    async def _let_go(self, row_id: str, *, pause: float) -> None:
+        async with self._db.read() as tx:
+            await tx.run(LET_GO, self._worker.name, row_id, self._token, pause * (0.75 + self._jitter() / 2))
+        if pause == 0:
+            self._hinted.add(row_id)
+
+    async def _failed(self, row_id: str, error: str) -> None:
+        first, longest = BACKOFF_SECONDS
+        async with self._db.read() as tx:
+            await tx.run(FAILED, self._worker.name, row_id, self._token, first, longest, self._jitter(), error[:2000])
+
+    async def _heartbeat(self) -> None:
+        """Rows in hand stay ours while this process lives; rows long done are forgotten."""
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+                async with self._db.read() as tx:
+                    if rows := list(self._running):
+                        await tx.run(EXTEND, self._worker.name, rows, self._token, LEASE_SECONDS)
+                    await tx.run(self._sweep, self._worker.name)
+
+
+def system_jitter() -> float:
+    """Between 0 and 1; where it is not for secrets, cheap randomness will do."""
+    return random.random()  # noqa: S311
+
+
+# A hint passes over a pause, never over the back-off of a failing row or somebody's lease.
+CLAIM = """
+    insert into work as leased (worker, row_id, token, until)
+    select $1, due.id, $2, clock_timestamp() + $3 * interval '1 second'
+    from ({due}) as due left join work on work.worker = $1 and work.row_id = due.id
+    where not exists (select from worker_switches where worker = $1)
+        and (work.until is null or work.until < clock_timestamp())
+        and (work.row_id is null or work.next_at <= clock_timestamp()
+            or (work.attempts = 0 and due.id = any ($5::text[])))
+    limit $4
+    on conflict (worker, row_id) do update set token = excluded.token, until = excluded.until
+        where leased.until is null or leased.until < clock_timestamp()
+    returning row_id
+"""
+LET_GO = """
+    update work
+    set until = null, attempts = 0, last_error = null, next_at = clock_timestamp() + $4 * interval '1 second'
+    where worker = $1 and row_id = $2 and token = $3
+"""
+FAILED = """
+    update work set until = null, attempts = attempts + 1, last_error = $7, next_at = clock_timestamp()
+        + least($5::float8, $4::float8 * 2 ^ least(attempts, 20)) * (0.5 + $6::float8 / 2) * interval '1 second'
+    where worker = $1 and row_id = $2 and token = $3
+"""
+EXTEND = """
+    update work set until = clock_timestamp() + $4 * interval '1 second'
+    where worker = $1 and row_id = any ($2) and token = $3
+"""
+SWEEP = """
+    delete from work where worker = $1 and until is null and attempts = 0 and next_at < clock_timestamp()
+        and not exists (select from ({due}) as due where due.id = work.row_id)
+"""

@@ -1,0 +1,128 @@
+"""What people and operators do to an allocation that exists."""
+
+from datetime import datetime
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, NotFound
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.reconcile import settle
+from gpuaas.domain.allocations.states import LIVE
+from gpuaas.domain.allocations.store import AllocationRow, Change
+from gpuaas.domain.allocations.views import view
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
+from gpuaas.wire.allocations import Allocation, AllocationGroup, ForceCleanup, Status
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.timeline import OperationStatus, Outcome
+
+STARTING = (Status.REQUESTED, Status.PROVISIONING, Status.RESTARTING)
+
+
+async def get(tx: Tx, caller: Caller, id: str) -> AllocationRow:
+    row = await store.get(tx, id)
+    caller.require(Permission.ALLOCATIONS_READ, "allocation", row)
+    return row
+
+
+async def release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
+    """Give the machine back. Also cancels one still in the making, and tries a failed release again."""
+    row = await get(tx, caller, id)
+    caller.require(Permission.ALLOCATIONS_RELEASE, "allocation", row)
+    return await _release(tx, row, actor=caller.actor, reason=reason or "released on request", ids=ids, now=now)
+
+
+async def _release(tx: Tx, row: AllocationRow, *, actor: str, reason: str, ids: Ids, now: datetime) -> Allocation:
+    """Billing stops here, at the moment release is accepted; asked again while it runs, it is the same release."""
+    if row.status is Status.RELEASING:
+        return view(row)
+    operation_id = ids.new("op")
+    change = Change(operation_id=operation_id, billing_stopped_at=now)
+    moved = await store.move(tx, row, Status.RELEASING, actor=actor, note=reason, now=now, change=change)
+    if row.status in STARTING:
+        await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason="cancelled by release", now=now)
+    await start_operation(tx, operation_id, row.subject, "release", requested_by=actor, now=now)
+    return view(await store.get(tx, moved.id))
+
+
+async def group(tx: Tx, caller: Caller, id: str) -> AllocationGroup:
+    rows = await store.list_of_group(tx, id)
+    if not rows:
+        raise NotFound("allocation_group")
+    caller.require(Permission.ALLOCATIONS_READ, "allocation_group", rows[0])
+    return _group(id, rows)
+
+
+async def release_group(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> AllocationGroup:
+    """Every member that still lives is released; each then goes its own way."""
+    await group(tx, caller, id)
+    for row in await store.list_of_group(tx, id):
+        if row.status in LIVE:
+            await release(tx, caller, row.id, reason=reason, ids=ids, now=now)
+    return _group(id, await store.list_of_group(tx, id))
+
+
+def _group(id: str, rows: list[AllocationRow]) -> AllocationGroup:
+    members = [view(row) for row in rows]
+    return AllocationGroup(id=id, project_id=rows[0].project_id, created_at=rows[0].created_at, allocations=members)
+
+
+async def force_release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
+    """An operator releases anybody's allocation; the timeline says so."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    row = await store.get(tx, id)
+    return await _release(tx, row, actor=caller.actor, reason=reason or "released by an operator", ids=ids, now=now)
+
+
+async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, now: datetime) -> Allocation:
+    """An operator's own eyes in place of the node's proof, for a node that will not give one."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    row = await store.get(tx, id)
+    if row.status not in (Status.FAILED, Status.RELEASE_FAILED, Status.RELEASING) or row.cleanup_proven_at:
+        raise Conflict("Only a failed or stuck allocation can be force-cleaned. Release it first.", status=row.status)
+    await audit(
+        tx,
+        row.subject,
+        "allocation.force_cleanup",
+        actor=caller.actor,
+        at=now,
+        facts={"runtime_verified_absent": data.runtime_verified_absent, "reason": data.reason},
+    )
+    if data.runtime_verified_absent:
+        proof = ProofItem(item="operator", ok=True, evidence=f"{caller.email}: {data.reason}")
+        if row.status is Status.RELEASE_FAILED:
+            row = await store.move(tx, row, Status.RELEASING, actor=caller.actor, note=data.reason, now=now)
+        await settle(tx, row, [proof], actor=caller.actor, now=now)
+    else:
+        await capacity.block_slots(tx, row.id, row.node_id, now=now)
+        blocked = NewEntry(
+            phase="cleanup_blocked", outcome=Outcome.FAILED, at=now, actor=caller.actor, note=data.reason
+        )
+        await record(tx, row.subject, blocked, row.operation_id)
+    return view(await store.get(tx, id))
+
+
+async def declare_lost(tx: Tx, caller: Caller, node_id: str, *, reason: str, now: datetime) -> int:
+    """An operator says the node is gone for good: everything alive on it has failed."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    node = await capacity.node(tx, node_id, lock=True)
+    if node.offline_since is None:
+        raise Conflict("The node answers. Quarantine or drain it instead.")
+    rows = await store.live_on_node(tx, node_id)
+    for row in rows:
+        await fail_lost(tx, row, actor=caller.actor, note=reason or "The machine was lost.", now=now)
+    return len(rows)
+
+
+async def fail_lost(tx: Tx, row: AllocationRow, *, actor: str, note: str, now: datetime) -> None:
+    """`node_lost`: failed, or release failed if it was being released. Claims stay until cleanup is proven."""
+    to = Status.RELEASE_FAILED if row.status is Status.RELEASING else Status.FAILED
+    if row.status is Status.RELEASE_FAILED:
+        return
+    last_seen = row.node_offline_since
+    stopped = last_seen if isinstance(last_seen, datetime) else now
+    change = Change(billing_stopped_at=stopped)
+    await store.move(tx, row, to, actor=actor, note=f"node_lost: {note}", now=now, change=change)
+    await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason="node_lost", now=now)

@@ -1,0 +1,116 @@
+"""What a node says exists on it, against what should: the difference is acted on only where it is certain."""
+
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.commands import fail_lost
+from gpuaas.domain.allocations.store import AllocationRow, Change
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.timeline.store import start_operation
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.environments import Environment, EnvironmentState
+from gpuaas.wire.link import RemoveEnvironment, Report, TaskKind
+
+# A report is judged only against what was settled well before it: both clocks are ours, give or take the network.
+SLACK = timedelta(seconds=2)
+STEADY = (Status.ACTIVE, Status.RESTART_FAILED)
+
+
+class Lost(Struct, frozen=True):
+    """The node is here and the environment is not."""
+
+    row: AllocationRow
+
+
+class Rebooted(Struct, frozen=True):
+    """It stopped or rebooted unasked."""
+
+    row: AllocationRow
+    why: str
+
+
+class Orphan(Struct, frozen=True):
+    """Of an allocation that is over by our own records."""
+
+    row: AllocationRow
+
+
+class Unknown(Struct, frozen=True):
+    """Never heard of. A restored backup must not delete machines: it is shown to operators and left alone."""
+
+    allocation_id: str
+
+
+Finding = Lost | Rebooted | Orphan | Unknown
+
+
+def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
+    """Pure. `rows` are all allocations that stand on the node or that the report names."""
+    known = {row.id: row for row in rows}
+    found = {environment.allocation_id: environment for environment in report.environments}
+    findings: list[Finding] = [Unknown(id) for id in found if id not in known]
+    for row in rows:
+        if row.status_since > report.at - SLACK:
+            continue
+        environment = found.get(row.id)
+        if environment and row.status is Status.RELEASED:
+            findings.append(Orphan(row))
+        elif row.status is Status.ACTIVE:
+            findings.extend(_judge_active(row, environment))
+    return findings
+
+
+def _judge_active(row: AllocationRow, environment: Environment | None) -> list[Finding]:
+    if environment is None:
+        return [Lost(row)]
+    if environment.state is not EnvironmentState.RUNNING:
+        return [Rebooted(row, f"the environment was found {environment.state}")]
+    if environment.boot < row.boot:
+        return [Rebooted(row, "the environment was found at an older boot")]
+    return []
+
+
+async def apply(tx: Tx, node_id: str, report: Report, *, ids: Ids, now: datetime) -> list[Finding]:
+    rows = await store.on_node(tx, node_id, [environment.allocation_id for environment in report.environments])
+    findings = judge(rows, report)
+    for finding in findings:
+        match finding:
+            case Lost(row):
+                await fail_lost(tx, row, actor=node_id, note="The node came back without the machine.", now=now)
+            case Rebooted(row, why):
+                await boot_again(tx, row, actor=node_id, why=why, ids=ids, now=now)
+            case Orphan(row):
+                await _remove_orphan(tx, row, ids, now)
+            case Unknown():
+                pass
+    unknown = sorted(finding.allocation_id for finding in findings if isinstance(finding, Unknown))
+    await store.set_unknown_environments(tx, node_id, unknown)
+    return findings
+
+
+async def boot_again(tx: Tx, row: AllocationRow, *, actor: str, why: str, ids: Ids, now: datetime) -> None:
+    """The boot number rises with the move, so that everything laid over the environment follows."""
+    operation_id = ids.new("op")
+    await start_operation(tx, operation_id, row.subject, "restart", requested_by=actor, now=now)
+    change = Change(operation_id=operation_id, boot=row.boot + 1)
+    await store.move(tx, row, Status.RESTARTING, actor=actor, note=why, now=now, change=change)
+
+
+async def _remove_orphan(tx: Tx, row: AllocationRow, ids: Ids, now: datetime) -> None:
+    latest = await tasks.latest(tx, row.id)
+    if latest and latest.is_open:
+        return
+    task = tasks.NewTask(
+        id=ids.new("task"),
+        node_id=row.node_id,
+        allocation_id=row.id,
+        operation_id=row.operation_id,
+        boot=row.boot,
+        kind=TaskKind.REMOVE,
+        wants=RemoveEnvironment(reason="released before"),
+    )
+    await tasks.queue(tx, task, now)

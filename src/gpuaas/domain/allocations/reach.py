@@ -1,0 +1,84 @@
+"""Nodes that do not answer: billing ends at the last proof of life, and after a day what was on them has failed.
+
+Time counts only while a control plane was there to be reached; if over a third of the fleet is gone, it is us, and
+nothing fails by itself.
+"""
+
+from datetime import datetime, timedelta
+
+import structlog
+from msgspec import Struct
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database, Tx
+from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.commands import fail_lost
+from gpuaas.domain.allocations.store import AllocationRow, OfflineNode
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.timeline.store import NewEntry, record
+from gpuaas.wire.allocations import Status
+
+BILLING_ENDS_AFTER = timedelta(minutes=10)
+LOST_AFTER = timedelta(hours=24)
+COUNTED_AT_MOST = timedelta(seconds=60)  # a longer gap between two looks was ours, not the node's
+FLEET_SHARE = 3
+SYSTEM = "system"
+log = structlog.get_logger()
+
+
+class Act(Struct, frozen=True, kw_only=True):
+    stop_billing: bool = False
+    resume_billing: bool = False
+    fail: bool = False
+    alarm: bool = False
+
+
+def decide(seen: OfflineNode) -> Act:
+    """Pure: same facts, same answer."""
+    if seen.offline_since is None:
+        return Act(resume_billing=True)
+    fleet_gone = seen.fleet_offline * FLEET_SHARE > seen.fleet and seen.fleet > 1
+    lost = seen.offline_for > LOST_AFTER
+    return Act(
+        stop_billing=seen.offline_for > BILLING_ENDS_AFTER,
+        fail=lost and not fleet_gone,
+        alarm=lost and fleet_gone,
+    )
+
+
+class ReachWorker:
+    """A pass over one node: offline, or back with billing that was stopped for it."""
+
+    name = "reach"
+    topics = (capacity.CAPACITY,)
+    due = """
+        select id from nodes where intent <> 'retired' and (offline_since is not null or offline_for > interval '0')
+    """
+    pause = 15.0
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db, self._clock = db, clock
+
+    async def __call__(self, row_id: str) -> None:
+        now = self._clock.now()
+        async with self._db.write() as tx:
+            seen = await store.count_offline(tx, row_id, now, COUNTED_AT_MOST)
+            act = decide(seen)
+            if act.alarm:
+                log.error("fleet.mostly_gone", offline=seen.fleet_offline, fleet=seen.fleet)
+            for row in await store.live_on_node(tx, row_id):
+                if act.fail:
+                    await fail_lost(tx, row, actor=SYSTEM, note="The node was away for a day.", now=now)
+                elif act.stop_billing and row.status is Status.ACTIVE and not row.billing_stopped_at:
+                    await store.stop_billing(tx, row, seen.offline_since)
+                    await record(tx, row.subject, _entry("billing_paused", seen.offline_since or now), None)
+                elif act.resume_billing and row.status is Status.ACTIVE and row.billing_stopped_at:
+                    await self._resume(tx, row, now)
+
+    async def _resume(self, tx: Tx, row: AllocationRow, now: datetime) -> None:
+        await store.stop_billing(tx, row, None)
+        await record(tx, row.subject, _entry("billing_resumed", now), None)
+
+
+def _entry(phase: str, at: datetime) -> NewEntry:
+    return NewEntry(phase=phase, at=at, actor=SYSTEM, note="the node's last proof of life decides")

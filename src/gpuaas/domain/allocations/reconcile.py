@@ -1,0 +1,252 @@
+"""Makes allocations true: the decision is pure; the worker is dull and may run twice, late, or after any crash."""
+
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.store import AllocationRow, Change
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.store import NewEntry, end_operation, record
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.environments import EnvironmentSpec, ProofItem
+from gpuaas.wire.link import EnsureEnvironment, RemoveEnvironment, Result, TaskKind, TaskStatus
+from gpuaas.wire.timeline import OperationStatus, Outcome
+
+PROVISION_LIMIT = timedelta(minutes=5)
+RELEASE_LIMIT = timedelta(minutes=5)
+REMOVE_ATTEMPTS = 3
+CLEANUP_PAUSE = timedelta(minutes=1)  # between looks at a failed allocation whose cleanup is not proven
+SYSTEM = "system"
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """All a decision may look at."""
+
+    row: AllocationRow
+    task: TaskRow | None  # the newest
+    holds: list[str]
+    attempts: int  # removals tried in the current operation
+    blocked: bool  # its slots are out of sale until cleanup is proven
+
+
+class Queue(Struct, frozen=True):
+    """Ask the node; `to` is where the allocation stands from then on."""
+
+    kind: TaskKind
+    to: Status | None = None
+
+
+class Move(Struct, frozen=True):
+    to: Status
+    note: str
+    detail: str = ""
+    result: Result | None = None
+
+
+class Settle(Struct, frozen=True):
+    """What was wanted gone is proven gone."""
+
+    result: Result
+
+
+class Block(Struct, frozen=True):
+    """It was looked for and found, or could not be looked for: the slots stay out of sale."""
+
+    note: str
+    result: Result | None
+
+
+Decision = Queue | Move | Settle | Block | None
+
+
+def decide(seen: Seen, now: datetime) -> Decision:
+    """Pure: same facts, same answer. None means nothing is due."""
+    match seen.row.status:
+        case Status.REQUESTED:
+            return Queue(TaskKind.ENSURE, Status.PROVISIONING)
+        case Status.PROVISIONING:
+            return _after_ensure(seen, now, failed=Status.FAILED)
+        case Status.RESTARTING:
+            return _after_ensure(seen, now, failed=Status.RESTART_FAILED)
+        case Status.RELEASING:
+            return _release(seen, now)
+        case Status.FAILED if seen.row.cleanup_proven_at is None:
+            return _clean_up(seen, now)
+        case _:
+            return None
+
+
+def _after_ensure(seen: Seen, now: datetime, *, failed: Status) -> Decision:
+    task = seen.task
+    if task is None or task.kind is not TaskKind.ENSURE or task.boot != seen.row.boot or task.status == "expired":
+        return Queue(TaskKind.ENSURE)
+    if task.status == TaskStatus.DONE and task.result and task.result.environment:
+        return Move(Status.ACTIVE, "the machine is ready", result=task.result)
+    if not task.is_open:
+        return Move(failed, task.reason or "The node could not make the machine.", task.detail)
+    if now - seen.row.status_since > PROVISION_LIMIT:
+        return Move(failed, "The node did not finish in time.", f"task {task.id} is {task.status}")
+    return None
+
+
+def _release(seen: Seen, now: datetime) -> Decision:
+    late = now - seen.row.status_since > RELEASE_LIMIT
+    if seen.holds:
+        return Move(Status.RELEASE_FAILED, f"Still held by {', '.join(seen.holds)}.") if late else None
+    task = seen.task
+    if task is None or task.kind is not TaskKind.REMOVE or task.operation_id != seen.row.operation_id:
+        return Queue(TaskKind.REMOVE)
+    if task.is_open:
+        return Block("The node does not answer.", None) if late else None
+    if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs):
+        return Settle(task.result)
+    if seen.attempts < REMOVE_ATTEMPTS:
+        return Queue(TaskKind.REMOVE)
+    return Block(_why_not_clean(task), task.result)
+
+
+def _clean_up(seen: Seen, now: datetime) -> Decision:
+    """`failed` is final for the person, not for us: the slots are held until nothing is left on them."""
+    task = seen.task
+    if task is None or task.kind is not TaskKind.REMOVE:
+        return Queue(TaskKind.REMOVE)
+    if task.is_open:
+        return None
+    if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs):
+        return Settle(task.result)
+    if now - (task.ended_at or now) > CLEANUP_PAUSE:
+        return Queue(TaskKind.REMOVE)
+    return None if seen.blocked else Block(_why_not_clean(task), task.result)
+
+
+def is_proven(proofs: list[ProofItem]) -> bool:
+    """An empty list proves nothing."""
+    return bool(proofs) and all(proof.ok for proof in proofs)
+
+
+def _why_not_clean(task: TaskRow) -> str:
+    left = [proof.item for proof in task.result.proofs if not proof.ok] if task.result else []
+    return f"Still on the node: {', '.join(left)}." if left else task.reason or "Cleanup could not be proven."
+
+
+class AllocationWorker:
+    """core/work.py finds due rows, leases them and calls this; hints only wake it sooner."""
+
+    name = "allocations"
+    topics = (store.ALLOCATIONS,)
+    due = """
+        select id from allocations where status in ('requested', 'provisioning', 'restarting', 'releasing')
+            or (status = 'failed' and cleanup_proven_at is null)
+    """
+    pause = 5.0
+
+    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
+        self._db, self._ids, self._clock = db, ids, clock
+
+    async def __call__(self, row_id: str) -> None:
+        async with self._db.read() as tx:
+            seen = await look(tx, row_id)
+        now = self._clock.now()
+        decision = decide(seen, now)
+        if decision is None:
+            return
+        async with self._db.write() as tx:
+            match decision:
+                case Queue(kind, to):
+                    await self._queue(tx, seen.row, kind, to, now)
+                case Move():
+                    await self._move(tx, seen.row, decision, now)
+                case Settle(result):
+                    await settle(tx, seen.row, result.proofs, actor=SYSTEM, now=now)
+                case Block(note, result):
+                    await self._block(tx, seen.row, note, result, now)
+
+    async def _queue(self, tx: Tx, row: AllocationRow, kind: TaskKind, to: Status | None, now: datetime) -> None:
+        if to:
+            row = await store.move(tx, row, to, actor=SYSTEM, note="", now=now)
+        task = tasks.NewTask(
+            id=self._ids.new("task"),
+            node_id=row.node_id,
+            allocation_id=row.id,
+            operation_id=row.operation_id,
+            boot=row.boot,
+            kind=kind,
+            wants=await wants(tx, row, kind),
+        )
+        await tasks.queue(tx, task, now)
+
+    async def _move(self, tx: Tx, row: AllocationRow, move: Move, now: datetime) -> None:
+        change = Change()
+        environment = move.result.environment if move.result else None
+        if move.to is Status.ACTIVE and environment:
+            change = Change(
+                observed_boot=environment.boot,
+                ssh_host=await capacity.ssh_host(tx, row.node_id),
+                port=environment.port,
+                host_key=environment.host_key,
+                isolation=environment.isolation,
+                active_at=now,
+            )
+        elif move.to in (Status.FAILED, Status.RESTART_FAILED):
+            change = Change(billing_stopped_at=now)
+        await store.move(tx, row, move.to, actor=SYSTEM, note=move.note, now=now, change=change)
+        ended = OperationStatus.SUCCEEDED if move.to is Status.ACTIVE else OperationStatus.FAILED
+        await end_operation(tx, row.operation_id, ended, reason=move.note, now=now)
+
+    async def _block(self, tx: Tx, row: AllocationRow, note: str, result: Result | None, now: datetime) -> None:
+        await store.add_proofs(tx, row, result.proofs if result else [], now)
+        await capacity.block_slots(tx, row.id, row.node_id, now=now)
+        if row.status is Status.RELEASING:
+            await store.move(tx, row, Status.RELEASE_FAILED, actor=SYSTEM, note=note, now=now)
+            await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason=note, now=now)
+
+
+async def look(tx: Tx, id: str) -> Seen:
+    row = await store.get(tx, id)
+    return Seen(
+        row=row,
+        task=await tasks.latest(tx, id),
+        holds=await store.holds(tx, id),
+        attempts=await tasks.attempts(tx, row.operation_id, TaskKind.REMOVE),
+        blocked=await capacity.is_cleanup_blocked(tx, id),
+    )
+
+
+async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: str, now: datetime) -> None:
+    """Proofs, the end of the claims, and the last word on the timeline: one transaction."""
+    await store.add_proofs(tx, row, proofs, now)
+    await capacity.end_claims(tx, row.id, row.node_id, now=now)
+    evidence = {proof.item: proof.evidence for proof in proofs}
+    cleaned = NewEntry(phase="cleanup_proven", outcome=Outcome.DONE, at=now, actor=actor, evidence=evidence)
+    await record(tx, row.subject, cleaned, row.operation_id)
+    if row.status is Status.FAILED:
+        await store.settle(tx, row, now)
+        return
+    change = Change(released_at=now, cleanup_proven_at=now)
+    await store.move(tx, row, Status.RELEASED, actor=actor, note="nothing is left", now=now, change=change)
+    await end_operation(tx, row.operation_id, OperationStatus.SUCCEEDED, reason="", now=now)
+
+
+async def wants(tx: Tx, row: AllocationRow, kind: TaskKind) -> EnsureEnvironment | RemoveEnvironment:
+    """The whole wanted end state."""
+    if kind is TaskKind.REMOVE:
+        return RemoveEnvironment(reason=row.status_reason)
+    spec = EnvironmentSpec(
+        allocation_id=row.id,
+        boot=row.boot,
+        hostname=row.name,
+        username=row.username,
+        slots=await store.devices(tx, row.id),
+        vcpus=row.vcpus,
+        memory_mib=row.memory_mib,
+        simulated=row.simulated,
+        keys=await store.keyset(tx, row.id),
+        facts={"allocation": row.id, "project": row.project_id, "name": row.name, "sku": row.sku, "size": row.size},
+    )
+    return EnsureEnvironment(spec=spec)

@@ -1,0 +1,278 @@
+"""Rows of allocations. `move` is the only writer of a status."""
+
+from datetime import datetime, timedelta
+
+from msgspec import UNSET, Struct, UnsetType
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound, StaleWrite
+from gpuaas.core.logs import correlation_id
+from gpuaas.core.outbox import TOPIC as OUTBOX
+from gpuaas.core.paging import Paging
+from gpuaas.domain.allocations.states import MACHINE
+from gpuaas.domain.timeline.store import EVENTS, Subject
+from gpuaas.wire.allocations import AllocationSlot, Status
+from gpuaas.wire.capacity import Shape
+from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
+
+ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
+
+
+class AllocationRow(Struct, frozen=True, kw_only=True):
+    id: str
+    tenant_id: str
+    project_id: str
+    group_id: str | None
+    name: str
+    sku: str
+    shape: Shape
+    gpu_count: int
+    size: str
+    vcpus: int
+    memory_mib: int
+    simulated: bool
+    node_id: str
+    region: str
+    price_minor_per_hour: int
+    currency: str
+    requested_by: str
+    holder_id: str
+    status: Status
+    status_since: datetime
+    status_reason: str
+    version: int
+    operation_id: str
+    boot: int
+    observed_boot: int
+    username: str
+    ssh_host: str | None
+    port: int | None
+    host_key: str | None
+    isolation: Isolation | None
+    created_at: datetime
+    active_at: datetime | None
+    released_at: datetime | None
+    last_progress_at: datetime
+    billing_stopped_at: datetime | None
+    cleanup_proven_at: datetime | None
+    # Read with the row where a person will see it, left out where only the reconciler will.
+    node_offline_since: datetime | UnsetType | None = UNSET
+    slots: list[AllocationSlot] | UnsetType = UNSET
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="allocation", id=self.id, tenant_id=self.tenant_id, project_id=self.project_id)
+
+
+class OfflineNode(Struct, frozen=True, kw_only=True):
+    offline_since: datetime | None
+    offline_for: timedelta
+    fleet: int
+    fleet_offline: int
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """What a move sets besides the status; what is left out stays as it is."""
+
+    operation_id: str | None = None
+    boot: int | None = None
+    observed_boot: int | None = None
+    ssh_host: str | None = None
+    port: int | None = None
+    host_key: str | None = None
+    isolation: Isolation | None = None
+    active_at: datetime | None = None
+    released_at: datetime | None = None
+    cleanup_proven_at: datetime | None = None
+    billing_stopped_at: datetime | None = None
+
+
+NOTHING_ELSE = Change()
+
+
+async def get(tx: Tx, id: str) -> AllocationRow:
+    """As a person sees it: with its slots and whether its node answers."""
+    row = await tx.maybe(AllocationRow, f"{SEEN} where a.id = $1", id)
+    if row is None:
+        raise NotFound("allocation")
+    return row
+
+
+async def list_of_project(
+    tx: Tx, project_id: str, *, status: Status | None, name: str | None, paging: Paging
+) -> list[AllocationRow]:
+    return await tx.all(AllocationRow, LIST_PROJECT, project_id, status, name, paging.before, paging.limit + 1)
+
+
+async def list_of_fleet(tx: Tx, *, status: Status | None, node_id: str | None, paging: Paging) -> list[AllocationRow]:
+    return await tx.all(AllocationRow, LIST_FLEET, status, node_id, paging.before, paging.limit + 1)
+
+
+async def list_of_group(tx: Tx, group_id: str) -> list[AllocationRow]:
+    return await tx.all(AllocationRow, f"{SEEN} where a.group_id = $1 order by a.id", group_id)
+
+
+async def live_on_node(tx: Tx, node_id: str) -> list[AllocationRow]:
+    return await tx.all(AllocationRow, LIVE_ON_NODE, node_id)
+
+
+async def on_node(tx: Tx, node_id: str, reported: list[str]) -> list[AllocationRow]:
+    """What stands on the node by our records, and of what it reports, all we ever heard of as its own."""
+    return await tx.all(AllocationRow, ON_NODE, node_id, reported)
+
+
+async def set_unknown_environments(tx: Tx, node_id: str, allocation_ids: list[str]) -> None:
+    await tx.run(SET_UNKNOWN, node_id, allocation_ids)
+
+
+async def move(
+    tx: Tx, row: AllocationRow, to: Status, *, actor: str, note: str, now: datetime, change: Change = NOTHING_ELSE
+) -> AllocationRow:
+    """The only writer of `status`: checks the move, wins or loses the race, tells timeline and audit. One statement."""
+    MACHINE.check(row.status, to)
+    moved = await tx.maybe(
+        AllocationRow,
+        MOVE,
+        row.id,
+        row.version,
+        to.value,
+        now,
+        actor,
+        note,
+        correlation_id.get(),
+        *(getattr(change, field) for field in Change.__struct_fields__),
+    )
+    if moved is None:
+        raise StaleWrite("allocation")
+    tx.hint(ALLOCATIONS, row.id)
+    tx.hint(EVENTS, row.project_id)
+    tx.hint(OUTBOX, "")
+    return moved
+
+
+async def keyset(tx: Tx, allocation_id: str) -> KeySet:
+    return await tx.one(
+        KeySet,
+        "select generation, body as keys from allocation_keysets where allocation_id = $1",
+        allocation_id,
+    )
+
+
+async def devices(tx: Tx, allocation_id: str) -> tuple[SlotDevice, ...]:
+    return tuple(await tx.all(SlotDevice, DEVICES, allocation_id))
+
+
+async def add_proofs(tx: Tx, row: AllocationRow, proofs: list[ProofItem], now: datetime) -> None:
+    rows = [(row.id, row.tenant_id, proof.item, proof.ok, proof.evidence, now) for proof in proofs]
+    await tx.run_many(ADD_PROOF, rows)
+
+
+async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:
+    """A failed allocation's cleanup is proven: its status stays, nothing of it is left."""
+    if not await tx.run(SETTLE, row.id, row.version, now):
+        raise StaleWrite("allocation")
+
+
+async def stop_billing(tx: Tx, row: AllocationRow, at: datetime | None) -> None:
+    """`at` null: it runs again."""
+    if not await tx.run(STOP_BILLING, row.id, row.version, at):
+        raise StaleWrite("allocation")
+
+
+async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta) -> OfflineNode:
+    """How long the node has been away while we were there, and how much of the fleet with it."""
+    return await tx.one(OfflineNode, COUNT_OFFLINE, node_id, now, at_most)
+
+
+async def holds(tx: Tx, allocation_id: str) -> list[str]:
+    return await tx.column("select kind || ' ' || ref from holds where allocation_id = $1 order by 1", allocation_id)
+
+
+SEEN = """
+    select a.*, n.offline_since as node_offline_since, (
+        select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
+            order by s.index), '[]')
+        from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
+    ) as slots
+    from allocations a join nodes n on n.id = a.node_id
+"""
+LIST_PROJECT = f"""
+    {SEEN} where a.project_id = $1 and ($2::text is null or a.status = $2) and ($3::text is null or a.name = $3)
+        and a.id < $4 order by a.id desc limit $5
+"""
+LIST_FLEET = f"""
+    {SEEN} where ($1::text is null or a.status = $1) and ($2::text is null or a.node_id = $2)
+        and a.id < $3 order by a.id desc limit $4
+"""  # house: project-filter because operators see the whole fleet
+LIVE_ON_NODE = f"""
+    {SEEN} where a.node_id = $1 and a.status not in ('released', 'failed') order by a.id
+"""  # house: project-filter because a node's failure concerns every project on it
+ON_NODE = f"""
+    {SEEN} where a.node_id = $1 and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
+"""
+SET_UNKNOWN = """
+    update nodes set unknown_environments = $2 where id = $1 and unknown_environments <> $2
+"""
+MOVE = """
+    with moved as (
+        update allocations set
+            status = $3, status_since = $4, status_reason = $6, version = version + 1, last_progress_at = $4,
+            operation_id = coalesce($8, operation_id), boot = coalesce($9, boot),
+            observed_boot = coalesce($10, observed_boot),
+            ssh_host = coalesce($11, ssh_host), port = coalesce($12, port),
+            host_key = coalesce($13, host_key), isolation = coalesce($14, isolation),
+            active_at = coalesce(active_at, $15), released_at = coalesce($16, released_at),
+            cleanup_proven_at = coalesce($17, cleanup_proven_at),
+            billing_stopped_at = coalesce(billing_stopped_at, $18)
+        where id = $1 and version = $2
+        returning *
+    ), told as (
+        insert into timeline_entries
+            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
+        select tenant_id, project_id, 'allocation', id, operation_id, $3,
+            case when $3 like '%failed' then 'failed' when $3 in ('active', 'released') then 'done' else 'began' end,
+            $4, $5, $6
+        from moved
+    ), audited as (
+        insert into audit
+            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
+        select $4, tenant_id, project_id, $5, $5, 'allocation.' || $3, 'allocation', id, 'done', $7,
+            jsonb_build_object('note', $6::text)
+        from moved
+    ), published as (
+        insert into outbox (topic, payload)
+        select 'allocation.' || $3,
+            jsonb_build_object('allocation_id', id, 'project_id', project_id, 'at', $4::timestamptz)
+        from moved where $3 in ('active', 'failed', 'restart_failed', 'released', 'release_failed')
+    )
+    select * from moved
+"""
+DEVICES = """
+    select s.index, s.gpu_uuid, s.gpu_pci, s.numa from claims c join slots s on s.id = c.slot_id
+    where c.allocation_id = $1 order by s.index
+"""
+ADD_PROOF = """
+    insert into cleanup_proofs (allocation_id, tenant_id, item, ok, evidence, at) values ($1, $2, $3, $4, $5, $6)
+    on conflict do nothing
+"""
+# Back online counts as zero again; offline adds what passed since the last look, if that was lately.
+COUNT_OFFLINE = """
+    with counted as (
+        update nodes set
+            offline_for = case when offline_since is null then interval '0'
+                else offline_for + least($3::interval, $2 - coalesce(offline_counted_at, offline_since)) end,
+            offline_counted_at = case when offline_since is null then null else $2::timestamptz end
+        where id = $1 returning offline_since, offline_for
+    )
+    select offline_since, offline_for, (select count(*) from nodes where intent in ('active', 'draining')) as fleet,
+        (select count(*) from nodes where intent in ('active', 'draining') and offline_since is not null)
+            as fleet_offline
+    from counted
+"""
+SETTLE = """
+    update allocations set cleanup_proven_at = $3, version = version + 1, last_progress_at = $3
+    where id = $1 and version = $2 and cleanup_proven_at is null
+"""
+STOP_BILLING = """
+    update allocations set billing_stopped_at = $3, version = version + 1 where id = $1 and version = $2
+"""

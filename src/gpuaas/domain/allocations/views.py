@@ -1,0 +1,79 @@
+"""An allocation as people see it, made from its row."""
+
+from msgspec import UNSET
+
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.wire.allocations import (
+    Allocation,
+    AllocationNode,
+    Billing,
+    BillingState,
+    Health,
+    SshConnection,
+    Status,
+)
+from gpuaas.wire.common import Money
+
+
+def view(row: AllocationRow) -> Allocation:
+    return Allocation(
+        id=row.id,
+        resource_name=f"gpuaas:{row.region}:{row.tenant_id}:{row.project_id}:allocation:{row.id}",
+        project_id=row.project_id,
+        group_id=row.group_id,
+        name=row.name,
+        status=row.status,
+        status_since=row.status_since,
+        status_reason=row.status_reason,
+        health=health(row),
+        sku=row.sku,
+        gpu_count=row.gpu_count,
+        size=row.size,
+        shape=row.shape,
+        node=AllocationNode(id=row.node_id, region=row.region),
+        slots=[] if row.slots is UNSET else row.slots,
+        connection=connection(row),
+        boot=row.boot,
+        price_per_hour=Money(amount_minor=row.price_minor_per_hour, currency=row.currency),
+        created_at=row.created_at,
+        active_at=row.active_at,
+        released_at=row.released_at,
+        last_progress_at=row.last_progress_at,
+        requested_by=row.requested_by,
+        holder=row.holder_id,
+        billing=billing(row),
+        cleanup_proven=row.cleanup_proven_at is not None,
+        simulated=row.simulated,
+        operation_id=row.operation_id,
+        isolation=row.isolation,
+    )
+
+
+def health(row: AllocationRow) -> Health:
+    """Only what was observed: a machine that never came up, or is gone, is unknown."""
+    if row.status not in (Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED):
+        return Health.UNKNOWN
+    if row.node_offline_since is not UNSET and row.node_offline_since is not None:
+        return Health.UNREACHABLE
+    return Health.OK if row.status is Status.ACTIVE else Health.DEGRADED
+
+
+def connection(row: AllocationRow) -> SshConnection | None:
+    """Known once the machine admits; it stays readable after release, when it leads nowhere."""
+    if row.port is None or row.host_key is None or not row.ssh_host:
+        return None
+    return SshConnection(
+        host=row.ssh_host,
+        port=row.port,
+        username=row.username,
+        host_key=row.host_key,
+        command=f"ssh -o HostKeyAlias={row.id} -p {row.port} {row.username}@{row.ssh_host}",
+        known_hosts=f"{row.id} {row.host_key}",
+    )
+
+
+def billing(row: AllocationRow) -> Billing:
+    if row.active_at is None:
+        return Billing(state=BillingState.NOT_STARTED, stopped_at=row.billing_stopped_at)
+    state = BillingState.STOPPED if row.billing_stopped_at else BillingState.RUNNING
+    return Billing(state=state, started_at=row.active_at, stopped_at=row.billing_stopped_at)

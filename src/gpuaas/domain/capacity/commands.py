@@ -1,0 +1,216 @@
+"""What operators do to nodes and slots, and what anybody may ask of placement."""
+
+import base64
+import binascii
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+import asyncpg
+from msgspec.structs import replace
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, Problem, ValidationError
+from gpuaas.core.ids import Ids
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.capacity import store
+from gpuaas.domain.capacity.placement import Ask, FreeSlots, explain
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
+from gpuaas.wire.capacity import (
+    AskPlacement,
+    Availability,
+    CreateEnrolmentToken,
+    EnrolmentToken,
+    Intent,
+    Node,
+    Placement,
+    Size,
+    Sku,
+    Slot,
+    SlotStatus,
+)
+from gpuaas.wire.link import Enrol
+
+KEY_BYTES = 32
+
+
+class SkuUnavailable(Problem):
+    """Not now; `facts` say which of three reasons, and what would fit."""
+
+    status, code = 409, "sku_unavailable"
+
+    def __init__(self, placement: Placement) -> None:
+        alternatives = " Or take what would fit." if placement.would_fit else " Try again later."
+        super().__init__(
+            placement.detail + alternatives,
+            kind=placement.kind,
+            blocked=placement.blocked,
+            would_fit=placement.would_fit,
+        )
+
+
+class EnrolmentRefused(Problem):
+    status, code = 401, "enrolment_refused"
+
+
+def choose_size(sku: store.SkuRow, gpu_count: int, name: str | None) -> Size:
+    """The size asked for, or the first of this GPU count."""
+    if gpu_count not in sku.allowed_counts:
+        allowed = ", ".join(map(str, sku.allowed_counts))
+        raise ValidationError(
+            f"{sku.sku} is sold with {allowed} GPUs, not with {gpu_count}.",
+            errors={"gpu_count": f"one of {allowed}"},
+            allowed_counts=sku.allowed_counts,
+        )
+    sizes = [size for size in sku.sizes if size.gpu_count == gpu_count]
+    for size in sizes:
+        if name in (None, size.name):
+            return size
+    names = ", ".join(size.name for size in sizes)
+    raise ValidationError(f"There is no size {name} with {gpu_count} GPUs.", errors={"size": f"one of {names}"})
+
+
+def ask_for(sku: store.SkuRow, data: AskPlacement) -> Ask:
+    choose_size(sku, data.gpu_count, data.size)
+    return Ask(shape=sku.shape, gpu_family=sku.gpu_family, gpu_count=data.gpu_count, region=data.region)
+
+
+async def explain_placement(tx: Tx, data: AskPlacement) -> Placement:
+    """From a fresh read of the fleet, never from the index."""
+    sku = await store.sku(tx, data.sku)
+    ask = ask_for(sku, data)
+    return explain(await store.node_views(tx), ask, count=data.count, allowed_counts=sku.allowed_counts)
+
+
+def with_availability(skus: Iterable[store.SkuRow], free: FreeSlots) -> list[Sku]:
+    """How many machines of each GPU count could be had now, by region; each figure on its own."""
+    return [
+        replace(
+            row.view(),
+            availability=[
+                Availability(region=region, gpu_count=gpu_count, free=sum(each // gpu_count for each in nodes))
+                for (region, family), nodes in sorted(free.items())
+                if family == row.gpu_family
+                for gpu_count in row.allowed_counts
+            ],
+        )
+        for row in skus
+    ]
+
+
+async def create_enrolment_token(
+    tx: Tx, caller: Caller, data: CreateEnrolmentToken, *, ids: Ids, now: datetime
+) -> EnrolmentToken:
+    """A node row waits; the machine that shows the token becomes it."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    return await issue_enrolment_token(tx, data, by=caller.actor, ids=ids, now=now)
+
+
+async def issue_enrolment_token(
+    tx: Tx, data: CreateEnrolmentToken, *, by: str, ids: Ids, now: datetime
+) -> EnrolmentToken:
+    node_id, token = ids.new("node"), "gpe_" + secrets.token_urlsafe(32)
+    expires_at = now + timedelta(seconds=data.ttl_seconds)
+    await store.add_region(tx, data.region)
+    try:
+        await store.add_node(tx, node_id, data.node_name, data.region, now)
+    except asyncpg.UniqueViolationError as error:
+        raise Conflict(f"There is a node named {data.node_name} already. Choose another name.") from error
+    await store.add_enrolment_token(tx, token_hash(token), node_id, created_by=by, expires_at=expires_at)
+    subject = Subject(kind="node", id=node_id)
+    await record(tx, subject, NewEntry(phase=Intent.ENROLLING, at=now, actor=by, note="token issued"), None)
+    await audit(tx, subject, "node.enrolment_token", actor=by, at=now)
+    return EnrolmentToken(token=token, node_id=node_id, expires_at=expires_at)
+
+
+async def enrol(tx: Tx, data: Enrol, *, ids: Ids, now: datetime) -> str:
+    """The machine behind the token is this node from now on; what it found waits for approval."""
+    try:
+        public_key = base64.b64decode(data.public_key, validate=True)
+    except binascii.Error as error:
+        raise EnrolmentRefused("The node key is not base64.") from error
+    if len(public_key) != KEY_BYTES:
+        raise EnrolmentRefused(f"The node key must be {KEY_BYTES} bytes of Ed25519.")
+    node_id = await store.use_enrolment_token(tx, token_hash(data.token), public_key)
+    if node_id is None:
+        raise EnrolmentRefused("This enrolment token is unknown, used or expired. Ask an operator for a new one.")
+    await store.enrol_node(tx, node_id, public_key, data.facts, data.agent_version)
+    await store.add_candidates(tx, candidates(node_id, data, ids))
+    row = await store.node(tx, node_id)
+    if row.intent is Intent.ENROLLING:
+        await store.move_node(tx, row, Intent.ACTIVE, actor=node_id, reason="enrolled", now=now)
+    return node_id
+
+
+def candidates(node_id: str, data: Enrol, ids: Ids) -> list[store.NewSlot]:
+    """One would-be slot a GPU. A simulated GPU gets simulated companions; real ones are filled in at approval."""
+    share = max(1, len(data.facts.gpus))
+    return [
+        store.NewSlot(
+            id=ids.new("slot"),
+            node_id=node_id,
+            index=gpu.index,
+            gpu_family=gpu.family,
+            gpu_pci=gpu.gpu_pci,
+            gpu_uuid=gpu.gpu_uuid,
+            fabric_vf=f"sim-vf{gpu.index}" if gpu.simulated else None,
+            nvme=f"sim-nvme{gpu.index}" if gpu.simulated else None,
+            mac=f"02:00:00:00:00:{gpu.index:02x}" if gpu.simulated else None,
+            address=f"sim-address{gpu.index}" if gpu.simulated else None,
+            numa=gpu.numa,
+            vcpus=max(1, data.facts.vcpus // share),
+            memory_mib=data.facts.memory_mib // share,
+        )
+        for gpu in data.facts.gpus
+    ]
+
+
+async def change_intent(tx: Tx, caller: Caller, id: str, to: Intent, *, reason: str, now: datetime) -> Node:
+    """Drain, quarantine, activate again or retire; retiring waits until nothing is claimed on the node."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    row = await store.node(tx, id, lock=True)
+    if to is Intent.RETIRED and (claims := await store.live_claims(tx, id)):
+        raise Conflict(
+            f"{claims} claims are live on this node. Drain it, release or force-clean them, then retire it.",
+            claims=claims,
+        )
+    return store.node_view(await store.move_node(tx, row, to, actor=caller.actor, reason=reason, now=now))
+
+
+async def approve_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, now: datetime) -> Slot:
+    caller.require_platform(Permission.FLEET_OPERATE)
+    await store.node(tx, node_id, lock=True)
+    slot = await store.slot(tx, node_id, index)
+    if await store.is_held_whole(tx, node_id):
+        raise Conflict("The node is held whole by an allocation; a slot cannot join it now. Approve it after release.")
+    await store.approve_slot(tx, slot.id, by=caller.actor, now=now)
+    return await _slot_changed(tx, caller, slot, "approve", now=now, reason="")
+
+
+async def disable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reason: str, now: datetime) -> Slot:
+    """Not sold again; who has it keeps it."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    slot = await store.slot(tx, node_id, index)
+    await store.disable_slot(tx, slot.id, now, reason)
+    return await _slot_changed(tx, caller, slot, "disable", now=now, reason=reason)
+
+
+async def enable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, now: datetime) -> Slot:
+    caller.require_platform(Permission.FLEET_OPERATE)
+    slot = await store.slot(tx, node_id, index)
+    if slot.status is SlotStatus.CANDIDATE:
+        raise Conflict("This slot was never approved. Approve it instead.")
+    await store.disable_slot(tx, slot.id, None, "")
+    return await _slot_changed(tx, caller, slot, "enable", now=now, reason="")
+
+
+async def _slot_changed(tx: Tx, caller: Caller, slot: Slot, verb: str, *, now: datetime, reason: str) -> Slot:
+    subject = Subject(kind="node", id=slot.node_id)
+    note = f"slot {slot.index}" + (f": {reason}" if reason else "")
+    await record(tx, subject, NewEntry(phase=f"slot_{verb}d", at=now, actor=caller.actor, note=note), None)
+    facts = {"index": slot.index, "reason": reason}
+    await audit(tx, subject, f"node.slot.{verb}", actor=caller.actor, at=now, facts=facts)
+    tx.hint(store.CAPACITY, slot.node_id)
+    return await store.slot(tx, slot.node_id, slot.index)

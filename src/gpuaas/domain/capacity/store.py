@@ -1,0 +1,367 @@
+"""Rows of SKUs, nodes, slots and claims; who holds what is read from live claims, never kept twice."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound, StaleWrite
+from gpuaas.core.paging import Paging
+from gpuaas.domain.capacity.placement import Blocked, NodeView, SlotView
+from gpuaas.domain.capacity.states import MACHINE
+from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
+from gpuaas.wire.capacity import Intent, Node, Shape, Size, Sku, Slot
+from gpuaas.wire.common import Money
+from gpuaas.wire.environments import NodeFacts
+
+CAPACITY = "capacity"  # the topic; its row ids are node ids
+
+
+class SkuRow(Struct, frozen=True, kw_only=True):
+    sku: str
+    title: str
+    shape: Shape
+    gpu_family: str
+    allowed_counts: list[int]
+    simulated: bool
+    sizes: list[Size]
+    price_id: str
+    amount_minor: int
+    currency: str
+
+    def view(self) -> Sku:
+        return Sku(
+            sku=self.sku,
+            title=self.title,
+            shape=self.shape,
+            gpu_family=self.gpu_family,
+            allowed_counts=self.allowed_counts,
+            sizes=self.sizes,
+            price_per_gpu_hour=Money(amount_minor=self.amount_minor, currency=self.currency),
+            simulated=self.simulated,
+        )
+
+
+class NodeRow(Node, frozen=True, kw_only=True):
+    """A node with what only we need of it."""
+
+    version: int
+    public_key: bytes | None
+
+
+class NewSlot(Struct, frozen=True, kw_only=True):
+    id: str
+    node_id: str
+    index: int
+    gpu_family: str
+    gpu_pci: str
+    gpu_uuid: str
+    fabric_vf: str | None
+    nvme: str | None
+    mac: str | None
+    address: str | None
+    numa: int | None
+    vcpus: int
+    memory_mib: int
+
+
+class _SlotRow(Struct, frozen=True):
+    node_id: str
+    region: str
+    node_ready: bool
+    node_online: bool
+    gpu_family: str
+    slot_id: str
+    numa: int | None
+    approved: bool
+    disabled: bool
+    cleanup_blocked: bool
+    fabric: bool
+    claimed: bool
+
+
+async def skus(tx: Tx, only: str | None = None) -> list[SkuRow]:
+    return await tx.all(SkuRow, SKUS, only)
+
+
+async def sku(tx: Tx, name: str) -> SkuRow:
+    rows = await skus(tx, name)
+    if not rows:
+        raise NotFound("sku")
+    return rows[0]
+
+
+async def add_sku(tx: Tx, row: SkuRow, now: datetime) -> None:
+    key = await tx.value(ADD_SKU, row.sku, row.title, row.shape, row.gpu_family, row.allowed_counts, row.simulated)
+    sizes = [
+        (row.sku, position, size.name, size.gpu_count, size.vcpus, size.memory_mib)
+        for position, size in enumerate(row.sizes)
+    ]
+    await tx.run_many(ADD_SIZE, sizes)
+    await tx.run(ADD_PRICE, row.price_id, key, row.amount_minor, row.currency, now)
+
+
+async def add_region(tx: Tx, name: str) -> None:
+    await tx.run("insert into regions (name) values ($1) on conflict do nothing", name)
+
+
+async def node_views(tx: Tx, node_ids: Iterable[str] | None = None) -> list[NodeView]:
+    """The fleet, or some nodes of it, as placement sees them. Only slots an operator approved are ever free."""
+    rows = await tx.all(_SlotRow, NODE_VIEWS, None if node_ids is None else list(node_ids))
+    nodes: dict[str, list[_SlotRow]] = {}
+    for row in rows:
+        nodes.setdefault(row.node_id, []).append(row)
+    return [_node_view(slots) for slots in nodes.values()]
+
+
+def _node_view(rows: list[_SlotRow]) -> NodeView:
+    first = rows[0]
+    blocked = None
+    if not first.node_ready:
+        blocked = Blocked.NODE_NOT_ACTIVE
+    elif not first.node_online:
+        blocked = Blocked.NODE_OFFLINE
+    slots = tuple(SlotView(row.slot_id, row.numa, row.claimed, _slot_blocked(row)) for row in rows)
+    return NodeView(first.node_id, first.region, first.gpu_family, slots, blocked)
+
+
+def _slot_blocked(row: _SlotRow) -> Blocked | None:
+    if not row.approved:
+        return Blocked.NOT_APPROVED
+    if row.disabled:
+        return Blocked.DISABLED
+    if row.cleanup_blocked:
+        return Blocked.CLEANUP_BLOCKED
+    return None if row.fabric else Blocked.NO_FABRIC
+
+
+async def add_node(tx: Tx, id: str, name: str, region: str, now: datetime) -> None:
+    await tx.run(ADD_NODE, id, name, region, now)
+
+
+async def node(tx: Tx, id: str, *, lock: bool = False) -> NodeRow:
+    row = await tx.maybe(NodeRow, f"{NODE} where n.id = $1 {'for update of n' if lock else ''}", id)
+    if row is None:
+        raise NotFound("node")
+    return row
+
+
+async def ssh_host(tx: Tx, node_id: str) -> str:
+    return str(await tx.value("select ssh_host from nodes where id = $1", node_id))
+
+
+async def nodes(tx: Tx, paging: Paging) -> list[Node]:
+    rows = await tx.all(NodeRow, f"{NODE} where n.id < $1 order by n.id desc limit $2", paging.before, paging.limit + 1)
+    return [node_view(row) for row in rows]
+
+
+def node_view(row: NodeRow) -> Node:
+    return Node(**{field: getattr(row, field) for field in Node.__struct_fields__})
+
+
+async def move_node(tx: Tx, row: NodeRow, to: Intent, *, actor: str, reason: str, now: datetime) -> NodeRow:
+    """The only writer of a node's intent."""
+    MACHINE.check(row.intent, to)
+    if not await tx.run(MOVE_NODE, row.id, row.version, to, reason, now):
+        raise StaleWrite("node")
+    subject = Subject(kind="node", id=row.id)
+    await record(tx, subject, NewEntry(phase=to, at=now, actor=actor, note=reason), None)
+    await audit(tx, subject, f"node.{to}", actor=actor, at=now, facts={"reason": reason})
+    tx.hint(CAPACITY, row.id)
+    return await node(tx, row.id)
+
+
+async def add_enrolment_token(
+    tx: Tx, token_hash: bytes, node_id: str, *, created_by: str, expires_at: datetime
+) -> None:
+    await tx.run(
+        "insert into enrolment_tokens (token_hash, node_id, created_by, expires_at) values ($1, $2, $3, $4)",
+        token_hash,
+        node_id,
+        created_by,
+        expires_at,
+    )
+
+
+async def use_enrolment_token(tx: Tx, token_hash: bytes, public_key: bytes) -> str | None:
+    """The node it was made for, once; the same machine may ask again, should it have missed the answer."""
+    node_id = await tx.value(USE_ENROLMENT_TOKEN, token_hash, public_key)
+    return None if node_id is None else str(node_id)
+
+
+async def enrol_node(tx: Tx, id: str, public_key: bytes, facts: NodeFacts, agent_version: str) -> None:
+    await tx.run(ENROL_NODE, id, public_key, facts.engine, facts.simulated, agent_version, facts.ssh_host, facts)
+
+
+async def link_opened(
+    tx: Tx, node_id: str, facts: NodeFacts, *, agent_version: str, boot_id: str, now: datetime
+) -> None:
+    """Back, and seen."""
+    args = (facts.engine, facts.simulated, agent_version, facts.ssh_host, facts, boot_id, now)
+    await tx.run(LINK_OPENED, node_id, *args)
+    tx.hint(CAPACITY, node_id)
+
+
+async def link_lost(tx: Tx, node_id: str, last_seen: datetime) -> bool:
+    """Whether this is news."""
+    lost = await tx.run(LINK_LOST, node_id, last_seen)
+    tx.hint(CAPACITY, node_id)
+    return bool(lost)
+
+
+async def seen(tx: Tx, at: dict[str, datetime]) -> None:
+    """The durable proof of life of many nodes, in one statement."""
+    await tx.run(SEEN, list(at), list(at.values()))
+
+
+async def add_candidates(tx: Tx, slots: list[NewSlot]) -> None:
+    """Discovery is advisory: what was found waits for an operator's approval; what is known is left as it is."""
+    for slot in slots:
+        await tx.run(ADD_CANDIDATE, *(getattr(slot, field) for field in NewSlot.__struct_fields__))
+
+
+async def slots(tx: Tx, node_id: str) -> list[Slot]:
+    return await tx.all(Slot, f"{SLOT} where s.node_id = $1 order by s.index", node_id)
+
+
+async def slot(tx: Tx, node_id: str, index: int) -> Slot:
+    row = await tx.maybe(Slot, f"{SLOT} where s.node_id = $1 and s.index = $2", node_id, index)
+    if row is None:
+        raise NotFound("slot")
+    return row
+
+
+async def approve_slot(tx: Tx, slot_id: str, *, by: str, now: datetime) -> None:
+    await tx.run(
+        "update slots set approved_at = $2, approved_by = $3 where id = $1 and approved_at is null", slot_id, now, by
+    )
+
+
+async def disable_slot(tx: Tx, slot_id: str, at: datetime | None, reason: str) -> None:
+    """`at` null: enabled again."""
+    await tx.run("update slots set disabled_at = $2, disabled_reason = $3 where id = $1", slot_id, at, reason)
+
+
+async def live_claims(tx: Tx, node_id: str) -> int:
+    return int(await tx.value("select count(*) from claims where node_id = $1 and released_at is null", node_id))
+
+
+async def is_held_whole(tx: Tx, node_id: str) -> bool:
+    return bool(await tx.value(HELD_WHOLE, node_id))
+
+
+async def end_claims(tx: Tx, allocation_id: str, node_id: str, *, now: datetime) -> None:
+    """With the proof of cleanup, and only then."""
+    await tx.run(UNBLOCK_SLOTS, allocation_id)
+    await tx.run(
+        "update claims set released_at = $2 where allocation_id = $1 and released_at is null", allocation_id, now
+    )
+    tx.hint(CAPACITY, node_id)
+
+
+async def is_cleanup_blocked(tx: Tx, allocation_id: str) -> bool:
+    return bool(await tx.value(CLEANUP_BLOCKED, allocation_id))
+
+
+async def block_slots(tx: Tx, allocation_id: str, node_id: str, *, now: datetime) -> None:
+    """Cleanup could not be proven: the slots are not sold again until it is."""
+    await tx.run(BLOCK_SLOTS, allocation_id, now)
+    tx.hint(CAPACITY, node_id)
+
+
+SKUS = """
+    select k.sku, k.title, k.shape, k.gpu_family, k.allowed_counts, k.simulated, p.id as price_id, p.amount_minor,
+        p.currency, (
+            select coalesce(jsonb_agg(jsonb_build_object('name', z.name, 'gpu_count', z.gpu_count, 'vcpus', z.vcpus,
+                'memory_mib', z.memory_mib) order by z.position), '[]')
+            from sku_sizes z where z.sku = k.sku
+        ) as sizes
+    from skus k join prices p on p.sku_key = k.key and p.valid @> clock_timestamp()
+    where k.active and ($1::text is null or k.sku = $1) order by k.key
+"""
+ADD_SKU = """
+    insert into skus (sku, title, shape, gpu_family, allowed_counts, simulated) values ($1, $2, $3, $4, $5, $6)
+    returning key
+"""
+ADD_SIZE = """
+    insert into sku_sizes (sku, position, name, gpu_count, vcpus, memory_mib) values ($1, $2, $3, $4, $5, $6)
+"""
+ADD_PRICE = """
+    insert into prices (id, sku_key, amount_minor, currency, valid) values ($1, $2, $3, $4, tstzrange($5, null))
+"""
+NODE_VIEWS = """
+    select n.id as node_id, n.region, n.intent = 'active' as node_ready, n.offline_since is null as node_online,
+        s.gpu_family, s.id as slot_id, s.numa, s.approved_at is not null as approved,
+        s.disabled_at is not null as disabled, s.cleanup_blocked_at is not null as cleanup_blocked,
+        s.fabric_vf is not null as fabric,
+        exists (select from claims c where c.slot_id = s.id and c.released_at is null) as claimed
+    from nodes n join slots s on s.node_id = n.id
+    where n.intent not in ('retired', 'enrolling') and ($1::text[] is null or n.id = any ($1))
+    order by n.id, s.index
+"""
+ADD_NODE = """
+    insert into nodes (id, name, region, intent, intent_since, created_at) values ($1, $2, $3, 'enrolling', $4, $4)
+"""
+NODE = """
+    select n.*, held.claimed as slots_claimed, held.blocked as slots_blocked, held.free as slots_free
+    from nodes n, lateral (
+        select count(*) filter (where claimed) as claimed,
+            count(*) filter (where not claimed
+                and (disabled_at is not null or cleanup_blocked_at is not null)) as blocked,
+            count(*) filter (where not claimed and approved_at is not null and disabled_at is null
+                and cleanup_blocked_at is null) as free
+        from (select s.*, exists (select from claims c where c.slot_id = s.id and c.released_at is null) as claimed
+            from slots s where s.node_id = n.id) each
+    ) held
+"""
+MOVE_NODE = """
+    update nodes set intent = $3, intent_reason = $4, intent_since = $5, version = version + 1
+    where id = $1 and version = $2
+"""
+USE_ENROLMENT_TOKEN = """
+    update enrolment_tokens t set used_at = coalesce(used_at, clock_timestamp())
+    where token_hash = $1 and expires_at > clock_timestamp()
+        and (used_at is null or exists (select from nodes n where n.id = t.node_id and n.public_key = $2))
+    returning node_id
+"""
+ENROL_NODE = """
+    update nodes set public_key = $2, engine = $3, simulated = $4, agent_version = $5, ssh_host = $6, facts = $7,
+        offline_since = coalesce(offline_since, clock_timestamp()) where id = $1
+"""
+LINK_OPENED = """
+    update nodes set engine = $2, simulated = $3, agent_version = $4, ssh_host = $5, facts = $6, boot_id = $7,
+        offline_since = null, last_seen_at = $8 where id = $1
+"""
+LINK_LOST = "update nodes set offline_since = $2, last_seen_at = $2 where id = $1 and offline_since is null"
+SEEN = """
+    update nodes n set last_seen_at = seen.at from unnest($1::text[], $2::timestamptz[]) as seen (id, at)
+    where n.id = seen.id and n.offline_since is null and (n.last_seen_at is null or n.last_seen_at < seen.at)
+"""
+ADD_CANDIDATE = """
+    insert into slots (id, node_id, index, gpu_family, gpu_pci, gpu_uuid, fabric_vf, nvme, mac, address, numa, vcpus,
+        memory_mib)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing
+"""
+SLOT = """
+    select s.*, c.allocation_id, case when c.id is not null then 'claimed' when s.approved_at is null then 'candidate'
+        when s.disabled_at is not null then 'disabled' when s.cleanup_blocked_at is not null then 'cleanup_blocked'
+        else 'free' end as status
+    from slots s left join claims c on c.slot_id = s.id and c.released_at is null
+"""
+HELD_WHOLE = """
+    select exists (select from claims where node_id = $1 and kind = 'node_exclusive' and released_at is null)
+"""
+UNBLOCK_SLOTS = """
+    update slots set cleanup_blocked_at = null
+    where id in (select slot_id from claims where allocation_id = $1 and released_at is null)
+        and cleanup_blocked_at is not null
+"""
+CLEANUP_BLOCKED = """
+    select exists (select from claims c join slots s on s.id = c.slot_id
+        where c.allocation_id = $1 and c.released_at is null and s.cleanup_blocked_at is not null)
+"""
+BLOCK_SLOTS = """
+    update slots set cleanup_blocked_at = coalesce(cleanup_blocked_at, $2)
+    where id in (select slot_id from claims where allocation_id = $1 and released_at is null)
+"""

@@ -1,0 +1,74 @@
+"""Who is asking. A caller is the first fence; row-level security in the database is the second."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gpuaas.core.errors import InsufficientPermissions, NotFound
+from gpuaas.domain.identity.permissions import RULES, Permission
+from gpuaas.wire.identity import PlatformRole, Role, Scope
+
+
+class Placed(Protocol):
+    """A thing that stands in a project."""
+
+    @property
+    def project_id(self) -> str: ...
+    @property
+    def tenant_id(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    user_id: str
+    email: str
+    credential_id: str
+    platform_role: PlatformRole | None = None
+    scopes: frozenset[Scope] = frozenset(Scope)
+    tenants: dict[str, Role] = field(default_factory=dict)
+    projects: dict[str, Role] = field(default_factory=dict)
+
+    @property
+    def actor(self) -> str:
+        return self.user_id
+
+    def require(self, permission: Permission, noun: str, thing: Placed) -> None:
+        """What the caller cannot see does not exist; what they see and may not do is forbidden."""
+        if not self._has_role(Permission.PROJECTS_READ, thing):
+            raise NotFound(noun)
+        self._require_scope(permission)
+        if not self._has_role(permission, thing):
+            raise InsufficientPermissions(
+                f"Your role does not allow {permission}. Ask an admin of the project for it.", permission=permission
+            )
+
+    def require_tenant(self, permission: Permission, tenant_id: str) -> None:
+        role = self.tenants.get(tenant_id)
+        if role is None:
+            raise NotFound("tenant")
+        self._require_scope(permission)
+        if role not in RULES[permission].tenant:
+            raise InsufficientPermissions(f"Your role does not allow {permission}.", permission=permission)
+
+    def require_platform(self, permission: Permission) -> None:
+        """Operator routes do not hide that they exist: they are in the published contract."""
+        self._require_scope(permission)
+        if self.platform_role not in RULES[permission].platform:
+            raise InsufficientPermissions("This is for operators of the platform.", permission=permission)
+
+    def require_own(self, noun: str, user_id: str) -> None:
+        if user_id != self.user_id:
+            raise NotFound(noun)
+
+    def require_write(self) -> None:
+        """For what is the caller's own, where no role is asked."""
+        if Scope.WRITE not in self.scopes:
+            raise InsufficientPermissions("This token may only read. Use one with the scope `write`.")
+
+    def _has_role(self, permission: Permission, thing: Placed) -> bool:
+        rule = RULES[permission]
+        return self.projects.get(thing.project_id) in rule.project or self.tenants.get(thing.tenant_id) in rule.tenant
+
+    def _require_scope(self, permission: Permission) -> None:
+        scope = RULES[permission].scope
+        if scope not in self.scopes:
+            raise InsufficientPermissions(f"This token lacks the scope `{scope}` that {permission} needs.")

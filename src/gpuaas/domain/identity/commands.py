@@ -1,0 +1,184 @@
+"""Signing up, in and out; personal tokens; projects."""
+
+import re
+import secrets
+from datetime import datetime, timedelta
+
+import asyncpg
+
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.errors import Conflict, Problem, RateLimitExceeded, ValidationError
+from gpuaas.core.ids import Ids
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.identity import store
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.wire.identity import (
+    CreateProject,
+    CreateToken,
+    LoggedIn,
+    Login,
+    Me,
+    NewToken,
+    Project,
+    Role,
+    SignUp,
+    Token,
+    User,
+)
+
+SESSION_LIFE = timedelta(days=30)
+ATTEMPTS, WINDOW_SECONDS = 10, 60
+SESSION_PREFIX, TOKEN_PREFIX = "gps_", "gpt_"  # so that a leaked one is recognised
+
+
+class WrongCredentials(Problem):
+    """The same words and the same time whether or not the person exists."""
+
+    status, code = 401, "credentials_invalid"
+
+    def __init__(self) -> None:
+        super().__init__("Wrong e-mail or password. Check both and try again.")
+
+
+class Accounts:
+    """What happens before anybody is signed in. It has no fence to enter, so it runs as the worker role."""
+
+    def __init__(self, db: Database, ids: Ids, passwords: Passwords) -> None:
+        self._db, self._ids, self._passwords = db, ids, passwords
+
+    async def sign_up(self, data: SignUp, *, device: str, address: str, now: datetime) -> LoggedIn:
+        await self._limit(f"signup:{address}")
+        secret_hash = await self._passwords.hash(data.password)
+        user = User(id=self._ids.new("user"), email=data.email)
+        try:
+            async with self._db.write() as tx:
+                await store.add_user(tx, user, secret_hash=secret_hash, now=now)
+                await add_personal_tenant(tx, self._ids, user, now)
+                subject = Subject(kind="user", id=user.id)
+                await audit(tx, subject, "user.sign_up", actor=user.id, at=now)
+                return await self._open_session(tx, user, device, address, now)
+        except asyncpg.UniqueViolationError as error:
+            raise Conflict("There is an account with this e-mail address. Log in instead.") from error
+
+    async def login(self, data: Login, *, device: str, address: str, now: datetime) -> LoggedIn:
+        await self._limit(f"login:{data.email.lower()}")
+        await self._limit(f"login-from:{address}", attempts=ATTEMPTS * 5)
+        async with self._db.read() as tx:
+            found = await store.password_identity(tx, data.email)
+        if not await self._passwords.matches(found.secret_hash if found else None, data.password) or not found:
+            raise WrongCredentials
+        user = User(id=found.id, email=found.email, platform_role=found.platform_role)
+        async with self._db.write() as tx:
+            await audit(tx, Subject(kind="user", id=user.id), "user.login", actor=user.id, at=now)
+            return await self._open_session(tx, user, device, address, now)
+
+    async def _limit(self, bucket: str, attempts: int = ATTEMPTS) -> None:
+        async with self._db.read() as tx:
+            wait = await store.use_attempt(tx, bucket, limit=attempts, window_seconds=WINDOW_SECONDS)
+        if wait:
+            raise RateLimitExceeded(wait)
+
+    async def _open_session(self, tx: Tx, user: User, device: str, address: str, now: datetime) -> LoggedIn:
+        token = SESSION_PREFIX + secrets.token_urlsafe(32)
+        session = store.NewSession(
+            id=self._ids.new("sess"),
+            token_hash=token_hash(token),
+            user_id=user.id,
+            device=device[:200],
+            address=address,
+            created_at=now,
+            expires_at=now + SESSION_LIFE,
+        )
+        await store.add_session(tx, session)
+        return LoggedIn(access_token=token, expires_at=session.expires_at, user=user)
+
+
+async def add_personal_tenant(tx: Tx, ids: Ids, user: User, now: datetime) -> Project:
+    """A tenant of one's own with a project `default`."""
+    local_part = re.sub(r"[^a-z0-9]+", "-", user.email.split("@")[0].lower()).strip("-") or "user"
+    slug = f"{local_part[:40]}-{user.id[-6:]}"
+    return await add_tenant(tx, ids, slug, "personal", owner_id=user.id, now=now)
+
+
+async def add_tenant(tx: Tx, ids: Ids, slug: str, type: str, *, owner_id: str, now: datetime) -> Project:
+    """A tenant, its project `default`, and its owner."""
+    tenant_id = ids.new("ten")
+    project = Project(id=ids.new("proj"), tenant_id=tenant_id, slug="default", created_at=now)
+    await store.add_tenant(tx, tenant_id, slug, type, now)
+    await store.add_tenant_member(tx, tenant_id, owner_id, Role.OWNER)
+    await store.add_project(tx, project)
+    await store.add_project_member(tx, project, owner_id, Role.OWNER)
+    return project
+
+
+async def me(tx: Tx, caller: Caller) -> Me:
+    tenants, projects = await store.memberships(tx, caller.user_id)
+    user = User(id=caller.user_id, email=caller.email, platform_role=caller.platform_role)
+    return Me(user=user, tenants=tenants, projects=projects, scopes=sorted(caller.scopes))
+
+
+async def logout(tx: Tx, caller: Caller, now: datetime) -> None:
+    """Ends the session that asks; a personal token is revoked by its own route."""
+    if caller.credential_id.startswith("sess_"):
+        await revoke_session(tx, caller, caller.credential_id, now)
+
+
+async def revoke_session(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
+    await store.revoke_session(tx, caller, id, now)
+    await audit(tx, Subject(kind="session", id=id), "session.revoke", actor=caller.actor, at=now)
+
+
+async def create_token(tx: Tx, caller: Caller, data: CreateToken, *, ids: Ids, now: datetime) -> NewToken:
+    """A token never gets a scope its maker lacks."""
+    caller.require_write()
+    if too_wide := [scope for scope in data.scopes if scope not in caller.scopes]:
+        raise ValidationError(f"You cannot give the scope {too_wide[0]}: you do not have it yourself.")
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    token = Token(
+        id=ids.new("tok"),
+        title=data.title,
+        scopes=sorted(set(data.scopes)),
+        created_at=now,
+        expires_at=now + timedelta(days=data.expires_in_days),
+    )
+    await store.add_token(tx, caller.user_id, token, token_hash(secret))
+    facts = {"scopes": token.scopes, "expires_at": token.expires_at}
+    await audit(tx, Subject(kind="token", id=token.id), "token.create", actor=caller.actor, at=now, facts=facts)
+    return NewToken(token=secret, details=token)
+
+
+async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
+    caller.require_write()
+    await store.revoke_token(tx, caller, id, now)
+    await audit(tx, Subject(kind="token", id=id), "token.revoke", actor=caller.actor, at=now)
+
+
+async def create_project(tx: Tx, caller: Caller, data: CreateProject, *, ids: Ids, now: datetime) -> Project:
+    tenant_id = data.tenant_id or only_tenant(caller)
+    caller.require_tenant(Permission.PROJECTS_CREATE, tenant_id)
+    project = Project(id=ids.new("proj"), tenant_id=tenant_id, slug=data.slug, created_at=now)
+    try:
+        await store.add_project(tx, project)
+    except asyncpg.UniqueViolationError as error:
+        raise Conflict(f"There is a project named {data.slug} already. Choose another name.") from error
+    await store.add_project_member(tx, project, caller.user_id, Role.OWNER)
+    subject = Subject(kind="project", id=project.id, tenant_id=tenant_id, project_id=project.id)
+    await audit(tx, subject, "project.create", actor=caller.actor, at=now)
+    return project
+
+
+def only_tenant(caller: Caller) -> str:
+    match list(caller.tenants):
+        case [tenant_id]:
+            return tenant_id
+        case _:
+            raise ValidationError("You belong to several tenants: say which.", errors={"tenant_id": "is needed"})
+
+
+async def get_project(tx: Tx, caller: Caller, id: str) -> store.PlacedProject:
+    project = await store.project(tx, id)
+    caller.require(Permission.PROJECTS_READ, "project", project)
+    return project

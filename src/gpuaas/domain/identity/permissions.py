@@ -1,0 +1,42 @@
+"""The one permission table: who may do what, by role in project, tenant and platform."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gpuaas.wire.identity import PlatformRole, Role, Scope
+
+
+class Permission(StrEnum):
+    PROJECTS_READ = "projects:read"
+    PROJECTS_CREATE = "projects:create"
+    ALLOCATIONS_READ = "allocations:read"
+    ALLOCATIONS_CREATE = "allocations:create"
+    ALLOCATIONS_RELEASE = "allocations:release"
+    FLEET_READ = "fleet:read"
+    FLEET_OPERATE = "fleet:operate"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Any one of the roles is enough; the scope bounds what a personal token may use."""
+
+    project: frozenset[Role] = frozenset()
+    tenant: frozenset[Role] = frozenset()
+    platform: frozenset[PlatformRole] = frozenset()
+    scope: Scope = Scope.WRITE
+
+
+EVERYBODY = frozenset(Role)
+WORKING = frozenset({Role.OWNER, Role.ADMIN, Role.MEMBER})
+LEADING = frozenset({Role.OWNER, Role.ADMIN})
+OPERATORS = frozenset(PlatformRole)
+
+RULES: dict[Permission, Rule] = {
+    Permission.PROJECTS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
+    Permission.PROJECTS_CREATE: Rule(tenant=LEADING),
+    Permission.ALLOCATIONS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
+    Permission.ALLOCATIONS_CREATE: Rule(project=WORKING, tenant=LEADING),
+    Permission.ALLOCATIONS_RELEASE: Rule(project=WORKING, tenant=LEADING),
+    Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
+    Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
+}

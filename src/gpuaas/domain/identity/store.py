@@ -1,0 +1,221 @@
+"""Rows of people, tenants, projects, sessions and tokens."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.paging import Paging
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.wire.identity import (
+    PlatformRole,
+    Project,
+    ProjectMembership,
+    Role,
+    Scope,
+    Session,
+    TenantMembership,
+    Token,
+    User,
+)
+
+
+class Entered(Struct, frozen=True, kw_only=True):
+    """What the database says of a token; its row fence is set for the rest of the transaction unless it expired."""
+
+    user_id: str
+    email: str
+    platform_role: PlatformRole | None
+    credential_id: str
+    scopes: list[Scope]
+    expires_at: datetime
+    tenant_ids: list[str]
+    tenant_roles: list[Role]
+    project_ids: list[str]
+    project_roles: list[Role]
+
+    def caller(self, kind: type[Caller]) -> Caller:
+        return kind(
+            user_id=self.user_id,
+            email=self.email,
+            credential_id=self.credential_id,
+            platform_role=self.platform_role,
+            scopes=frozenset(self.scopes),
+            tenants=dict(zip(self.tenant_ids, self.tenant_roles, strict=True)),
+            projects=dict(zip(self.project_ids, self.project_roles, strict=True)),
+        )
+
+
+class PasswordIdentity(Struct, frozen=True):
+    secret_hash: str
+    id: str
+    email: str
+    platform_role: PlatformRole | None
+
+
+class NewSession(Struct, frozen=True, kw_only=True):
+    id: str
+    token_hash: bytes
+    user_id: str
+    device: str
+    address: str
+    created_at: datetime
+    expires_at: datetime
+
+
+class PlacedProject(Project, frozen=True, kw_only=True):
+    """A project stands in itself, so that the permission table can judge it like what it holds."""
+
+    @property
+    def project_id(self) -> str:
+        return self.id
+
+
+async def enter(tx: Tx, token_hash: bytes) -> Entered | None:
+    return await tx.maybe(Entered, "select * from enter($1)", token_hash)
+
+
+async def use_attempt(tx: Tx, bucket: str, *, limit: int, window_seconds: int) -> int:
+    """Seconds to wait before another attempt is allowed; 0 if this one was. By the database's clock."""
+    return int(await tx.value(USE_ATTEMPT, bucket, limit, window_seconds))
+
+
+async def password_identity(tx: Tx, email: str) -> PasswordIdentity | None:
+    return await tx.maybe(PasswordIdentity, PASSWORD_IDENTITY, email.lower())
+
+
+async def add_user(tx: Tx, user: User, *, secret_hash: str, now: datetime) -> None:
+    role = user.platform_role.value if user.platform_role else None
+    await tx.run(
+        "insert into users (id, email, platform_role, created_at) values ($1, $2, $3, $4)",
+        user.id,
+        user.email,
+        role,
+        now,
+    )
+    await tx.run(
+        "insert into identities (issuer, subject, user_id, secret_hash) values ('password', $1, $2, $3)",
+        user.email.lower(),
+        user.id,
+        secret_hash,
+    )
+
+
+async def add_tenant(tx: Tx, id: str, slug: str, type: str, now: datetime) -> None:
+    await tx.run("insert into tenants (id, type, slug, created_at) values ($1, $2, $3, $4)", id, type, slug, now)
+
+
+async def add_tenant_member(tx: Tx, tenant_id: str, user_id: str, role: Role) -> None:
+    await tx.run("insert into tenant_members (tenant_id, user_id, role) values ($1, $2, $3)", tenant_id, user_id, role)
+
+
+async def add_project(tx: Tx, project: Project) -> None:
+    await tx.run(
+        "insert into projects (id, tenant_id, slug, created_at) values ($1, $2, $3, $4)",
+        project.id,
+        project.tenant_id,
+        project.slug,
+        project.created_at,
+    )
+
+
+async def add_project_member(tx: Tx, project: Project, user_id: str, role: Role) -> None:
+    await tx.run(
+        "insert into project_members (project_id, tenant_id, user_id, role) values ($1, $2, $3, $4)",
+        project.id,
+        project.tenant_id,
+        user_id,
+        role,
+    )
+
+
+async def project(tx: Tx, id: str) -> PlacedProject:
+    row = await tx.maybe(PlacedProject, "select id, tenant_id, slug, created_at from projects where id = $1", id)
+    if row is None:
+        raise NotFound("project")
+    return row
+
+
+async def projects(tx: Tx, ids: list[str], tenant_ids: list[str], paging: Paging) -> list[Project]:
+    return await tx.all(Project, LIST_PROJECTS, ids, tenant_ids, paging.before, paging.limit + 1)
+
+
+async def memberships(tx: Tx, user_id: str) -> tuple[list[TenantMembership], list[ProjectMembership]]:
+    return (
+        await tx.all(TenantMembership, TENANT_MEMBERSHIPS, user_id),
+        await tx.all(ProjectMembership, PROJECT_MEMBERSHIPS, user_id),
+    )
+
+
+async def add_session(tx: Tx, session: NewSession) -> None:
+    await tx.run(ADD_SESSION, *(getattr(session, field) for field in NewSession.__struct_fields__))
+
+
+async def sessions(tx: Tx, caller: Caller, paging: Paging, now: datetime) -> list[Session]:
+    args = (caller.user_id, caller.credential_id, now, paging.before, paging.limit + 1)
+    return await tx.all(Session, LIST_SESSIONS, *args)
+
+
+async def revoke_session(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
+    if not await tx.run(REVOKE.format(table="sessions"), id, caller.user_id, now):
+        raise NotFound("session")
+
+
+async def add_token(tx: Tx, user_id: str, token: Token, token_hash: bytes) -> None:
+    scopes = [scope.value for scope in token.scopes]
+    await tx.run(ADD_TOKEN, token.id, token_hash, user_id, token.title, scopes, token.created_at, token.expires_at)
+
+
+async def tokens(tx: Tx, caller: Caller, paging: Paging, now: datetime) -> list[Token]:
+    return await tx.all(Token, LIST_TOKENS, caller.user_id, now, paging.before, paging.limit + 1)
+
+
+async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
+    if not await tx.run(REVOKE.format(table="tokens"), id, caller.user_id, now):
+        raise NotFound("token")
+
+
+USE_ATTEMPT = """
+    insert into rate_limits as kept (bucket, window_started_at, used) values ($1, clock_timestamp(), 1)
+    on conflict (bucket) do update set
+        used = case when kept.window_started_at < clock_timestamp() - $3 * interval '1 second'
+            then 1 else kept.used + 1 end,
+        window_started_at = case when kept.window_started_at < clock_timestamp() - $3 * interval '1 second'
+            then clock_timestamp() else kept.window_started_at end
+    returning case when used <= $2 then 0
+        else greatest(1, ceil($3 - extract(epoch from clock_timestamp() - window_started_at))) end
+"""
+PASSWORD_IDENTITY = """
+    select i.secret_hash, u.id, u.email, u.platform_role from identities i join users u on u.id = i.user_id
+    where i.issuer = 'password' and i.subject = $1
+"""
+LIST_PROJECTS = """
+    select id, tenant_id, slug, created_at from projects
+    where (id = any ($1) or tenant_id = any ($2)) and id < $3 order by id desc limit $4
+"""
+TENANT_MEMBERSHIPS = """
+    select t.id, t.slug, m.role from tenant_members m join tenants t on t.id = m.tenant_id
+    where m.user_id = $1 order by t.id
+"""
+PROJECT_MEMBERSHIPS = """
+    select p.id, p.tenant_id, p.slug, m.role from project_members m join projects p on p.id = m.project_id
+    where m.user_id = $1 order by p.id
+"""
+ADD_SESSION = """
+    insert into sessions (id, token_hash, user_id, device, address, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7)
+"""
+LIST_SESSIONS = """
+    select id, device, address, created_at, expires_at, id = $2 as current from sessions
+    where user_id = $1 and revoked_at is null and expires_at > $3 and id < $4 order by id desc limit $5
+"""
+ADD_TOKEN = """
+    insert into tokens (id, token_hash, user_id, title, scopes, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7)
+"""
+LIST_TOKENS = """
+    select id, title, scopes, created_at, expires_at from tokens
+    where user_id = $1 and revoked_at is null and expires_at > $2 and id < $3 order by id desc limit $4
+"""
+REVOKE = "update {table} set revoked_at = $3 where id = $1 and user_id = $2 and revoked_at is null"

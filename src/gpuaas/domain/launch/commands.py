@@ -1,0 +1,144 @@
+"""One submit: compute and access in, a machine (or a group of them) on its way out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Problem, Raced, ValidationError
+from gpuaas.core.ids import Ids
+from gpuaas.domain.access import store as access
+from gpuaas.domain.allocations.views import view
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.commands import SkuUnavailable, ask_for, choose_size, explain_placement
+from gpuaas.domain.capacity.index import Index
+from gpuaas.domain.capacity.placement import Proposal
+from gpuaas.domain.identity import store as identity
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.launch import store
+from gpuaas.wire.allocations import CreateAllocation, SubmittedAllocations
+from gpuaas.wire.capacity import AskPlacement, Size
+
+USERNAME = "gpu"
+
+
+class ProjectRequired(Problem):
+    status, code = 422, "project_required"
+
+    def __init__(self) -> None:
+        super().__init__("You can reach several projects, or none: say which with project_id or X-Project-ID.")
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """A request whose every word was checked."""
+
+    project: identity.PlacedProject
+    sku: capacity.SkuRow
+    size: Size
+    keys: Sequence[access.SshKeyRow]
+    data: CreateAllocation
+
+
+class Launch:
+    def __init__(self, index: Index, ids: Ids) -> None:
+        self._index, self._ids = index, ids
+
+    async def submit(self, tx: Tx, caller: Caller, data: CreateAllocation, now: datetime) -> SubmittedAllocations:
+        """All machines asked for, or none."""
+        await self._index.clear_doubts()
+        order = await check(tx, caller, data)
+        ask = AskPlacement(sku=data.sku, gpu_count=data.gpu_count, size=data.size, count=data.count, region=data.region)
+        proposals = await self._place(tx, order, ask)
+        group_id = self._ids.new("group") if data.count > 1 else None
+        if group_id:
+            place = (order.project.tenant_id, order.project.id)
+            await store.add_group(tx, group_id, *place, created_by=caller.user_id, now=now)
+        rows = [
+            await store.submit(tx, self._new(order, proposal, caller, group=group_id, number=number, now=now))
+            for number, proposal in enumerate(proposals, 1)
+        ]
+        return SubmittedAllocations(
+            allocations=[view(row) for row in rows], group_id=group_id, operation_id=rows[0].operation_id
+        )
+
+    async def _place(self, tx: Tx, order: Order, ask: AskPlacement) -> list[Proposal]:
+        """From the index, which only proposes; a refusal is given from a fresh read."""
+        proposals: list[Proposal] = []
+
+        def settle(committed: bool) -> None:  # noqa: FBT001 - the shape of a callback
+            for proposal in proposals:
+                self._index.settle(proposal, claimed=committed)
+
+        tx.on_end.append(settle)
+        for _ in range(ask.count):
+            proposal = self._index.propose(ask_for(order.sku, ask))
+            if proposal is None:
+                placement = await explain_placement(tx, ask)
+                if placement.fits:
+                    await self._index.refresh()
+                    raise Raced("Capacity was just freed. Try again.")
+                raise SkuUnavailable(placement)
+            proposals.append(proposal)
+        return proposals
+
+    def _new(
+        self, order: Order, proposal: Proposal, caller: Caller, *, group: str | None, number: int, now: datetime
+    ) -> store.NewAllocation:
+        data, id = order.data, self._ids.new("alloc")
+        name = data.name or f"{order.sku.gpu_family}-{id[-8:]}"
+        return store.NewAllocation(
+            id=id,
+            tenant_id=order.project.tenant_id,
+            project_id=order.project.id,
+            group_id=group,
+            name=f"{name}-{number}" if data.count > 1 else name,
+            sku=order.sku.sku,
+            shape=order.sku.shape,
+            gpu_count=data.gpu_count,
+            size=order.size.name,
+            vcpus=order.size.vcpus,
+            memory_mib=order.size.memory_mib,
+            simulated=order.sku.simulated,
+            node_id=proposal.node_id,
+            region=proposal.region,
+            price_id=order.sku.price_id,
+            price_minor_per_hour=order.sku.amount_minor * data.gpu_count,
+            currency=order.sku.currency,
+            requested_by=caller.user_id,
+            username=USERNAME,
+            operation_id=self._ids.new("op"),
+            created_at=now,
+            slot_ids=list(proposal.slot_ids),
+            whole=proposal.whole,
+            keys=[key.authorized() for key in order.keys],
+            ssh_key_ids=[key.id for key in order.keys],
+        )
+
+
+async def check(tx: Tx, caller: Caller, data: CreateAllocation) -> Order:
+    project = await identity.project(tx, choose_project(caller, data.project_id))
+    caller.require(Permission.ALLOCATIONS_CREATE, "project", project)
+    skus = await capacity.skus(tx, data.sku)
+    if not skus:
+        raise ValidationError(f"There is no SKU named {data.sku}. See GET /skus.", errors={"sku": "unknown"})
+    size = choose_size(skus[0], data.gpu_count, data.size)
+    keys = await access.of_user(tx, caller.user_id, data.ssh_key_ids)
+    missing = sorted(set(data.ssh_key_ids) - {key.id for key in keys})
+    if missing:
+        raise ValidationError(
+            "Not all of these are SSH keys of yours. See GET /ssh-keys.",
+            errors={"ssh_key_ids": f"unknown: {missing[0]}"},
+        )
+    return Order(project=project, sku=skus[0], size=size, keys=keys, data=data)
+
+
+def choose_project(caller: Caller, given: str | None) -> str:
+    if given:
+        return given
+    match list(caller.projects):
+        case [project_id]:
+            return project_id
+        case _:
+            raise ProjectRequired

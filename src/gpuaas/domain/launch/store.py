@@ -1,0 +1,123 @@
+"""The submit: everything one new machine needs, in one statement."""
+
+from datetime import datetime
+
+import asyncpg
+from msgspec import Struct, to_builtins
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, Raced
+from gpuaas.core.logs import correlation_id
+from gpuaas.domain.allocations.store import ALLOCATIONS, AllocationRow
+from gpuaas.domain.timeline.store import EVENTS
+from gpuaas.wire.environments import AuthorizedKey
+
+
+class NewAllocation(Struct, frozen=True, kw_only=True):
+    """In the order of the statement's parameters."""
+
+    id: str
+    tenant_id: str
+    project_id: str
+    group_id: str | None
+    name: str
+    sku: str
+    shape: str
+    gpu_count: int
+    size: str
+    vcpus: int
+    memory_mib: int
+    simulated: bool
+    node_id: str
+    region: str
+    price_id: str
+    price_minor_per_hour: int
+    currency: str
+    requested_by: str
+    username: str
+    operation_id: str
+    created_at: datetime
+    slot_ids: list[str]
+    whole: bool
+    keys: list[AuthorizedKey]
+    ssh_key_ids: list[str]
+
+
+async def add_group(tx: Tx, id: str, tenant_id: str, project_id: str, *, created_by: str, now: datetime) -> None:
+    await tx.run(ADD_GROUP, id, tenant_id, project_id, created_by, now)
+
+
+async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
+    """Claims, allocation, keys, operation, timeline and audit: all of it or nothing."""
+    values = [getattr(new, field) for field in NewAllocation.__struct_fields__]
+    values[NewAllocation.__struct_fields__.index("keys")] = to_builtins(new.keys)
+    try:
+        row = await tx.maybe(AllocationRow, SUBMIT, *values, correlation_id.get())
+    except asyncpg.UniqueViolationError as error:
+        if error.constraint_name == "allocations_name":
+            raise Conflict(
+                f"A machine named {new.name} is live in this project. Choose another name or leave it out.",
+                name=new.name,
+            ) from error
+        raise Raced("Somebody was faster. Try again.") from error
+    if row is None:
+        raise Raced("The node changed meanwhile. Try again.")
+    tx.hint(ALLOCATIONS, new.id)
+    tx.hint(EVENTS, new.project_id)
+    return row
+
+
+ADD_GROUP = """
+    insert into allocation_groups (id, tenant_id, project_id, created_by, created_at) values ($1, $2, $3, $4, $5)
+"""
+# Nothing is inserted unless the node is ready and all the slots are for sale. What is sold already is refused by the
+# unique index on live claims, whatever this statement believes.
+SUBMIT = """
+    with ready as materialized (
+        select claimable($13, $23) and (
+            select count(*) from slots where id = any ($22) and node_id = $13 and approved_at is not null
+                and disabled_at is null and cleanup_blocked_at is null
+        ) = cardinality($22::text[]) as ok
+    ), allocation as (
+        insert into allocations (id, tenant_id, project_id, group_id, name, sku, shape, gpu_count, size, vcpus,
+            memory_mib, simulated, node_id, region, price_id, price_minor_per_hour, currency, requested_by, holder_id,
+            username, operation_id, created_at, status, status_since, last_progress_at)
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $19, $20, $21,
+            'requested', $21, $21
+        from ready where ok
+        returning *
+    ), claimed as (
+        insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at)
+        select a.id, a.tenant_id, a.node_id, slot_id, 'slot', a.created_at
+        from allocation a, unnest($22::text[]) as slot_id order by slot_id
+    ), whole as (
+        insert into claims (allocation_id, tenant_id, node_id, kind, claimed_at)
+        select id, tenant_id, node_id, 'node_exclusive', created_at from allocation where $23
+    ), keyset as (
+        insert into allocation_keysets (allocation_id, tenant_id, generation, body)
+        select id, tenant_id, 1, $24 from allocation
+    ), keys as (
+        insert into allocation_keys (allocation_id, tenant_id, ssh_key_id)
+        select a.id, a.tenant_id, key_id from allocation a, unnest($25::text[]) as key_id
+    ), operation as (
+        insert into operations (id, tenant_id, project_id, kind, subject_kind, subject_id, status, requested_by,
+            started_at, last_progress_at, correlation_id)
+        select operation_id, tenant_id, project_id, 'create', 'allocation', id, 'running', requested_by, created_at,
+            created_at, $26
+        from allocation
+    ), told as (
+        insert into timeline_entries
+            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, evidence)
+        select a.tenant_id, a.project_id, 'allocation', a.id, a.operation_id, phase, 'began', a.created_at,
+            a.requested_by, case phase when 'placed'
+                then jsonb_build_object('node', a.node_id, 'slots', to_jsonb($22::text[])) else '{}' end
+        from allocation a, unnest(array['requested', 'placed']) as phase
+    ), audited as (
+        insert into audit
+            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id)
+        select created_at, tenant_id, project_id, requested_by, requested_by, 'allocation.create', 'allocation', id,
+            'done', $26
+        from allocation
+    )
+    select * from allocation
+"""

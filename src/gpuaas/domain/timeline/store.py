@@ -1,0 +1,194 @@
+"""The durable rows behind every timeline, audit trail and operation. Entries and audit rows are only ever added."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.logs import correlation_id
+from gpuaas.core.paging import Paging
+from gpuaas.wire.timeline import Entry, LogLine, Operation, OperationStatus, Outcome
+
+EVENTS = "events"  # the topic that wakes streams; its row ids are project ids
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """What an entry is about."""
+
+    kind: str
+    id: str
+    tenant_id: str | None = None
+    project_id: str | None = None
+
+
+class NewEntry(Struct, frozen=True, kw_only=True):
+    phase: str
+    at: datetime
+    actor: str
+    outcome: Outcome = Outcome.BEGAN
+    note: str = ""
+    evidence: Mapping[str, object] = {}
+
+
+class Cursor(Struct, frozen=True):
+    """A follower's place: transactions in the order they began, and never past one that may still commit."""
+
+    xid: int
+    id: int
+
+    def __str__(self) -> str:
+        return f"{self.xid}-{self.id}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor | None":
+        xid, dash, id = text.partition("-")
+        return cls(int(xid), int(id)) if dash and xid.isdecimal() and id.isdecimal() else None
+
+
+class Followed(Struct, frozen=True):
+    xid: int
+    entry: Entry
+
+
+async def record(tx: Tx, subject: Subject, entry: NewEntry, operation_id: str | None) -> None:
+    await tx.run(
+        RECORD,
+        subject.tenant_id,
+        subject.project_id,
+        subject.kind,
+        subject.id,
+        operation_id,
+        entry.phase,
+        entry.outcome.value,
+        entry.at,
+        entry.actor,
+        entry.note,
+        dict(entry.evidence),
+    )
+    if subject.project_id:
+        tx.hint(EVENTS, subject.project_id)
+
+
+async def audit(
+    tx: Tx,
+    subject: Subject,
+    action: str,
+    *,
+    actor: str,
+    at: datetime,
+    acted_as: str = "",
+    facts: Mapping[str, object] | None = None,
+) -> None:
+    """In the transaction of the change it tells of: both or neither."""
+    place = (subject.tenant_id, subject.project_id, subject.kind, subject.id)
+    await tx.run(AUDIT, at, *place, actor, acted_as or actor, action, correlation_id.get(), dict(facts or {}))
+
+
+async def audit_denial(tx: Tx, *, actor: str, action: str, target: str, at: datetime) -> None:
+    """After the refused request rolled back; the same refusal again within a minute is counted, not repeated."""
+    if not await tx.run(COUNT_DENIAL, actor, action, target, at):
+        await tx.run(DENIAL, at, actor, action, target, correlation_id.get())
+
+
+async def start_operation(tx: Tx, id: str, subject: Subject, kind: str, *, requested_by: str, now: datetime) -> None:
+    place = (subject.tenant_id, subject.project_id, subject.kind, subject.id)
+    await tx.run(START_OPERATION, id, *place, kind, requested_by, now, correlation_id.get())
+
+
+async def end_operation(tx: Tx, id: str, status: OperationStatus, *, reason: str, now: datetime) -> None:
+    await tx.run(END_OPERATION, id, status.value, reason, now)
+
+
+async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Entry]:
+    before = int(paging.before) if paging.before.isdecimal() else None
+    return await tx.all(Entry, f"{ENTRY} where subject_id = $1 {PAGE_ENTRIES}", subject_id, before, paging.limit + 1)
+
+
+async def operation_entries(tx: Tx, operation_id: str) -> list[Entry]:
+    return await tx.all(Entry, f"{ENTRY} where operation_id = $1 order by at, id", operation_id)
+
+
+async def operation(tx: Tx, id: str) -> Operation:
+    row = await tx.maybe(Operation, "select * from operations where id = $1", id)
+    if row is None:
+        raise NotFound("operation")
+    return row
+
+
+async def operations(tx: Tx, project_id: str, subject_id: str | None, paging: Paging) -> list[Operation]:
+    return await tx.all(Operation, LIST_OPERATIONS, project_id, subject_id, paging.before, paging.limit + 1)
+
+
+async def log_lines(tx: Tx, operation_id: str, paging: Paging) -> list[LogLine]:
+    before = int(paging.before) if paging.before.isdecimal() else None
+    return await tx.all(LogLine, LOG_LINES, operation_id, before, paging.limit + 1)
+
+
+async def here(tx: Tx) -> Cursor:
+    """Where a stream that wants only what comes next begins."""
+    return Cursor(await tx.value(HERE), 0)
+
+
+async def follow(tx: Tx, project_id: str, subject_id: str | None, after: Cursor, limit: int) -> list[Followed]:
+    rows = await tx.connection.fetch(FOLLOW, project_id, subject_id, after.xid, after.id, limit)
+    return [Followed(row["xid"], _entry(row)) for row in rows]
+
+
+def _entry(row: Mapping[str, object]) -> Entry:
+    return Entry(**{field: row[field] for field in Entry.__struct_fields__})  # type: ignore[arg-type]
+
+
+ENTRY = """
+    select id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor, note, evidence
+    from timeline_entries
+"""
+PAGE_ENTRIES = "and ($2::bigint is null or id < $2) order by id desc limit $3"
+RECORD = """
+    insert into timeline_entries
+        (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+AUDIT = """
+    insert into audit
+        (at, tenant_id, project_id, target_kind, target_id, actor, acted_as, action, result, correlation_id, facts)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, 'done', $9, $10)
+"""
+COUNT_DENIAL = """
+    update audit set repeats = repeats + 1 where id = (
+        select id from audit where result = 'denied' and actor = $1 and action = $2 and target_id = $3
+            and at > $4::timestamptz - interval '1 minute' order by id desc limit 1)
+"""
+DENIAL = """
+    insert into audit (at, actor, acted_as, action, target_kind, target_id, result, correlation_id)
+    values ($1, $2, $2, $3, 'route', $4, 'denied', $5)
+"""
+START_OPERATION = """
+    insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by, started_at,
+        last_progress_at, correlation_id)
+    values ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $8, $9)
+"""
+END_OPERATION = """
+    update operations set status = $2, reason = $3, ended_at = $4, last_progress_at = $4
+    where id = $1 and status = 'running'
+"""
+LIST_OPERATIONS = """
+    select * from operations where project_id = $1 and ($2::text is null or subject_id = $2) and id < $3
+    order by id desc limit $4
+"""
+LOG_LINES = """
+    select * from (
+        select row_number() over (order by at, task_id, seq)::int as seq, at, line
+        from task_logs where operation_id = $1
+    ) lines where $2::int is null or seq < $2 order by seq desc limit $3
+"""
+HERE = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+FOLLOW = """
+    select xid::text::bigint as xid, id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor,
+        note, evidence
+    from timeline_entries
+    where project_id = $1 and ($2::text is null or subject_id = $2)
+        and (xid, id) > ($3::bigint::text::xid8, $4) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid, id limit $5
+"""

@@ -1,0 +1,52 @@
+"""The work loop's rows as operators see them, and the switch that stops a worker."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.work import Worker
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.wire.work import WorkerStatus
+
+
+async def statuses(tx: Tx, workers: Iterable[Worker]) -> list[WorkerStatus]:
+    return [await tx.one(WorkerStatus, STATUS.format(due=worker.due), worker.name) for worker in workers]
+
+
+async def switch(
+    tx: Tx, caller: Caller, worker: Worker | None, *, on: bool, reason: str, now: datetime
+) -> WorkerStatus:
+    """Break the glass: no replica claims rows for a worker that is off; what it holds it finishes."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    if worker is None:
+        raise NotFound("worker")
+    if on:
+        await tx.run("delete from worker_switches where worker = $1", worker.name)
+    else:
+        await tx.run(SWITCH_OFF, worker.name, now, caller.actor, reason)
+    subject = Subject(kind="worker", id=worker.name)
+    verb = "worker.enable" if on else "worker.disable"
+    await audit(tx, subject, verb, actor=caller.actor, at=now, facts={"reason": reason})
+    return (await statuses(tx, [worker]))[0]
+
+
+STATUS = """
+    select $1::text as worker, count(due.id) as due, count(*) filter (where work.until > clock_timestamp()) as leased,
+        count(*) filter (where work.attempts > 0) as failing,
+        extract(epoch from clock_timestamp() - min(work.next_at) filter
+            (where work.until is null and work.next_at < clock_timestamp()))::float8 as oldest_due_seconds,
+        max(work.last_error) as last_error, max(s.disabled_at) as disabled_at, max(s.disabled_by) as disabled_by,
+        max(s.reason) as disabled_reason
+    from (values (1)) one
+        left join ({due}) as due on true
+        left join work on work.worker = $1 and work.row_id = due.id
+        left join worker_switches s on s.worker = $1
+"""
+SWITCH_OFF = """
+    insert into worker_switches (worker, disabled_at, disabled_by, reason) values ($1, $2, $3, $4)
+    on conflict (worker) do update
+        set disabled_at = excluded.disabled_at, disabled_by = excluded.disabled_by, reason = excluded.reason
+"""

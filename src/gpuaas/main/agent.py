@@ -1,0 +1,97 @@
+"""`gpuaas agent`: what runs on a node."""
+
+import asyncio
+import os
+import signal
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+
+from gpuaas.agent import identity
+from gpuaas.agent.loop import run_agent
+from gpuaas.core import logs
+from gpuaas.core.clock import SystemClock
+from gpuaas.core.points import points_from
+from gpuaas.core.settings import default_data_folder
+from gpuaas.engines.sandbox.engine import SandboxEngine
+from gpuaas.main.children import die_with_parent
+
+command = typer.Typer(help="Enrol and run a node's agent.", no_args_is_help=False)
+Folder = Annotated[Path | None, typer.Option(help="Folder of this node: its key, its journal, its environments.")]
+Gpus = Annotated[int, typer.Option(help="Simulated GPUs to offer on a machine without real ones.")]
+
+
+def folder_or_default(folder: Path | None) -> Path:
+    return folder or default_data_folder() / "agent"
+
+
+def sandbox(folder: Path, *, gpus: int, ssh_host: str | None, bind: str) -> SandboxEngine:
+    clock = SystemClock()
+    return SandboxEngine(folder / "sandbox", clock=clock.now, bind=bind, ssh_host=ssh_host, simulated_gpus=gpus)
+
+
+@command.command()
+def enrol(
+    server: Annotated[str, typer.Option(help="URL of the control plane.")],
+    token: Annotated[str, typer.Option(envvar="GPUAAS_ENROLMENT_TOKEN", help="Single-use token of an operator.")],
+    folder: Folder = None,
+    gpus: Gpus = 8,
+    allow_plain_http: Annotated[bool, typer.Option(help="Allow http to another machine. Not for production.")] = False,
+) -> None:
+    """Make this machine a node, once."""
+    where = folder_or_default(folder)
+    engine = sandbox(where, gpus=gpus, ssh_host=None, bind="127.0.0.1")
+    uvloop.run(enrol_node(where, engine, server, token, allow_plain_http=allow_plain_http))
+    typer.echo("Enrolled. Run `gpuaas agent` now; an operator approves its slots.")
+
+
+async def enrol_node(
+    folder: Path, engine: SandboxEngine, server: str, token: str, *, allow_plain_http: bool = False
+) -> None:
+    await identity.enrol(
+        server,
+        token,
+        folder,
+        facts=await engine.probe(),
+        agent_version=version("gpuaas"),
+        allow_plain_http=allow_plain_http,
+        points=points_from(""),
+    )
+
+
+@command.callback(invoke_without_command=True)
+def run(
+    context: typer.Context,
+    folder: Folder = None,
+    gpus: Gpus = 8,
+    bind: Annotated[str, typer.Option(help="Address on which people's SSH connections are taken.")] = "127.0.0.1",
+    ssh_host: Annotated[str | None, typer.Option(help="Name or address people use to reach it; default: bind.")] = None,
+    stop_environments: Annotated[bool, typer.Option(help="On SIGTERM stop environments too.")] = False,
+    with_parent: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Run the agent of an enrolled node until SIGTERM; environments outlive it."""
+    if context.invoked_subcommand:
+        return
+    die_with_parent(with_parent)
+    logs.configure(level=os.environ.get("GPUAAS_LOG_LEVEL", "info"))
+    where = folder_or_default(folder)
+    engine = sandbox(where, gpus=gpus, ssh_host=ssh_host, bind=bind)
+    asyncio.run(_run(where, engine, stop_environments=stop_environments))
+
+
+async def _run(folder: Path, engine: SandboxEngine, *, stop_environments: bool) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await run_agent(
+        folder=folder,
+        engine=engine,
+        clock=SystemClock(),
+        points=points_from(os.environ.get("GPUAAS_POINTS", "")),
+        stop=stop,
+        stop_environments=lambda: stop_environments,
+        agent_version=version("gpuaas"),
+    )

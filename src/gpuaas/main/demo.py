@@ -1,0 +1,144 @@
+"""What `gpuaas up` puts into an empty platform: people, a catalog, an approved node. Repeating it changes nothing."""
+
+import os
+import secrets
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.capacity import commands as capacity_commands
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.identity import store as identity
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.commands import add_personal_tenant, add_tenant
+from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size
+from gpuaas.wire.identity import PlatformRole, User
+
+TENANT, REGION, NODE, FAMILY = "acme", "local", "local", "h200"
+USER, ADMIN = "dev-user@example.com", "dev-admin@example.com"
+
+
+class UpUser(Struct, frozen=True, kw_only=True):
+    email: str
+    password: str
+    role: str
+
+
+class UpFile(Struct, frozen=True, kw_only=True):
+    """`DIR/up.json`: all a script needs to use what is running here."""
+
+    url: str
+    users: list[UpUser]
+    tenant: str | None = None
+    project_id: str | None = None
+
+
+def read(path: Path) -> UpFile | None:
+    return msgspec.json.decode(path.read_bytes(), type=UpFile) if path.exists() else None
+
+
+def write(path: Path, file: UpFile) -> None:
+    """Whole or not at all, and for our eyes only."""
+    beside = path.with_suffix(".new")
+    beside.unlink(missing_ok=True)
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(msgspec.json.format(msgspec.json.encode(file)))
+        out.flush()
+        os.fsync(out.fileno())
+    beside.rename(path)
+
+
+def people(url: str, *, demo: bool) -> UpFile:
+    """Passwords are drawn and kept in the file before anybody is made with them: a crash between loses nobody."""
+    admin = UpUser(email=ADMIN, password=secrets.token_urlsafe(12), role="admin")
+    user = UpUser(email=USER, password=secrets.token_urlsafe(12), role="user")
+    return UpFile(url=url, users=[user, admin] if demo else [admin])
+
+
+class Demo:
+    def __init__(self, db: Database, ids: Ids, now: datetime) -> None:
+        self._db, self._ids, self._now = db, ids, now
+
+    async def ensure_people(self, file: UpFile, *, demo: bool) -> UpFile:
+        """With the demo, a person in tenant `acme`; in any case an operator of the platform."""
+        passwords = Passwords()
+        for user in file.users:
+            secret_hash = await passwords.hash(user.password)
+            async with self._db.write() as tx:
+                if await identity.password_identity(tx, user.email) is None:
+                    await self._add(tx, user, secret_hash)
+        if not demo:
+            return file
+        async with self._db.read() as tx:
+            found = await identity.password_identity(tx, USER)
+            projects = (await identity.memberships(tx, found.id))[1] if found else []
+        return msgspec.structs.replace(file, tenant=TENANT, project_id=projects[0].id)
+
+    async def _add(self, tx: Tx, user: UpUser, secret_hash: str) -> None:
+        role = PlatformRole.ADMIN if user.role == "admin" else None
+        made = User(id=self._ids.new("user"), email=user.email, platform_role=role)
+        await identity.add_user(tx, made, secret_hash=secret_hash, now=self._now)
+        if role:
+            await add_personal_tenant(tx, self._ids, made, self._now)
+        else:
+            await add_tenant(tx, self._ids, TENANT, "enterprise", owner_id=made.id, now=self._now)
+
+    async def ensure_catalog(self) -> None:
+        async with self._db.write() as tx:
+            if await capacity.skus(tx):
+                return
+            await capacity.add_region(tx, REGION)
+            await capacity.add_sku(tx, self._slice(), self._now)
+            await capacity.add_sku(tx, self._node(), self._now)
+
+    async def enrolment_token(self) -> str:
+        data = CreateEnrolmentToken(node_name=f"{NODE}-{self._ids.new('n')[-6:]}", region=REGION)
+        async with self._db.write() as tx:
+            issued = await capacity_commands.issue_enrolment_token(tx, data, by="system", ids=self._ids, now=self._now)
+        return issued.token
+
+    async def approve_slots(self, node_id: str, count: int) -> None:
+        operator = Caller(user_id="system", email="", credential_id="", platform_role=PlatformRole.ADMIN)
+        async with self._db.write() as tx:
+            for index in range(count):
+                slot = await capacity.slot(tx, node_id, index)
+                if slot.approved_by is None:
+                    await capacity_commands.approve_slot(tx, operator, node_id, index, now=self._now)
+
+    def _slice(self) -> capacity.SkuRow:
+        return capacity.SkuRow(
+            sku="sim-h200-slice",
+            title="Simulated H200, by the GPU",
+            shape=Shape.GPU_SLICE,
+            gpu_family=FAMILY,
+            allowed_counts=[1, 2, 4, 8],
+            simulated=True,
+            sizes=[size(count) for count in (1, 2, 4, 8)],
+            price_id=self._ids.new("price"),
+            amount_minor=450,
+            currency="USD",
+        )
+
+    def _node(self) -> capacity.SkuRow:
+        return capacity.SkuRow(
+            sku="sim-h200-node",
+            title="Simulated H200, the whole node",
+            shape=Shape.BAREMETAL,
+            gpu_family=FAMILY,
+            allowed_counts=[8],
+            simulated=True,
+            sizes=[size(8)],
+            price_id=self._ids.new("price"),
+            amount_minor=425,
+            currency="USD",
+        )
+
+
+def size(gpu_count: int) -> Size:
+    """Small on purpose: a simulated GPU comes with what one machine can really give."""
+    return Size(name=f"sim_{gpu_count}g", gpu_count=gpu_count, vcpus=gpu_count, memory_mib=1024 * gpu_count)

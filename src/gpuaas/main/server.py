@@ -1,0 +1,156 @@
+"""`gpuaas server`: the control plane. Any number of replicas on one PostgreSQL."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+import uvicorn
+import uvloop
+from litestar.types import ASGIApp
+
+from gpuaas.api.app import create_app
+from gpuaas.api.links import Links
+from gpuaas.api.services import Services
+from gpuaas.core import logs, settings
+from gpuaas.core.clock import SystemClock
+from gpuaas.core.db import DbRole, connect
+from gpuaas.core.embedded import Embedded
+from gpuaas.core.hints import Hints
+from gpuaas.core.ids import Ids
+from gpuaas.core.migrate import migrate
+from gpuaas.core.outbox import Event, Relay
+from gpuaas.core.points import points_from
+from gpuaas.core.secrets import MasterKey, TaskSigner
+from gpuaas.core.settings import Settings
+from gpuaas.core.work import Loop, system_jitter
+from gpuaas.domain.allocations.reach import ReachWorker
+from gpuaas.domain.allocations.reconcile import AllocationWorker
+from gpuaas.domain.capacity.index import Index
+from gpuaas.domain.identity.commands import Accounts
+from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.domain.launch.commands import Launch
+from gpuaas.main.children import die_with_parent
+
+log = structlog.get_logger()
+Background = Callable[[], Awaitable[None]]
+
+
+class Only(StrEnum):
+    API = "api"
+    WORKERS = "workers"
+
+
+async def tell_log(events: list[Event]) -> None:
+    """The structured log is the outbox's first follower."""
+    for event in events:
+        log.info("outbox.event", topic=event.topic, **event.payload)
+
+
+@asynccontextmanager
+async def wired(config: Settings, dsn: str) -> AsyncIterator[tuple[Services, list[Background]]]:
+    """Everything a server is made of, and the loops that run beside its routes."""
+    clock, points = SystemClock(), points_from(config.points)
+    ids = Ids(clock)
+    hints = Hints(replica_id := ids.new("replica"))
+    roles = (DbRole.API, DbRole.OPERATOR, DbRole.WORKER)
+    pools = [await connect(dsn, role, hints=hints, points=points, size=config.pool_size) for role in roles]
+    api_db, operator_db, worker_db = pools
+    try:
+        await api_db.check_fence()
+        master, index = MasterKey.from_file(config.master_key_file), Index(worker_db, hints)
+        await index.refresh()
+        signer = TaskSigner(master)
+        links = Links(
+            db=worker_db,
+            hints=hints,
+            ids=ids,
+            clock=clock,
+            signer=signer,
+            points=points,
+            replica_id=replica_id,
+            origins=origins(config),
+        )
+        workers = (AllocationWorker(worker_db, ids, clock), ReachWorker(worker_db, clock), Relay(worker_db, tell_log))
+        loops = [Loop(worker_db, worker, hints, token=replica_id, jitter=system_jitter).run for worker in workers]
+        services = Services(
+            api_db=api_db,
+            operator_db=operator_db,
+            worker_db=worker_db,
+            hints=hints,
+            ids=ids,
+            clock=clock,
+            master=master,
+            signer=signer,
+            accounts=Accounts(worker_db, ids, Passwords()),
+            index=index,
+            launch=Launch(index, ids),
+            links=links,
+            workers=workers,
+            public_url=config.public_url,
+        )
+        yield services, [index.run, *links.loops(config.advertise_url or config.public_url), *loops]
+    finally:
+        for db in pools:
+            await db.close()
+
+
+def origins(config: Settings) -> frozenset[str]:
+    """What an agent may have dialled to reach this server; its proof of identity is bound to it."""
+    local = {f"http://{name}:{config.port}" for name in ("127.0.0.1", "localhost", "[::1]", config.host)}
+    return frozenset({config.public_url, config.advertise_url.rstrip("/"), *local} - {""})
+
+
+async def serve(config: Settings, only: Only | None) -> None:
+    dsn = config.dsn or await Embedded(config.data / "postgres").start()
+    await migrate(dsn)
+    async with wired(config, dsn) as (services, background), asyncio.TaskGroup() as group:
+        running = [group.create_task(services.hints.relay(dsn))]
+        if only is not Only.API:
+            running += [group.create_task(run()) for run in background]  # type: ignore[arg-type]
+        server = listener(create_app(services), config)
+        try:
+            await server.serve()
+        finally:
+            for task in running:
+                task.cancel()
+
+
+def listener(app: ASGIApp, config: Settings) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            host=config.host,
+            port=config.port,
+            http="httptools",
+            ws="websockets-sansio",
+            ws_ping_interval=None,  # beats tell more
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=3,
+            backlog=4096,
+        )
+    )
+
+
+def command(
+    data: Annotated[Path | None, typer.Option(help="Folder for keys and the embedded PostgreSQL.")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+    only: Annotated[
+        Only | None, typer.Option(help="Run one half: routes and links, or also nothing but workers.")
+    ] = None,
+    with_parent: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Run the control plane. Settings come from GPUAAS_… variables; see docs/reference/settings.md."""
+    die_with_parent(with_parent)
+    config = settings.load(os.environ, data=data, host=host, port=port)
+    config.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    logs.configure(level=config.log_level)
+    uvloop.run(serve(config, only))
