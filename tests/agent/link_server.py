@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -79,13 +79,10 @@ class LinkServer:
         self._unanswered[id] = task
         await self.say(task)
 
-    async def say(self, message: Down) -> None:
+    async def say(self, message: Down | msgspec.Raw) -> None:
         for link in list(self._links):
-            await link.send(msgspec.msgpack.encode(message))
-
-    async def say_bytes(self, message: bytes) -> None:
-        for link in list(self._links):
-            await link.send(message)
+            with suppress(ConnectionClosed):  # an agent that died just now
+                await link.send(msgspec.msgpack.encode(message))
 
     @property
     def is_linked(self) -> bool:

@@ -60,7 +60,9 @@ class StandInEngine:
         return NodeFacts(engine=self.name, simulated=True, vcpus=self.vcpus, memory_mib=1024, ssh_host="127.0.0.1")
 
     async def observe(self) -> list[Environment]:
-        return list(self.here.values())
+        seen = list(self.here.values())
+        await self.gates["observe"].pass_through()
+        return seen
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         self.calls.append(f"ensure {spec.allocation_id}")

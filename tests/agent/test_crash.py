@@ -23,9 +23,18 @@ class MortalPoints:
     def __init__(self, nth: int | None = None) -> None:
         self._nth, self.passed = nth, list[str]()
 
+    @property
+    def is_dead(self) -> bool:
+        return self._nth is not None and len(self.passed) >= self._nth
+
+    @property
+    def heard_all(self) -> bool:
+        """The server has acknowledged every task."""
+        return self.passed.count("journal:acknowledge:after") >= len(TASKS)
+
     def reach(self, name: str) -> None:
         self.passed.append(name)
-        if self._nth is not None and len(self.passed) >= self._nth:
+        if self.is_dead:
             raise KilledError(name)
 
 
@@ -46,11 +55,12 @@ async def live_through(world: World, points: MortalPoints) -> bool:
     def is_over(task_id: str) -> bool:
         return life.done() or bool(world.server.all(Result, task_id))
 
+    await eventually(lambda: life.done() or world.server.is_linked)  # so that each task is sent once
     for id, task in TASKS.items():
         if not life.done():
             await world.server.give(id, task)
             await eventually(partial(is_over, id))
-    await eventually(lambda: life.done() or points.passed.count("journal:acknowledge:after") == len(TASKS))
+    await eventually(lambda: life.done() or (points.heard_all and not points.is_dead))
     stop.set()
     (ending,) = await asyncio.gather(life, return_exceptions=True)
     if isinstance(ending, BaseExceptionGroup):

@@ -11,9 +11,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from gpuaas.agent.link import LONGEST_RETRY_SECONDS, Link
+from gpuaas.agent.link import LONGEST_RETRY_SECONDS, PING_SECONDS, Link
 from gpuaas.agent.outgoing import Outgoing
-from gpuaas.wire.link import Beat, Hello, Report, Result, TaskStatus, Welcome, link_proof
+from gpuaas.wire.environments import NodeFacts
+from gpuaas.wire.link import Beat, Challenge, Hello, Report, Result, Task, TaskStatus, Welcome, link_proof
 from tests.agent.link_server import NOON, eventually
 from tests.agent.world import NODE_ID, World, enrolled, ensure, world_in
 
@@ -94,8 +95,8 @@ async def test_a_result_is_sent_on_every_link_until_it_is_acknowledged(world: Wo
 
 async def test_what_a_newer_server_says_is_ignored_and_the_link_lives(world: World) -> None:
     async with world.agent():
-        await world.server.say_bytes(msgspec.msgpack.encode({"type": "stream", "id": 1}))
-        await world.server.say_bytes(b"\xc1")
+        await world.server.say(msgspec.Raw(msgspec.msgpack.encode({"type": "stream", "id": 1})))
+        await world.server.say(msgspec.Raw(b"\xc1"))
         await world.server.say(Welcome(epoch=9, server_time=NOON))
         await world.server.give("t1", ensure("t1"))
         assert (await world.server.result("t1")).status is TaskStatus.DONE
@@ -130,24 +131,61 @@ async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     assert dialled == []
 
 
+async def test_a_server_that_is_silent_counts_as_dead_and_is_dialled_again(tmp_path: Path) -> None:
+    """Its kernel still holds the connection, but nobody answers a ping any more."""
+    dialled, ended = 0, asyncio.Event()
+
+    async def freeze(connection: ServerConnection) -> None:
+        nonlocal dialled
+        dialled += 1
+        await connection.send(msgspec.msgpack.encode(Challenge(nonce=b"n", server_time=NOON)))
+        await connection.recv()
+        await connection.send(msgspec.msgpack.encode(Welcome(epoch=1, server_time=NOON)))
+        connection.transport.pause_reading()
+        await ended.wait()
+
+    class Nobody:
+        def welcomed(self, welcome: Welcome) -> None:
+            pass
+
+        def received(self, task: Task) -> None:
+            pass
+
+        def acknowledged(self, task_ids: list[str]) -> None:
+            pass
+
+    async with serve(freeze, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1) as server:
+        link = link_to(tmp_path, f"http://127.0.0.1:{port_of(server)}", ping_seconds=0.02)
+        running = asyncio.create_task(link.run(Nobody()))
+        await eventually(lambda: dialled >= 2)
+        running.cancel()
+        await asyncio.wait({running})
+        ended.set()
+
+
 def test_the_first_retry_is_quick_and_none_is_slow(tmp_path: Path) -> None:
-    longest = link_with(tmp_path / "a", b"\xff")
+    longest = link_to(tmp_path / "a", "http://127.0.0.1:1", byte=b"\xff")
     assert [round(longest._delay(failures), 2) for failures in range(7)] == [0.5, 0.5, 1, 2, 4, 8, 8]
     assert longest._delay(100000) <= LONGEST_RETRY_SECONDS
-    assert link_with(tmp_path / "b", b"\x00")._delay(5) == 0
+    assert link_to(tmp_path / "b", "http://127.0.0.1:1", byte=b"\x00")._delay(5) == 0
 
 
-def link_with(folder: Path, byte: bytes) -> Link:
+def link_to(folder: Path, url: str, *, byte: bytes = b"\x00", ping_seconds: float = PING_SECONDS) -> Link:
+    folder.mkdir(exist_ok=True)
+    identity = enrolled(folder, url, Ed25519PrivateKey.generate())
+    facts = NodeFacts(engine="none", simulated=True, vcpus=1, memory_mib=1, ssh_host="")
+
     def introduce(nonce: bytes) -> Hello:
-        raise AssertionError(nonce)
+        proof = identity.prove(nonce)
+        return Hello(node_id=NODE_ID, proof=proof, agent_version="1", engine="none", boot_id="", facts=facts)
 
-    folder.mkdir()
     return Link(
-        identity=enrolled(folder, "http://127.0.0.1:1", Ed25519PrivateKey.generate()),
+        identity=identity,
         introduce=introduce,
         outgoing=Outgoing(),
         monotonic=lambda: 0.0,
         randomness=lambda size: byte * size,
+        ping_seconds=ping_seconds,
     )
 
 

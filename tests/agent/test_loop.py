@@ -241,6 +241,17 @@ async def test_what_appears_unasked_is_reported_and_never_removed(world: World) 
     assert "remove alloc_nobody_knows" not in world.engine.calls
 
 
+async def test_an_older_sight_never_follows_a_newer_result(world: World) -> None:
+    world.engine.gates["observe"].shut()
+    async with world.agent():
+        await world.engine.gates["observe"].reached.wait()  # it has looked, and saw nothing
+        await world.server.give("t1", ensure("t1"))
+        await world.server.result("t1")
+        world.engine.gates["observe"].open()
+        await eventually(lambda: bool(world.server.all(Report)))
+    assert [len(report.environments) for report in world.server.all(Report)] == [1]
+
+
 async def test_stopping_leaves_a_running_task_for_the_next_start(world: World) -> None:
     world.engine.gates["ensure"].shut()
     async with world.agent():

@@ -15,9 +15,10 @@ from gpuaas.agent.identity import Identity, NodeFile
 from gpuaas.agent.loop import run_agent
 from gpuaas.core.points import NoPoints, Points
 from gpuaas.core.secrets import MasterKey, TaskSigner
+from gpuaas.engines.base import Engine
 from gpuaas.wire.environments import AuthorizedKey, EnvironmentSpec, KeySet
 from gpuaas.wire.link import EnsureEnvironment, InstallKeys, RemoveEnvironment, Task, TaskBody, TaskKind
-from tests.agent.link_server import NOON, LinkServer, eventually, serving
+from tests.agent.link_server import DEADLINE_SECONDS, NOON, LinkServer, eventually, serving
 from tests.agent.stand_in import StandInEngine
 
 NODE_ID = "node_test"
@@ -58,26 +59,34 @@ class World:
         self.folder, self.server = folder, server
         self.engine, self.clock, self.boot_id = StandInEngine(), ManualClock(), BOOT_ID
 
-    async def run(self, stop: asyncio.Event, *, points: Points | None = None) -> None:
-        await run_agent(
-            folder=self.folder,
-            engine=self.engine,
-            clock=self.clock,
-            points=points or NoPoints(),
-            stop=stop,
-            stop_environments=lambda: False,
-            agent_version="1.2.3",
-            randomness=soon,
-            boot_id=self.boot_id,
-        )
+    async def run(
+        self,
+        stop: asyncio.Event,
+        *,
+        points: Points | None = None,
+        engine: Engine | None = None,
+        stop_environments: bool = False,
+    ) -> None:
+        async with asyncio.timeout(3 * DEADLINE_SECONDS):  # an agent that should have refused to start
+            await run_agent(
+                folder=self.folder,
+                engine=engine or self.engine,
+                clock=self.clock,
+                points=points or NoPoints(),
+                stop=stop,
+                stop_environments=lambda: stop_environments,
+                agent_version="1.2.3",
+                randomness=soon,
+                boot_id=self.boot_id,
+            )
 
     @asynccontextmanager
-    async def agent(self) -> AsyncIterator[None]:
+    async def agent(self, engine: Engine | None = None) -> AsyncIterator[None]:
         """An agent that has its link, stopped politely at the end."""
         epoch, heard = self.server.epoch, len(self.server.heard)
         stop = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.run(stop))
+            group.create_task(self.run(stop, engine=engine))
             try:
                 await self.server.linked_after(epoch)
                 await eventually(lambda: len(self.server.heard) > heard)  # so the welcome was heard

@@ -56,9 +56,10 @@ class Link:
         outgoing: Outgoing,
         monotonic: Callable[[], float],
         randomness: Callable[[int], bytes],
+        ping_seconds: float = PING_SECONDS,
     ) -> None:
         self._identity, self._introduce, self._outgoing = identity, introduce, outgoing
-        self._monotonic, self._randomness = monotonic, randomness
+        self._monotonic, self._randomness, self._ping_seconds = monotonic, randomness, ping_seconds
 
     async def run(self, listener: Listener) -> None:
         """For ever, until cancelled."""
@@ -79,8 +80,8 @@ class Link:
             proxy=None,
             max_size=LARGEST_MESSAGE,
             open_timeout=OPENING_SECONDS,
-            ping_interval=PING_SECONDS,
-            ping_timeout=PING_SECONDS,
+            ping_interval=self._ping_seconds,
+            ping_timeout=self._ping_seconds,
             close_timeout=CLOSING_SECONDS,
         ) as socket:
             async with asyncio.timeout(OPENING_SECONDS):
