@@ -241,6 +241,20 @@ async def test_what_appears_unasked_is_reported_and_never_removed(world: World) 
     assert "remove alloc_nobody_knows" not in world.engine.calls
 
 
+async def test_a_change_is_told_once_more_when_it_has_settled_and_then_no_more(world: World) -> None:
+    async with world.agent():
+        await eventually(lambda: len(world.server.all(Report)) == 1)
+        world.clock.ticks += 21
+        for n in range(1, 4):  # every task makes it look
+            await world.server.give(f"p{n}", probe(f"p{n}"))
+            await world.server.result(f"p{n}")
+            await eventually(lambda: len(world.server.all(Report)) == 2)
+        world.engine.here["alloc_b"] = world_environment("alloc_b")
+        await world.server.give("p4", probe("p4"))
+        await eventually(lambda: len(world.server.all(Report)) == 3)
+    assert [len(report.environments) for report in world.server.all(Report)] == [0, 0, 1]
+
+
 async def test_an_older_sight_never_follows_a_newer_result(world: World) -> None:
     world.engine.gates["observe"].shut()
     async with world.agent():

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -26,11 +27,12 @@ from gpuaas.agent.tasks.work import Effects, TaskRefusedError
 from gpuaas.core.clock import Clock
 from gpuaas.core.points import Points
 from gpuaas.engines.base import Engine, EngineError
-from gpuaas.wire.environments import Environment, NodeFacts
+from gpuaas.wire.environments import NodeFacts
 from gpuaas.wire.link import Hello, LogLines, Progress, Report, Result, Task, TaskKind, TaskStatus, Welcome
 
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
+TELL_AGAIN_AFTER = timedelta(seconds=5)
 LOOKS = 3  # how often an observation is made again because a task ended meanwhile
 LINES_PER_ATTEMPT = 200
 LONGEST_LINE = 2000
@@ -133,7 +135,8 @@ class Agent:
         self._lanes: dict[str, list[Job]] = {}
         self._left_over: list[Job] = []
         self._ended = 0  # tasks, since the start
-        self._reported: list[Environment] | None = None  # None: the server has heard nothing on this link
+        self._reported: Report | None = None  # on this link
+        self._is_told_twice = False
         self._look = asyncio.Event()
 
     async def run(
@@ -335,8 +338,15 @@ class Agent:
             seen = sorted(await self._engine.observe(), key=lambda one: one.allocation_id)
             if ended == self._ended:
                 break
-        if seen != self._reported and self._outgoing.put(Report(environments=seen, at=at)):
-            self._reported = seen
+        self._tell(Report(environments=seen, at=at))
+
+    def _tell(self, report: Report) -> None:
+        """Every change, and once more when it has settled: a server may find the first telling too fresh to judge."""
+        told = self._reported
+        is_news = told is None or told.environments != report.environments
+        is_settled = told is not None and not self._is_told_twice and report.at - told.at >= TELL_AGAIN_AFTER
+        if (is_news or is_settled) and self._outgoing.put(report):
+            self._reported, self._is_told_twice = report, not is_news
 
 
 def _cancel(job: Job) -> None:
