@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +19,7 @@ from gpuaas.api.app import create_app
 from gpuaas.api.links import Links
 from gpuaas.api.services import Services
 from gpuaas.core import logs, settings
-from gpuaas.core.clock import SystemClock
+from gpuaas.core.clock import Clock, SystemClock
 from gpuaas.core.db import DbRole, connect
 from gpuaas.core.embedded import Embedded
 from gpuaas.core.hints import Hints
@@ -32,6 +33,7 @@ from gpuaas.core.work import Loop, system_jitter
 from gpuaas.domain.allocations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity.index import Index
+from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
@@ -46,6 +48,17 @@ class Only(StrEnum):
     WORKERS = "workers"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a control plane takes from outside itself; a test or a simulator passes its own."""
+
+    clock: Clock = field(default_factory=SystemClock)
+    randomness: Callable[[int], bytes] = os.urandom
+    jitter: Callable[[], float] = system_jitter
+    passwords: Passwords = field(default_factory=Passwords)
+    caller_type: type[Caller] = Caller
+
+
 async def tell_log(events: list[Event]) -> None:
     """The structured log is the outbox's first follower."""
     for event in events:
@@ -53,10 +66,13 @@ async def tell_log(events: list[Event]) -> None:
 
 
 @asynccontextmanager
-async def wired(config: Settings, dsn: str) -> AsyncIterator[tuple[Services, list[Background]]]:
+async def wired(
+    config: Settings, dsn: str, parts: Parts | None = None
+) -> AsyncIterator[tuple[Services, list[Background]]]:
     """Everything a server is made of, and the loops that run beside its routes."""
-    clock, points = SystemClock(), points_from(config.points)
-    ids = Ids(clock)
+    parts = parts or Parts()
+    clock, points = parts.clock, points_from(config.points)
+    ids = Ids(clock, parts.randomness)
     hints = Hints(replica_id := ids.new("replica"))
     roles = (DbRole.API, DbRole.OPERATOR, DbRole.WORKER)
     pools = [await connect(dsn, role, hints=hints, points=points, size=config.pool_size) for role in roles]
@@ -77,7 +93,7 @@ async def wired(config: Settings, dsn: str) -> AsyncIterator[tuple[Services, lis
             origins=origins(config),
         )
         workers = (AllocationWorker(worker_db, ids, clock), ReachWorker(worker_db, clock), Relay(worker_db, tell_log))
-        loops = [Loop(worker_db, worker, hints, token=replica_id, jitter=system_jitter).run for worker in workers]
+        loops = [Loop(worker_db, worker, hints, token=replica_id, jitter=parts.jitter).run for worker in workers]
         services = Services(
             api_db=api_db,
             operator_db=operator_db,
@@ -87,12 +103,13 @@ async def wired(config: Settings, dsn: str) -> AsyncIterator[tuple[Services, lis
             clock=clock,
             master=master,
             signer=signer,
-            accounts=Accounts(worker_db, ids, Passwords()),
+            accounts=Accounts(worker_db, ids, parts.passwords),
             index=index,
             launch=Launch(index, ids),
             links=links,
             workers=workers,
             public_url=config.public_url,
+            caller_type=parts.caller_type,
         )
         yield services, [index.run, *links.loops(config.advertise_url or config.public_url), *loops]
     finally:
