@@ -86,8 +86,13 @@ async def answer(engine: SandboxEngine, request: Request) -> None:
         say({"n": request.n, "result": await do(engine, request)})
     except EngineError as error:
         say({"n": request.n, "error": [error.reason, error.detail]})
-    except Exception as error:  # noqa: BLE001 (a bug in the engine: the test shall see it, not wait for it)
-        say({"n": request.n, "error": ["a bug", "".join(traceback.format_exception(error))]})
+
+
+def report_bug(task: asyncio.Task[None]) -> None:
+    """What is no outcome of a verb: the test shall see it, not wait for it."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        say({"n": int(task.get_name()), "error": ["a bug", "".join(traceback.format_exception(error))]})
 
 
 async def main() -> None:
@@ -104,9 +109,11 @@ async def main() -> None:
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     tasks: set[asyncio.Task[None]] = set()
     while line := await reader.readline():
-        task = asyncio.create_task(answer(engine, msgspec.json.decode(line, type=Request)))
+        request = msgspec.json.decode(line, type=Request)
+        task = asyncio.create_task(answer(engine, request), name=str(request.n))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
+        task.add_done_callback(report_bug)
 
 
 uvloop.run(main())  # the agent's own loop

@@ -3,9 +3,12 @@
 import asyncio
 
 import asyncssh
+import msgspec
 import pytest
 
+from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox.door import ATTEMPT_LIMIT, STRANGER_LIMIT
+from gpuaas.wire.environments import KeySet
 from tests.engines.benches import Key, SandboxBench, SshWay, eventually, ignore, keys, spec
 
 
@@ -56,6 +59,15 @@ async def test_a_key_withdrawn_while_connected_opens_nothing_more(root_bench: Sa
     with pytest.raises((asyncssh.ChannelOpenError, asyncssh.DisconnectError)):
         await way.connection.run("true")
     assert "no longer admits" in await way.ended()
+
+
+async def test_a_key_that_cannot_be_read_changes_nothing(root_bench: SandboxBench, allocation_id: str) -> None:
+    ada = Key()
+    made = await root_bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    torn = KeySet(generation=2, keys=(msgspec.structs.replace(ada.authorized, blob="not base64!"),))
+    with pytest.raises(EngineError, match="cannot be read"):
+        await root_bench.engine.set_keys(allocation_id, torn)
+    assert await root_bench.log_in(made, ada) is not None
 
 
 async def test_passwords_are_not_even_offered(root_bench: SandboxBench, allocation_id: str) -> None:

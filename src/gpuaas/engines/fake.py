@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import hashlib
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -61,6 +62,7 @@ class FakeEngine:
         self._clock, self._gpus, self._ports, self._fault = clock, gpus, ports, fault
         self.environments = {} if environments is None else environments
         self._next_port = 0
+        self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def start(self) -> None:
@@ -161,7 +163,7 @@ class FakeEngine:
         if fingerprint not in {key.fingerprint for key in here.keys.keys}:
             return None
         connection = Connection(
-            id=f"{allocation_id}-{len(here.connections)}",
+            id=f"{allocation_id}-{next(self._numbers)}",
             key_fingerprint=fingerprint,
             source="127.0.0.1:0",
             opened_at=self._clock(),

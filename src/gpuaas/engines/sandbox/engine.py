@@ -1,6 +1,8 @@
 """The sandbox engine: an environment is a set of namespaces with a pid 1 of ours, entered by SSH through the agent."""
 
 import asyncio
+import base64
+import binascii
 import contextlib
 import re
 from collections.abc import AsyncIterator, Callable
@@ -127,6 +129,7 @@ class SandboxEngine:
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         _check(spec)
+        _check_keys(spec.keys)
         id = spec.allocation_id
         async with self._alone(id), _told(id):
             record = self._records.read(id)
@@ -165,6 +168,7 @@ class SandboxEngine:
             return items
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        _check_keys(keys)
         async with self._alone(allocation_id), _told(allocation_id):
             record = self._records.read(allocation_id)
             if record is None or record.removing:
@@ -350,6 +354,15 @@ def _check(spec: EnvironmentSpec) -> None:
             raise EngineError("a name cannot be used on this node", value)
     if spec.username in ("root", "nobody"):
         raise EngineError("this username is the system's own", spec.username)
+
+
+def _check_keys(keys: KeySet) -> None:
+    """Before anything is written: a set that cannot be read must not become the one in force."""
+    for key in keys.keys:
+        try:
+            base64.b64decode(key.blob, validate=True)
+        except binascii.Error as error:
+            raise EngineError("a key cannot be read", f"{key.fingerprint}: {error}") from error
 
 
 def _renewed(record: Record, spec: EnvironmentSpec, now: datetime) -> Record:
