@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from litestar import Router, get, post
-from litestar.params import Parameter
+from litestar.params import QueryParameter
 
 from gpuaas.api.allocations import StatusFilter
 from gpuaas.api.problems import problems
@@ -19,7 +19,7 @@ from gpuaas.domain.identity.permissions import Permission
 from gpuaas.wire.allocations import Allocation, ForceCleanup, ReleaseAllocation
 from gpuaas.wire.common import Page
 
-NodeFilter = Annotated[str | None, Parameter(query="node_id", required=False, max_length=64)]
+NodeFilter = Annotated[str | None, QueryParameter(name="node_id", required=False, max_length=64)]
 CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
 
 

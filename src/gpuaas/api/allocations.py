@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from litestar import Router, get, post
-from litestar.params import Parameter
+from litestar.params import HeaderParameter, QueryParameter
 from msgspec.structs import replace
 
 from gpuaas.api.problems import problems
@@ -38,10 +38,10 @@ from gpuaas.wire.allocations import (
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import Entry
 
-KeyHeader = Annotated[str, Parameter(header="X-Idempotency-Key", min_length=1, max_length=200)]
-ProjectHeader = Annotated[str | None, Parameter(header="X-Project-ID", required=False, max_length=64)]
-StatusFilter = Annotated[Status | None, Parameter(query="status", required=False)]
-NameFilter = Annotated[str | None, Parameter(query="name", required=False, max_length=63)]
+KeyHeader = Annotated[str, HeaderParameter(name="X-Idempotency-Key", min_length=1, max_length=200)]
+ProjectHeader = Annotated[str | None, HeaderParameter(name="X-Project-ID", required=False, max_length=64)]
+StatusFilter = Annotated[Status | None, QueryParameter(name="status", required=False)]
+NameFilter = Annotated[str | None, QueryParameter(name="name", required=False, max_length=63)]
 CREATE_PROBLEMS = problems(
     NotFound,
     SkuUnavailable,

@@ -57,13 +57,17 @@ def on_replay(_request: AnyRequest, replay: Replay) -> Response[bytes]:
 
 @get("/openapi.json", include_in_schema=False)
 async def openapi(request: AnyRequest) -> Response[bytes]:
-    return Response(request.app.state.contract, media_type=MediaType.JSON)
+    """Made when first asked for: it takes longer than all the rest of starting."""
+    state = request.app.state
+    if "contract" not in state:
+        state.contract = contract(request.app)
+    return Response(state.contract, media_type=MediaType.JSON)
 
 
 def create_litestar(services: Services) -> Litestar:
     bearer = SecurityScheme(type="http", scheme="bearer", description="session or personal token")
     cookie = SecurityScheme(type="apiKey", name="gpuaas_session", security_scheme_in="cookie")
-    app = Litestar(
+    return Litestar(
         [Router("/api/v1", route_handlers=[*(noun.ROUTER for noun in NOUNS), openapi]), nodes.ROUTER, health.ROUTER],
         dependencies=DEPENDENCIES,
         exception_handlers={
@@ -81,10 +85,9 @@ def create_litestar(services: Services) -> Litestar:
             path="/internal/openapi",
         ),
         state=State({"services": services}),
+        logging_config=None,  # core/logs.py
         signature_types=[],
     )
-    app.state.contract = contract(app)
-    return app
 
 
 def create_app(services: Services) -> ASGIApp:

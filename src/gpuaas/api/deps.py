@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from litestar import Request
 from litestar.di import Provide
-from litestar.params import Parameter
+from litestar.params import QueryParameter
 
 from gpuaas.api.services import Services
 from gpuaas.api.unit import Unit
@@ -15,8 +15,8 @@ from gpuaas.core.paging import MOST, Paging
 from gpuaas.domain.identity.callers import Caller
 
 AnyRequest = Request[Any, Any, Any]
-Limit = Annotated[int | None, Parameter(query="limit", ge=1, le=MOST, required=False)]
-Cursor = Annotated[str | None, Parameter(query="cursor", max_length=200, required=False)]
+Limit = Annotated[int | None, QueryParameter(name="limit", ge=1, le=MOST, required=False)]
+Cursor = Annotated[str | None, QueryParameter(name="cursor", max_length=200, required=False)]
 
 
 async def provide_unit(request: AnyRequest) -> Unit:

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from litestar import Router, get
-from litestar.params import Parameter
+from litestar.params import QueryParameter
 from msgspec.structs import replace
 
 from gpuaas.api.problems import problems
@@ -18,8 +18,8 @@ from gpuaas.domain.timeline.phases import phases
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import LogLine, Operation
 
-ProjectFilter = Annotated[str | None, Parameter(query="project_id", required=False, max_length=64)]
-SubjectFilter = Annotated[str | None, Parameter(query="subject_id", required=False, max_length=64)]
+ProjectFilter = Annotated[str | None, QueryParameter(name="project_id", required=False, max_length=64)]
+SubjectFilter = Annotated[str | None, QueryParameter(name="subject_id", required=False, max_length=64)]
 
 
 async def readable(tx: Tx, caller: Caller, id: str) -> Operation:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 from litestar import Router, get
-from litestar.params import Parameter
+from litestar.params import HeaderParameter
 from litestar.response import Stream
 
 from gpuaas.api.deps import AnyRequest
@@ -25,7 +25,7 @@ KEEPALIVE_SECONDS = 10.0
 # A hint may come before older transactions have ended, and entries behind them wait: look again soon, then later.
 LOOK_AGAIN_SECONDS = (0.01, 0.03, 0.1, 0.3)
 BATCH = 200
-LastEventId = Annotated[str | None, Parameter(header="Last-Event-ID", required=False, max_length=60)]
+LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", required=False, max_length=60)]
 
 
 class Follower:
