@@ -1,3 +1,3 @@
 """What every test may use."""
 
-pytest_plugins = ["tests.postgres"]
+pytest_plugins = ["tests.postgres", "tests.world"]

@@ -1,0 +1,159 @@
+"""Nodes without agents: fake engines do the queued tasks by driving the real rows, step by step and when told."""
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
+
+from gpuaas.core.errors import Raced
+from gpuaas.domain.allocations import drift
+from gpuaas.domain.allocations.reconcile import AllocationWorker
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.fake import FakeEngine
+from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ProofItem
+from gpuaas.wire.link import EnsureEnvironment, Progress, Report, Result, TaskKind, TaskStatus
+
+if TYPE_CHECKING:
+    from tests.world import World
+
+ROUNDS = 50
+STATE = """
+    select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq
+    from allocations a order by a.id
+"""
+
+
+class Node(FakeEngine):
+    """A machine that can be told to misbehave."""
+
+    def __init__(self, id: str, world: "World", gpus: int) -> None:
+        super().__init__(clock=world.clock.now, gpus=gpus, fault=self._break)
+        self.id = id
+        self.broken: dict[str, str] = {}  # point → the reason a person reads
+        self.residue: set[str] = set()  # what a look after removal still finds
+        self.is_silent = False
+        self.boots: list[tuple[str, int]] = []  # every (allocation, boot) that was really booted
+
+    async def _break(self, point: str, allocation_id: str) -> None:
+        if reason := self.broken.get(point):
+            raise EngineError(reason, f"planted at {point}")
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        before = self.environments.get(spec.allocation_id)
+        stood = before is not None and before.state is EnvironmentState.RUNNING and before.boot >= spec.boot
+        made = await super().ensure(spec, on_phase)
+        if not stood:
+            self.boots.append((spec.allocation_id, spec.boot))
+        return made
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        proofs = await super().remove(allocation_id, on_phase)
+        return [replace(each, ok=False, evidence="planted") if each.item in self.residue else each for each in proofs]
+
+
+class Nodes:
+    """The fleet of one world."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self.all: dict[str, Node] = {}
+
+    async def add(
+        self, name: str = "", *, gpus: int = 8, approve: Iterable[int] | None = None, region: str = "local"
+    ) -> Node:
+        """A machine enrols by token, an operator approves its slots, and its link opens."""
+        operator, name = self._world.operator.http, name or f"node-{len(self.all) + 1}"
+        issued = (
+            await operator.post("/api/v1/admin/enrolment-tokens", json={"node_name": name, "region": region})
+        ).json()
+        node = self.all[issued["node_id"]] = Node(issued["node_id"], self._world, gpus)
+        facts = await node.probe()
+        key = base64.b64encode(hashlib.sha256(name.encode()).digest()).decode()
+        enrol = {"token": issued["token"], "public_key": key, "agent_version": "1", "facts": to_builtins(facts)}
+        (await self._world.stranger.post("/internal/v1/nodes/enrol", json=enrol)).raise_for_status()
+        for index in range(gpus) if approve is None else approve:
+            (await operator.post(f"/api/v1/admin/nodes/{node.id}/slots/{index}/approve", json={})).raise_for_status()
+        await self.connect(node)
+        return node
+
+    async def connect(self, node: Node) -> None:
+        """Its link opens, as api/links.py would write it down."""
+        world, node.is_silent = self._world, False
+        async with world.db.write() as tx:
+            facts = await node.probe()
+            await capacity.link_opened(tx, node.id, facts, agent_version="1", boot_id="b", now=world.clock.now())
+        await world.services.index.refresh()
+
+    async def disconnect(self, node: Node) -> None:
+        world, node.is_silent = self._world, True
+        async with world.db.write() as tx:
+            await capacity.link_lost(tx, node.id, world.clock.now())
+        await world.services.index.refresh()
+
+    async def report(self, node: Node) -> list[drift.Finding]:
+        """The node says all that exists on it, a while after it was settled."""
+        world = self._world
+        world.clock.advance(seconds=5)
+        report = Report(environments=await node.observe(), at=world.clock.now())
+        async with world.db.write() as tx:
+            return await drift.apply(tx, node.id, report, ids=world.services.ids, now=world.clock.now())
+
+    async def settle(self) -> None:
+        """Until nothing is due: the worker looks at every due row, the engines do every task."""
+        for _ in range(ROUNDS):
+            before = await self._state()
+            await self.reconcile()
+            did = await self.work()
+            if not did and await self._state() == before:
+                await self._world.services.index.refresh()
+                return
+        raise AssertionError(f"nothing settles: {await self._state()}")
+
+    async def reconcile(self) -> None:
+        """One pass of the allocation worker over every due row."""
+        worker = next(worker for worker in self._world.services.workers if isinstance(worker, AllocationWorker))
+        async with self._world.db.read() as tx:
+            due = await tx.column(worker.due)
+        for row_id in sorted(due):
+            try:
+                await worker(row_id)
+            except Raced:
+                continue
+
+    async def work(self) -> int:
+        """Every node that answers does what is queued for it; how many tasks that were."""
+        answering = [node.id for node in self.all.values() if not node.is_silent]
+        async with self._world.db.write() as tx:
+            rows = await tasks.take_queued(tx, answering, 1000)
+        for row in rows:
+            result = await self._do(self.all[row.node_id], row)
+            async with self._world.db.write() as tx:
+                await tasks.end(tx, row.node_id, [result])
+        return len(rows)
+
+    async def _do(self, node: Node, row: TaskRow) -> Result:
+        phases: list[Progress] = []
+        now = self._world.clock.now
+
+        async def on_phase(phase: str, note: str) -> None:
+            phases.append(Progress(task_id=row.id, phase=phase, note=note, at=now()))
+
+        try:
+            if row.kind is TaskKind.ENSURE:
+                made = await node.ensure(convert(row.wants, EnsureEnvironment).spec, on_phase)
+                return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), environment=made, phases=phases)
+            proofs = await node.remove(row.allocation_id or "", on_phase)
+            return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), proofs=proofs, phases=phases)
+        except EngineError as error:
+            failed = Result(task_id=row.id, status=TaskStatus.FAILED, at=now(), phases=phases)
+            return replace(failed, reason=error.reason, detail=error.detail)
+
+    async def _state(self) -> list[tuple[object, ...]]:
+        async with self._world.db.read() as tx:
+            return [tuple(row) for row in await tx.connection.fetch(STATE)]
