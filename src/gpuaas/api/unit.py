@@ -53,11 +53,16 @@ class Unit:
                 token = token_of(self._scope)
                 is_operators = self._scope["path"].startswith("/api/v1/admin/")
                 db = self._services.operator_db if is_operators else self._services.api_db
-                tx = await self._stack.enter_async_context(db.write())
+                tx = await self._stack.enter_async_context(db.write(self._route))
                 caller = await authenticate(tx, token, self._services)
                 self._entered = tx, caller
                 await self._begin_idempotency(tx, caller)
             return self._entered
+
+    @property
+    def _route(self) -> str:
+        handler: Any = self._scope.get("route_handler")
+        return f"{self._scope['method']} {handler.handler_name if handler else 'nowhere'}"
 
     async def _begin_idempotency(self, tx: Tx, caller: Caller) -> None:
         headers = dict(self._scope["headers"])

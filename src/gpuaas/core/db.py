@@ -27,8 +27,9 @@ class DbRole(StrEnum):
 class Tx:
     """One open transaction. What must happen after it, when it is known to have committed, is left with it."""
 
-    def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]", what: str = "") -> None:
         self.connection = connection
+        self.what = what  # names its points; core/points.py
         self.hints: list[Hint] = []
         self.on_end: list[Callable[[bool], None]] = []
 
@@ -71,14 +72,14 @@ class Database:
         self.pool, self._hints, self._points = pool, hints, points
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[Tx]:
+    async def write(self, what: str = "") -> AsyncIterator[Tx]:
         """Commits when the block ends, rolls back when it raises; hints leave after the commit."""
         async with self.pool.acquire() as connection:
-            tx = Tx(connection)
+            tx = Tx(connection, what)
             await connection.execute("begin")
             try:
                 yield tx
-                self._points.reach("commit:before")
+                self._points.reach(f"commit:before {tx.what}")
                 await connection.execute("commit")
             except asyncio.CancelledError:
                 connection.terminate()  # whoever cancelled may not let us await a rollback; the server does it for us
@@ -87,14 +88,17 @@ class Database:
             except BaseException:
                 await self._roll_back(tx)
                 raise
-        self._points.reach("commit:after")
+        self._points.reach(f"commit:after {tx.what}")
         self._ended(tx, committed=True)
 
     @asynccontextmanager
-    async def read(self) -> AsyncIterator[Tx]:
+    async def read(self, what: str = "") -> AsyncIterator[Tx]:
         """Statements on one connection, each its own snapshot; nothing is held between them."""
         async with self.pool.acquire() as connection:
-            yield Tx(connection)
+            tx = Tx(connection, what)
+            self._points.reach(f"statements:before {tx.what}")
+            yield tx
+            self._points.reach(f"statements:after {tx.what}")
 
     async def _roll_back(self, tx: Tx) -> None:
         if not tx.connection.is_closed():

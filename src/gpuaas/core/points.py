@@ -1,18 +1,36 @@
 """The places where a process may die: every commit and every call to the outside passes one.
 
-In service a point costs one call of an empty method. The crash harness passes a recorder, which lists the points of a
-run, or an executioner, which ends the process at the n-th: so the list is made by running, never by hand.
+In service a point costs one call of an empty method. The crash harness gives a process a folder instead: an order in it
+makes the process note every point it passes, or end itself at one of them, named by what it is and how often it was
+passed since the order. So the list is made by running, never by hand, and what runs beside changes no numbers. Calls
+that change the machine (files, processes, sockets) are heard from the interpreter itself; nobody has to name them.
 """
 
+import asyncio
+import inspect
 import os
 import signal
+import sys
+import threading
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
+
+CALLS = {
+    *("os.mkdir", "os.rmdir", "os.remove", "os.rename", "os.chmod", "os.chown", "os.symlink", "os.link", "os.kill"),
+    *("open", "os.posix_spawn", "subprocess.Popen", "socket.bind", "socket.connect"),
+}
+SPAWNS = {"os.posix_spawn", "subprocess.Popen"}
+CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+NAMED_CALLERS = 3
+UNNAMED = {"gpuaas.core.points", "gpuaas.core.db"}
 
 
 class Points(Protocol):
     def reach(self, name: str) -> None:
-        """Called right before and right after an effect that outlives this process."""
+        """Called right before and right after an effect that outlives this process. What follows the first word says
+        where; if nothing does, the recorder adds who called."""
 
 
 class NoPoints:
@@ -31,27 +49,84 @@ class RecordPoints:
             out.write(name + "\n")
 
 
-class DieAtPoint:
-    """kill -9 of itself at the n-th point; `file` counts over restarts, so that one death is enough."""
+class FollowOrders:
+    """Does what `order` in its folder says, `<serial> note` or `<serial> die <nth> <point>`; without one, nothing."""
 
-    def __init__(self, nth: int, file: Path) -> None:
-        self._left, self._file = nth, file
+    def __init__(self, folder: Path) -> None:
+        self._order, self._passed, self._died = folder / "order", folder / "passed", folder / "died"
+        self._current, self._counts = "", Counter[str]()
+        self._lock, self._inside = threading.RLock(), 0  # the thread that follows an order just now
+        sys.addaudithook(self._heard)
 
     def reach(self, name: str) -> None:
-        if self._file.exists():
+        with self._lock:
+            if self._inside:  # what this class does itself is heard too
+                return
+            self._inside = threading.get_ident()
+            try:
+                if order := self._read():
+                    kind, _, what = name.partition(" ")
+                    self._follow(order, f"{kind} {what or callers()}")
+            finally:
+                self._inside = 0
+
+    def _read(self) -> str:
+        try:
+            order = self._order.read_text()
+        except FileNotFoundError:
+            return ""
+        if order != self._current:
+            self._current = order
+            self._counts.clear()
+        return order
+
+    def _follow(self, order: str, point: str) -> None:
+        match order.split(" ", 3):
+            case [_, "note"]:
+                with self._passed.open("a") as out:
+                    out.write(point + "\n")
+            case [_, "die", nth, wanted] if point == wanted:
+                self._counts[point] += 1
+                if self._counts[point] == int(nth):
+                    self._order.rename(self._died)
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+    def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
+        if event not in CALLS or self._inside == threading.get_ident():
             return
-        self._left -= 1
-        if self._left <= 0:
-            self._file.write_text(name)
-            os.kill(os.getpid(), signal.SIGKILL)
+        if event == "open" and not changes(arguments):
+            return
+        where = callers()
+        if not where:  # the interpreter's own, at its start
+            return
+        self.reach(f"{event} {where}")
+        if event in SPAWNS:  # heard before it is done: the next turn of the loop finds it running
+            with suppress(RuntimeError):
+                asyncio.get_running_loop().call_soon(self.reach, f"{event}:running {where}")
+
+
+def changes(arguments: tuple[object, ...]) -> bool:
+    """Of an `open`: whether it may write to something that lasts."""
+    path, _, flags = arguments
+    return isinstance(flags, int) and bool(flags & CHANGES) and path != os.devnull
+
+
+def callers() -> str:
+    """The innermost functions of ours that are under way, the nearest first."""
+    found: list[str] = []
+    frame = inspect.currentframe()
+    while frame is not None and len(found) < NAMED_CALLERS:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.startswith("gpuaas.") and module not in UNNAMED:
+            found.append(f"{module.rpartition('.')[2]}.{frame.f_code.co_name}")
+        frame = frame.f_back
+    return " < ".join(found)
 
 
 def points_from(text: str) -> Points:
-    """`record:FILE` or `die:N:FILE`, as the harness sets it; nothing in service."""
-    match text.split(":", 2):
-        case ["record", file]:
-            return RecordPoints(Path(file))
-        case ["die", nth, file]:
-            return DieAtPoint(int(nth), Path(file))
+    """`orders:FOLDER`, as the harness sets it; nothing in service."""
+    match text.split(":", 1):
+        case ["orders", folder]:
+            return FollowOrders(Path(folder))
         case _:
             return NoPoints()

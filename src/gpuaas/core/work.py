@@ -90,8 +90,9 @@ class Loop:
         # A row hinted while it runs here keeps its hint, and is taken up again when it is done.
         hinted = [row_id for row_id in self._hinted if row_id not in self._running][:room]
         self._hinted.difference_update(hinted)
-        async with self._db.read() as tx:
+        async with self._db.read(f"look for {self._worker.name}") as tx:
             claimed = await tx.column(self._claim, self._worker.name, self._token, LEASE_SECONDS, room, hinted)
+            tx.what = f"lease {self._worker.name}" if claimed else tx.what
         for row_id in claimed:
             self._running[row_id] = asyncio.create_task(self._work(row_id))
         return bool(claimed)
@@ -112,14 +113,14 @@ class Loop:
                 self._wake.set()
 
     async def _let_go(self, row_id: str, *, pause: float) -> None:
-        async with self._db.read() as tx:
+        async with self._db.read(f"let go of {self._worker.name}") as tx:
             await tx.run(LET_GO, self._worker.name, row_id, self._token, pause * (0.75 + self._jitter() / 2))
         if pause == 0:
             self._hinted.add(row_id)
 
     async def _failed(self, row_id: str, error: str) -> None:
         first, longest = BACKOFF_SECONDS
-        async with self._db.read() as tx:
+        async with self._db.read(f"failed {self._worker.name}") as tx:
             await tx.run(FAILED, self._worker.name, row_id, self._token, first, longest, self._jitter(), error[:2000])
 
     async def _heartbeat(self) -> None:
@@ -127,7 +128,7 @@ class Loop:
         while True:
             await asyncio.sleep(LEASE_SECONDS / 3)
             with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
-                async with self._db.read() as tx:
+                async with self._db.read(f"heartbeat of {self._worker.name}") as tx:
                     if rows := list(self._running):
                         await tx.run(EXTEND, self._worker.name, rows, self._token, LEASE_SECONDS)
                     await tx.run(self._sweep, self._worker.name)

@@ -16,7 +16,7 @@ from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import points_from
 from gpuaas.core.settings import default_data_folder
-from gpuaas.engines.sandbox.engine import SandboxEngine
+from gpuaas.engines.sandbox.engine import PORTS, SandboxEngine
 from gpuaas.main.children import die_with_parent
 
 command = typer.Typer(help="Enrol and run a node's agent.", no_args_is_help=False)
@@ -28,9 +28,27 @@ def folder_or_default(folder: Path | None) -> Path:
     return folder or default_data_folder() / "agent"
 
 
-def sandbox(folder: Path, *, gpus: int, ssh_host: str | None, bind: str) -> SandboxEngine:
-    clock = SystemClock()
-    return SandboxEngine(folder / "sandbox", clock=clock.now, bind=bind, ssh_host=ssh_host, simulated_gpus=gpus)
+def sandbox(
+    folder: Path, *, gpus: int, ssh_host: str | None = None, bind: str = "127.0.0.1", ports: range = PORTS
+) -> SandboxEngine:
+    """A network is kept ready for each slot."""
+    return SandboxEngine(
+        folder / "sandbox",
+        clock=SystemClock().now,
+        bind=bind,
+        ssh_host=ssh_host,
+        ports=ports,
+        simulated_gpus=gpus,
+        spare_networks=gpus,
+    )
+
+
+def port_range(text: str) -> range:
+    """`20000-29999`, both ends included."""
+    first, _, last = text.partition("-")
+    if not (first.isdigit() and last.isdigit() and 1024 <= int(first) <= int(last) < 1 << 16):  # noqa: PLR2004
+        raise typer.BadParameter(f"{text} is no range of ports such as 20000-29999")
+    return range(int(first), int(last) + 1)
 
 
 @command.command()
@@ -43,7 +61,7 @@ def enrol(
 ) -> None:
     """Make this machine a node, once."""
     where = folder_or_default(folder)
-    engine = sandbox(where, gpus=gpus, ssh_host=None, bind="127.0.0.1")
+    engine = sandbox(where, gpus=gpus)
     uvloop.run(enrol_node(where, engine, server, token, allow_plain_http=allow_plain_http))
     typer.echo("Enrolled. Run `gpuaas agent` now; an operator approves its slots.")
 
@@ -69,6 +87,7 @@ def run(
     gpus: Gpus = 8,
     bind: Annotated[str, typer.Option(help="Address on which people's SSH connections are taken.")] = "127.0.0.1",
     ssh_host: Annotated[str | None, typer.Option(help="Name or address people use to reach it; default: bind.")] = None,
+    ports: Annotated[str, typer.Option(help="Ports for SSH, one per environment.")] = f"{PORTS[0]}-{PORTS[-1]}",
     stop_environments: Annotated[bool, typer.Option(help="On SIGTERM stop environments too.")] = False,
     with_parent: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
@@ -78,7 +97,7 @@ def run(
     die_with_parent(with_parent)
     logs.configure(level=os.environ.get("GPUAAS_LOG_LEVEL", "info"))
     where = folder_or_default(folder)
-    engine = sandbox(where, gpus=gpus, ssh_host=ssh_host, bind=bind)
+    engine = sandbox(where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports))
     asyncio.run(_run(where, engine, stop_environments=stop_environments))
 
 

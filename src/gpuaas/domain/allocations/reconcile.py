@@ -156,7 +156,7 @@ class AllocationWorker:
         decision = decide(seen, now)
         if decision is None:
             return
-        async with self._db.write() as tx:
+        async with self._db.write(f"{type(decision).__name__} {seen.row.status}") as tx:
             match decision:
                 case Queue(kind, to):
                     await self._queue(tx, seen.row, kind, to, now)
