@@ -147,12 +147,12 @@ class Links:
                 tx, node_id, hello.facts, agent_version=hello.agent_version, boot_id=hello.boot_id, now=now
             )
         link = Link(node_id, socket, epoch, self._clock.monotonic())
+        await link.send(Welcome(epoch=epoch, server_time=self._clock.now()))
         older = self._links.get(node_id)
-        self._links[node_id] = link
+        self._links[node_id] = link  # only now may a task be sent: an agent expects the welcome first
         if older:
             with suppress(*AWAY):
                 await older.socket.close(4409, "replaced by a newer link")
-        await link.send(Welcome(epoch=epoch, server_time=self._clock.now()))
         await self._send_unfinished(link)
         log.info("link.opened", node=node_id, epoch=epoch)
         return link
