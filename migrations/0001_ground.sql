@@ -117,12 +117,13 @@ create table ssh_keys (
 
 -- Who is this token, and what may they see? Sets the fence for the rest of the transaction.
 create function enter(hash bytea) returns table (
-    user_id text, email text, platform_role text, credential_id text, scopes text[], expires_at timestamptz,
-    tenant_ids text[], tenant_roles text[], project_ids text[], project_tenant_ids text[], project_roles text[]
+    caller_user_id text, caller_email text, caller_platform_role text, caller_credential_id text, caller_scopes text[],
+    caller_expires_at timestamptz, caller_tenant_ids text[], caller_tenant_roles text[], caller_project_ids text[],
+    caller_project_roles text[]
 ) language plpgsql security definer set search_path = public as $$
 begin
     select u.id, u.email, u.platform_role, c.id, c.scopes, c.expires_at
-    into user_id, email, platform_role, credential_id, scopes, expires_at
+    into caller_user_id, caller_email, caller_platform_role, caller_credential_id, caller_scopes, caller_expires_at
     from (
         select s.id, s.user_id, array['read', 'write', 'admin'] as scopes, s.expires_at
         from sessions s where s.token_hash = hash and s.revoked_at is null
@@ -131,14 +132,14 @@ begin
         from tokens t where t.token_hash = hash and t.revoked_at is null
     ) c join users u on u.id = c.user_id;
     if not found then return; end if;
-    if not 'admin' = any (scopes) then platform_role := null; end if;
+    if not 'admin' = any (caller_scopes) then caller_platform_role := null; end if;
     select coalesce(array_agg(m.tenant_id), '{}'), coalesce(array_agg(m.role), '{}')
-    into tenant_ids, tenant_roles from tenant_members m where m.user_id = enter.user_id;
-    select coalesce(array_agg(m.project_id), '{}'), coalesce(array_agg(m.tenant_id), '{}'), coalesce(array_agg(m.role), '{}')
-    into project_ids, project_tenant_ids, project_roles from project_members m where m.user_id = enter.user_id;
-    if expires_at > clock_timestamp() then
-        perform set_config('app.user', user_id, true), set_config('app.tenants', tenant_ids::text, true),
-            set_config('app.platform_role', coalesce(platform_role, ''), true);
+    into caller_tenant_ids, caller_tenant_roles from tenant_members m where m.user_id = caller_user_id;
+    select coalesce(array_agg(m.project_id), '{}'), coalesce(array_agg(m.role), '{}')
+    into caller_project_ids, caller_project_roles from project_members m where m.user_id = caller_user_id;
+    if caller_expires_at > clock_timestamp() then
+        perform set_config('app.user', caller_user_id, true), set_config('app.tenants', caller_tenant_ids::text, true),
+            set_config('app.platform_role', coalesce(caller_platform_role, ''), true);
     end if;
     return next;
 end $$;

@@ -1,20 +1,17 @@
 """Operators: everybody's allocations, and what they may force."""
 
-from datetime import datetime
 from typing import Annotated
 
 from litestar import Router, get, post
 from litestar.params import QueryParameter
 
 from gpuaas.api.allocations import StatusFilter
+from gpuaas.api.deps import Context, Cursor, Limit
 from gpuaas.api.problems import problems
-from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, NotFound
-from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import commands, store
 from gpuaas.domain.allocations.views import view
-from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.wire.allocations import Allocation, ForceCleanup, ReleaseAllocation
 from gpuaas.wire.common import Page
@@ -25,26 +22,31 @@ CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
 
 @get("/admin/allocations", responses=problems(InsufficientPermissions))
 async def list_all_allocations(
-    tx: Tx, caller: Caller, paging: Paging, status: StatusFilter = None, node_id: NodeFilter = None
+    context: Context,
+    status: StatusFilter = None,
+    node_id: NodeFilter = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
 ) -> Page[Allocation]:
     """Every allocation of the platform; `?status=release_failed` finds what is stuck."""
-    caller.require_platform(Permission.FLEET_READ)
-    rows = await store.list_of_fleet(tx, status=status, node_id=node_id, paging=paging)
+    paging = Paging.of(limit, cursor)
+    context.caller.require_platform(Permission.FLEET_READ)
+    rows = await store.list_of_fleet(context.tx, status=status, node_id=node_id, paging=paging)
     return paging.page([view(row) for row in rows], lambda allocation: allocation.id)
 
 
 @post("/admin/allocations/{id:str}/force-release", status_code=202, responses=CHANGE)
-async def force_release(
-    id: str, data: ReleaseAllocation, *, tx: Tx, caller: Caller, ids: Ids, now: datetime
-) -> Allocation:
+async def force_release(id: str, data: ReleaseAllocation, context: Context) -> Allocation:
     """Release anybody's allocation; its timeline says that an operator did."""
-    return await commands.force_release(tx, caller, id, reason=data.reason, ids=ids, now=now)
+    return await commands.force_release(
+        context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now
+    )
 
 
 @post("/admin/allocations/{id:str}/force-cleanup", status_code=202, responses=CHANGE)
-async def force_cleanup(id: str, data: ForceCleanup, tx: Tx, caller: Caller, now: datetime) -> Allocation:
+async def force_cleanup(id: str, data: ForceCleanup, context: Context) -> Allocation:
     """Stand in for the proof of cleanup that a node will not give."""
-    return await commands.force_cleanup(tx, caller, id, data, now=now)
+    return await commands.force_cleanup(context.tx, context.caller, id, data, now=context.now)
 
 
 ROUTER = Router("", tags=["platform"], route_handlers=[list_all_allocations, force_release, force_cleanup])

@@ -1,15 +1,12 @@
 """Operators: the work loop."""
 
-from datetime import datetime
-
 from litestar import Router, get, post
 
+from gpuaas.api.deps import Context
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
-from gpuaas.core.db import Tx
 from gpuaas.core.errors import InsufficientPermissions, NotFound
 from gpuaas.core.work import Worker
-from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.workers import store
 from gpuaas.wire.common import Page
@@ -23,26 +20,26 @@ def named(services: Services, name: str) -> Worker | None:
 
 
 @get("/admin/workers", responses=problems(InsufficientPermissions))
-async def list_workers(tx: Tx, caller: Caller, services: Services) -> Page[WorkerStatus]:
+async def list_workers(context: Context) -> Page[WorkerStatus]:
     """Each worker: what is due, in hand, failing, and whether it is switched off."""
-    caller.require_platform(Permission.FLEET_READ)
-    return Page(items=await store.statuses(tx, services.workers))
+    context.caller.require_platform(Permission.FLEET_READ)
+    return Page(items=await store.statuses(context.tx, context.services.workers))
 
 
 @post("/admin/workers/{worker:str}/disable", status_code=200, responses=CHANGE)
-async def disable_worker(
-    worker: str, data: SwitchWorker, *, tx: Tx, caller: Caller, services: Services, now: datetime
-) -> WorkerStatus:
+async def disable_worker(worker: str, data: SwitchWorker, context: Context) -> WorkerStatus:
     """Break the glass: stop a worker on every replica, without a restart."""
-    return await store.switch(tx, caller, named(services, worker), on=False, reason=data.reason, now=now)
+    return await store.switch(
+        context.tx, context.caller, named(context.services, worker), on=False, reason=data.reason, now=context.now
+    )
 
 
 @post("/admin/workers/{worker:str}/enable", status_code=200, responses=CHANGE)
-async def enable_worker(
-    worker: str, data: SwitchWorker, *, tx: Tx, caller: Caller, services: Services, now: datetime
-) -> WorkerStatus:
+async def enable_worker(worker: str, data: SwitchWorker, context: Context) -> WorkerStatus:
     """Let it work again; it catches up by itself."""
-    return await store.switch(tx, caller, named(services, worker), on=True, reason=data.reason, now=now)
+    return await store.switch(
+        context.tx, context.caller, named(context.services, worker), on=True, reason=data.reason, now=context.now
+    )
 
 
 ROUTER = Router("", tags=["platform"], route_handlers=[list_workers, disable_worker, enable_worker])

@@ -1,15 +1,14 @@
 """Allocations: one submit, reading, release; groups of them; their timeline."""
 
-from datetime import datetime
 from typing import Annotated
 
 from litestar import Router, get, post
 from litestar.params import HeaderParameter, QueryParameter
 from msgspec.structs import replace
 
+from gpuaas.api.deps import Context, Cursor, Limit
 from gpuaas.api.problems import problems
-from gpuaas.api.services import Services
-from gpuaas.core.db import Tx
+from gpuaas.api.unit import Unit
 from gpuaas.core.errors import (
     Conflict,
     IdempotencyKeyReused,
@@ -18,12 +17,10 @@ from gpuaas.core.errors import (
     NotFound,
     RequestInProgress,
 )
-from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import commands, store
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity.commands import SkuUnavailable
-from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.launch.commands import ProjectRequired
 from gpuaas.domain.timeline import store as timeline
@@ -55,57 +52,59 @@ CREATE_PROBLEMS = problems(
 
 @post("/allocations", status_code=202, responses=CREATE_PROBLEMS)
 async def create_allocation(
-    *,
     data: CreateAllocation,
     idempotency_key: KeyHeader,  # noqa: ARG001 - required here; the unit of work reads it
-    tx: Tx,
-    caller: Caller,
-    services: Services,
-    now: datetime,
+    context: Context,
     project: ProjectHeader = None,
 ) -> SubmittedAllocations:
     """Ask for one machine, or for several as a group, all or nothing. Watch the timeline for progress."""
     data = replace(data, project_id=data.project_id or project)
-    return await services.launch.submit(tx, caller, data, now)
+    return await context.services.launch.submit(context.tx, context.caller, data, context.now)
 
 
 @get("/projects/{project_id:str}/allocations", responses=problems(NotFound))
 async def list_allocations(
-    project_id: str, tx: Tx, caller: Caller, *, paging: Paging, status: StatusFilter = None, name: NameFilter = None
+    project_id: str,
+    context: Context,
+    *,
+    status: StatusFilter = None,
+    name: NameFilter = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
 ) -> Page[Allocation]:
     """The project's allocations, also released and failed ones."""
-    await get_project(tx, caller, project_id)
-    rows = await store.list_of_project(tx, project_id, status=status, name=name, paging=paging)
+    paging = Paging.of(limit, cursor)
+    await get_project(context.tx, context.caller, project_id)
+    rows = await store.list_of_project(context.tx, project_id, status=status, name=name, paging=paging)
     return paging.page([view(row) for row in rows], lambda allocation: allocation.id)
 
 
 @get("/allocations/{id:str}", responses=problems(NotFound))
-async def get_allocation(id: str, tx: Tx, caller: Caller) -> Allocation:
+async def get_allocation(id: str, unit: Unit) -> Allocation:
     """One allocation, as observed."""
-    return view(await commands.get(tx, caller, id))
+    return view(commands.readable(*await unit.read(store.AllocationRow, store.GET_AS_CALLER, id)))
 
 
 @post(
     "/allocations/{id:str}/release", status_code=202, responses=problems(NotFound, IllegalMove, InsufficientPermissions)
 )
-async def release_allocation(
-    id: str, data: ReleaseAllocation, *, tx: Tx, caller: Caller, ids: Ids, now: datetime
-) -> Allocation:
+async def release_allocation(id: str, data: ReleaseAllocation, context: Context) -> Allocation:
     """Give the machine back: its local disk is lost, billing stops now. Also retries a failed release."""
-    return await commands.release(tx, caller, id, reason=data.reason, ids=ids, now=now)
+    return await commands.release(context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now)
 
 
 @get("/allocations/{id:str}/timeline", responses=problems(NotFound))
-async def allocation_timeline(id: str, tx: Tx, caller: Caller, paging: Paging) -> Page[Entry]:
+async def allocation_timeline(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Entry]:
     """What happened to it, newest first: who, when, why."""
-    await commands.get(tx, caller, id)
-    return paging.page(await timeline.entries(tx, id, paging), lambda entry: str(entry.id))
+    paging = Paging.of(limit, cursor)
+    await commands.get(context.tx, context.caller, id)
+    return paging.page(await timeline.entries(context.tx, id, paging), lambda entry: str(entry.id))
 
 
 @get("/allocation-groups/{id:str}", responses=problems(NotFound))
-async def get_allocation_group(id: str, tx: Tx, caller: Caller) -> AllocationGroup:
+async def get_allocation_group(id: str, context: Context) -> AllocationGroup:
     """A group and its members."""
-    return await commands.group(tx, caller, id)
+    return await commands.group(context.tx, context.caller, id)
 
 
 @post(
@@ -113,11 +112,11 @@ async def get_allocation_group(id: str, tx: Tx, caller: Caller) -> AllocationGro
     status_code=202,
     responses=problems(NotFound, IllegalMove, InsufficientPermissions),
 )
-async def release_allocation_group(
-    id: str, data: ReleaseAllocation, *, tx: Tx, caller: Caller, ids: Ids, now: datetime
-) -> AllocationGroup:
+async def release_allocation_group(id: str, data: ReleaseAllocation, context: Context) -> AllocationGroup:
     """Release every member that still lives."""
-    return await commands.release_group(tx, caller, id, reason=data.reason, ids=ids, now=now)
+    return await commands.release_group(
+        context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now
+    )
 
 
 ROUTER = Router(

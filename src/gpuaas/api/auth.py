@@ -5,16 +5,13 @@ from datetime import datetime
 from litestar import Response, Router, delete, get, post
 from litestar.datastructures import Cookie
 
-from gpuaas.api.deps import AnyRequest
+from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import COOKIE
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
-from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
-from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity import commands, store
-from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import WrongCredentials
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import CreateToken, LoggedIn, Login, Me, NewToken, Session, SignUp, Token
@@ -38,60 +35,66 @@ def origin_of(request: AnyRequest) -> dict[str, str]:
 
 
 @post("/auth/personal/signup", responses=problems(Conflict, RateLimitExceeded), security=[])
-async def sign_up(data: SignUp, request: AnyRequest, services: Services, now: datetime) -> Response[LoggedIn]:
+async def sign_up(data: SignUp, request: AnyRequest, services: Services) -> Response[LoggedIn]:
     """Make an account with a tenant and a project of its own, and log in."""
+    now = services.clock.now()
     logged_in = await services.accounts.sign_up(data, **origin_of(request), now=now)
     return Response(logged_in, cookies=[session_cookie(logged_in, services, now)])
 
 
 @post("/auth/personal/login", status_code=200, responses=problems(WrongCredentials, RateLimitExceeded), security=[])
-async def login(data: Login, request: AnyRequest, services: Services, now: datetime) -> Response[LoggedIn]:
+async def login(data: Login, request: AnyRequest, services: Services) -> Response[LoggedIn]:
     """Log in with e-mail and password; the token is also set as a session cookie."""
+    now = services.clock.now()
     logged_in = await services.accounts.login(data, **origin_of(request), now=now)
     return Response(logged_in, cookies=[session_cookie(logged_in, services, now)])
 
 
 @post("/auth/logout", status_code=204)
-async def logout(tx: Tx, caller: Caller, now: datetime) -> Response[None]:
+async def logout(context: Context) -> Response[None]:
     """End this session, here and everywhere its token is used."""
-    await commands.logout(tx, caller, now)
+    await commands.logout(context.tx, context.caller, context.now)
     return Response(None, cookies=[Cookie(key=COOKIE, value="", max_age=0, path="/")])
 
 
 @get("/auth/sessions")
-async def list_sessions(tx: Tx, caller: Caller, paging: Paging, now: datetime) -> Page[Session]:
+async def list_sessions(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Session]:
     """Where you are logged in."""
-    return paging.page(await store.sessions(tx, caller, paging, now), lambda session: session.id)
+    paging = Paging.of(limit, cursor)
+    return paging.page(
+        await store.sessions(context.tx, context.caller, paging, context.now), lambda session: session.id
+    )
 
 
 @delete("/auth/sessions/{id:str}", responses=problems(NotFound))
-async def revoke_session(id: str, tx: Tx, caller: Caller, now: datetime) -> None:
+async def revoke_session(id: str, context: Context) -> None:
     """Log out somewhere else."""
-    await commands.revoke_session(tx, caller, id, now)
+    await commands.revoke_session(context.tx, context.caller, id, context.now)
 
 
 @get("/auth/tokens")
-async def list_tokens(tx: Tx, caller: Caller, paging: Paging, now: datetime) -> Page[Token]:
+async def list_tokens(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Token]:
     """Your personal tokens; the secret itself was shown once."""
-    return paging.page(await store.tokens(tx, caller, paging, now), lambda token: token.id)
+    paging = Paging.of(limit, cursor)
+    return paging.page(await store.tokens(context.tx, context.caller, paging, context.now), lambda token: token.id)
 
 
 @post("/auth/tokens", responses=problems(InsufficientPermissions), opt={"shows_secret": True})
-async def create_token(data: CreateToken, tx: Tx, caller: Caller, ids: Ids, now: datetime) -> NewToken:
+async def create_token(data: CreateToken, context: Context) -> NewToken:
     """Make a personal token for scripts: scoped, expiring, revocable."""
-    return await commands.create_token(tx, caller, data, ids=ids, now=now)
+    return await commands.create_token(context.tx, context.caller, data, ids=context.ids, now=context.now)
 
 
 @delete("/auth/tokens/{id:str}", responses=problems(NotFound, InsufficientPermissions))
-async def revoke_token(id: str, tx: Tx, caller: Caller, now: datetime) -> None:
+async def revoke_token(id: str, context: Context) -> None:
     """Revoke a personal token at once."""
-    await commands.revoke_token(tx, caller, id, now)
+    await commands.revoke_token(context.tx, context.caller, id, context.now)
 
 
 @get("/me")
-async def me(tx: Tx, caller: Caller) -> Me:
+async def me(context: Context) -> Me:
     """Who you are and what you can reach."""
-    return await commands.me(tx, caller)
+    return await commands.me(context.tx, context.caller)
 
 
 ROUTER = Router(

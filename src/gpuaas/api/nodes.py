@@ -1,7 +1,6 @@
 """For agents, outside the public contract: enrolment and the link."""
 
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from litestar import Router, WebSocket, post, websocket
@@ -34,10 +33,10 @@ class LitestarSocket:
 
 
 @post("/nodes/enrol", status_code=200, responses=problems(EnrolmentRefused), security=[])
-async def enrol(data: Enrol, services: Services, now: datetime) -> Enrolled:
+async def enrol(data: Enrol, services: Services) -> Enrolled:
     """A machine shows its single-use token and its key, and is a node from then on."""
     async with services.worker_db.write() as tx:
-        node_id = await commands.enrol(tx, data, ids=services.ids, now=now)
+        node_id = await commands.enrol(tx, data, ids=services.ids, now=services.clock.now())
     return Enrolled(node_id=node_id, verifiers=[services.signer.verifier])
 
 

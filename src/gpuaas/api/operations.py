@@ -6,6 +6,7 @@ from litestar import Router, get
 from litestar.params import QueryParameter
 from msgspec.structs import replace
 
+from gpuaas.api.deps import Context, Cursor, Limit
 from gpuaas.api.problems import problems
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
@@ -33,26 +34,32 @@ async def readable(tx: Tx, caller: Caller, id: str) -> Operation:
 
 @get("/operations", responses=problems(NotFound, ProjectRequired))
 async def list_operations(
-    tx: Tx, caller: Caller, paging: Paging, project_id: ProjectFilter = None, subject_id: SubjectFilter = None
+    context: Context,
+    project_id: ProjectFilter = None,
+    subject_id: SubjectFilter = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
 ) -> Page[Operation]:
     """Running and past operations of a project; without phases."""
-    project = await get_project(tx, caller, choose_project(caller, project_id))
-    rows = await store.operations(tx, project.id, subject_id, paging)
+    paging = Paging.of(limit, cursor)
+    project = await get_project(context.tx, context.caller, choose_project(context.caller, project_id))
+    rows = await store.operations(context.tx, project.id, subject_id, paging)
     return paging.page(rows, lambda operation: operation.id)
 
 
 @get("/operations/{id:str}", responses=problems(NotFound))
-async def get_operation(id: str, tx: Tx, caller: Caller) -> Operation:
+async def get_operation(id: str, context: Context) -> Operation:
     """One operation, phase by phase: start, end, duration, by whom."""
-    operation = await readable(tx, caller, id)
-    return replace(operation, phases=phases(await store.operation_entries(tx, id)))
+    operation = await readable(context.tx, context.caller, id)
+    return replace(operation, phases=phases(await store.operation_entries(context.tx, id)))
 
 
 @get("/operations/{id:str}/logs", responses=problems(NotFound))
-async def operation_logs(id: str, tx: Tx, caller: Caller, paging: Paging) -> Page[LogLine]:
+async def operation_logs(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[LogLine]:
     """What the node said while it worked, newest first."""
-    await readable(tx, caller, id)
-    return paging.page(await store.log_lines(tx, id, paging), lambda line: str(line.seq))
+    paging = Paging.of(limit, cursor)
+    await readable(context.tx, context.caller, id)
+    return paging.page(await store.log_lines(context.tx, id, paging), lambda line: str(line.seq))
 
 
 ROUTER = Router("", tags=["operations"], route_handlers=[list_operations, get_operation, operation_logs])

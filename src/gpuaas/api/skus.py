@@ -2,32 +2,30 @@
 
 from litestar import Router, get, post
 
+from gpuaas.api.deps import Context
 from gpuaas.api.problems import problems
-from gpuaas.api.services import Services
-from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
 from gpuaas.domain.capacity import commands, store
-from gpuaas.domain.identity.callers import Caller
 from gpuaas.wire.capacity import AskPlacement, Placement, Sku
 from gpuaas.wire.common import Page
 
 
 @get("/skus")
-async def list_skus(tx: Tx, caller: Caller, services: Services) -> Page[Sku]:  # noqa: ARG001 - signed-in callers only
+async def list_skus(context: Context) -> Page[Sku]:
     """What is sold, with its price and how much of it is free now."""
-    return Page(items=commands.with_availability(await store.skus(tx), services.index.free()))
+    return Page(items=commands.with_availability(await store.skus(context.tx), context.services.index.free()))
 
 
 @get("/skus/{sku:str}", responses=problems(NotFound))
-async def get_sku(sku: str, tx: Tx, caller: Caller, services: Services) -> Sku:  # noqa: ARG001 - as above
+async def get_sku(sku: str, context: Context) -> Sku:
     """One SKU."""
-    return commands.with_availability([await store.sku(tx, sku)], services.index.free())[0]
+    return commands.with_availability([await store.sku(context.tx, sku)], context.services.index.free())[0]
 
 
 @post("/placement/explain", status_code=200, responses=problems(NotFound))
-async def explain_placement(data: AskPlacement, tx: Tx, caller: Caller) -> Placement:  # noqa: ARG001 - as above
+async def explain_placement(data: AskPlacement, context: Context) -> Placement:
     """Where a would-be request would go; or why not, and what would fit."""
-    return await commands.explain_placement(tx, data)
+    return await commands.explain_placement(context.tx, data)
 
 
 ROUTER = Router("", tags=["capacity"], route_handlers=[list_skus, get_sku, explain_placement])

@@ -14,9 +14,11 @@ from gpuaas.api.deps import AnyRequest
 from gpuaas.api.edge import token_of
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
-from gpuaas.api.unit import authenticate
+from gpuaas.api.unit import admit
 from gpuaas.core.errors import NotFound, Problem
+from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
+from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor
@@ -70,7 +72,7 @@ class Follower:
 
     async def _look(self) -> list[store.Followed]:
         async with self._services.api_db.write() as tx:
-            caller = await authenticate(tx, self._token, self._services)
+            caller = admit(await identity.enter(tx, token_hash(self._token)), self._services)
             await get_project(tx, caller, self._project_id)
             return await store.follow(tx, self._project_id, self._subject_id, self._after, BATCH)
 
@@ -91,7 +93,7 @@ async def project_events(
     """Everything that happens in a project, as it happens; resume with Last-Event-ID."""
     token = token_of(request.scope)
     async with services.api_db.write() as tx:
-        caller = await authenticate(tx, token, services)
+        caller = admit(await identity.enter(tx, token_hash(token)), services)
         await get_project(tx, caller, project_id)
         after = Cursor.parse(last_event_id or "") or await store.here(tx)
     return stream(Follower(services, token, project_id, None, after))
@@ -104,7 +106,7 @@ async def allocation_events(
     """One allocation's timeline from its beginning, then as it happens; resume with Last-Event-ID."""
     token = token_of(request.scope)
     async with services.api_db.write() as tx:
-        caller = await authenticate(tx, token, services)
+        caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.get(tx, caller, id)
     after = Cursor.parse(last_event_id or "") or Cursor(0, 0)
     return stream(Follower(services, token, row.project_id, id, after))

@@ -4,9 +4,8 @@ The answer is held until the commit, so that nobody is told of what did not happ
 idempotency key in the same transaction. A request that lost a race runs again from the start.
 """
 
-import asyncio
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from litestar.enums import ScopeType
@@ -23,6 +22,7 @@ from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.timeline.store import audit_denial
 
+T = TypeVar("T")
 TRIES = 8
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 log = structlog.get_logger()
@@ -41,23 +41,27 @@ class Unit:
         self._services, self._scope, self._body = services, scope, body
         self._stack = AsyncExitStack()
         self._entered: tuple[Tx, Caller] | None = None
-        self._door = asyncio.Lock()  # a route's dependencies are resolved side by side
         self._key: Idempotency | None = None
         self.raced = False
         self.denied: Problem | None = None
 
     async def enter(self) -> tuple[Tx, Caller]:
         """The caller and their transaction, in which they see what is theirs."""
-        async with self._door:
-            if self._entered is None:
-                token = token_of(self._scope)
-                is_operators = self._scope["path"].startswith("/api/v1/admin/")
-                db = self._services.operator_db if is_operators else self._services.api_db
-                tx = await self._stack.enter_async_context(db.write(self._route))
-                caller = await authenticate(tx, token, self._services)
-                self._entered = tx, caller
-                await self._begin_idempotency(tx, caller)
-            return self._entered
+        token = token_of(self._scope)
+        is_operators = self._scope["path"].startswith("/api/v1/admin/")
+        db = self._services.operator_db if is_operators else self._services.api_db
+        tx = await self._stack.enter_async_context(db.write(self._route))
+        caller = admit(await identity.enter(tx, token_hash(token)), self._services)
+        self._entered = tx, caller
+        await self._begin_idempotency(tx, caller)
+        return self._entered
+
+    async def read(self, type: type[T], sql: str, *args: object) -> tuple[Caller, T | None]:
+        """One autocommitted statement in which the caller enters and reads: no transaction around it to pay for."""
+        token = token_of(self._scope)
+        async with self._services.api_db.read() as tx:
+            entered, found = await identity.enter_and_read(tx, token_hash(token), type, sql, *args)
+        return admit(entered, self._services), found
 
     @property
     def _route(self) -> str:
@@ -102,8 +106,8 @@ class Unit:
             await audit_denial(tx, actor=actor, action=action, target=target, at=now)
 
 
-async def authenticate(tx: Tx, token: str, services: Services) -> Caller:
-    entered = await identity.enter(tx, token_hash(token))
+def admit(entered: identity.Entered | None, services: Services) -> Caller:
+    """The caller behind a token, or why not."""
     if entered is None:
         raise TokenInvalid("This token is unknown or was revoked. Log in again.")
     if entered.expires_at <= services.clock.now():

@@ -24,7 +24,7 @@ CALLS = {
 SPAWNS = {"os.posix_spawn", "subprocess.Popen"}
 CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 NAMED_CALLERS = 3
-UNNAMED = {"gpuaas.core.points", "gpuaas.core.db"}
+UNNAMED = ("gpuaas.core.points", "gpuaas.core.db", "gpuaas.main.")
 
 
 class Points(Protocol):
@@ -117,7 +117,7 @@ def callers() -> str:
     frame = inspect.currentframe()
     while frame is not None and len(found) < NAMED_CALLERS:
         module = str(frame.f_globals.get("__name__", ""))
-        if module.startswith("gpuaas.") and module not in UNNAMED:
+        if module.startswith("gpuaas.") and not module.startswith(UNNAMED):
             found.append(f"{module.rpartition('.')[2]}.{frame.f_code.co_name}")
         frame = frame.f_back
     return " < ".join(found)

@@ -108,7 +108,7 @@ class Demo:
             for index in range(count):
                 slot = await capacity.slot(tx, node_id, index)
                 if slot.approved_by is None:
-                    await capacity_commands.approve_slot(tx, operator, node_id, index, now=self._now)
+                    await capacity_commands.approve_slot(tx, operator, node_id, index, reason="demo", now=self._now)
 
     def _slice(self) -> capacity.SkuRow:
         return capacity.SkuRow(

@@ -22,7 +22,12 @@ STARTING = (Status.REQUESTED, Status.PROVISIONING, Status.RESTARTING)
 
 
 async def get(tx: Tx, caller: Caller, id: str) -> AllocationRow:
-    row = await store.get(tx, id)
+    return readable(caller, await store.get(tx, id))
+
+
+def readable(caller: Caller, row: AllocationRow | None) -> AllocationRow:
+    if row is None:
+        raise NotFound("allocation")
     caller.require(Permission.ALLOCATIONS_READ, "allocation", row)
     return row
 

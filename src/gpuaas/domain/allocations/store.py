@@ -196,6 +196,7 @@ SEEN = """
     ) as slots
     from allocations a join nodes n on n.id = a.node_id
 """
+GET_AS_CALLER = f"{SEEN} where a.id = $2"  # $1 is the caller's token
 LIST_PROJECT = f"""
     {SEEN} where a.project_id = $1 and ($2::text is null or a.status = $2) and ($3::text is null or a.name = $3)
         and a.id < $4 order by a.id desc limit $5

@@ -179,14 +179,14 @@ async def change_intent(tx: Tx, caller: Caller, id: str, to: Intent, *, reason: 
     return store.node_view(await store.move_node(tx, row, to, actor=caller.actor, reason=reason, now=now))
 
 
-async def approve_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, now: datetime) -> Slot:
+async def approve_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reason: str, now: datetime) -> Slot:
     caller.require_platform(Permission.FLEET_OPERATE)
     await store.node(tx, node_id, lock=True)
     slot = await store.slot(tx, node_id, index)
     if await store.is_held_whole(tx, node_id):
         raise Conflict("The node is held whole by an allocation; a slot cannot join it now. Approve it after release.")
     await store.approve_slot(tx, slot.id, by=caller.actor, now=now)
-    return await _slot_changed(tx, caller, slot, "approve", now=now, reason="")
+    return await _slot_changed(tx, caller, slot, "approve", now=now, reason=reason)
 
 
 async def disable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reason: str, now: datetime) -> Slot:
@@ -197,13 +197,13 @@ async def disable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reas
     return await _slot_changed(tx, caller, slot, "disable", now=now, reason=reason)
 
 
-async def enable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, now: datetime) -> Slot:
+async def enable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reason: str, now: datetime) -> Slot:
     caller.require_platform(Permission.FLEET_OPERATE)
     slot = await store.slot(tx, node_id, index)
     if slot.status is SlotStatus.CANDIDATE:
         raise Conflict("This slot was never approved. Approve it instead.")
     await store.disable_slot(tx, slot.id, None, "")
-    return await _slot_changed(tx, caller, slot, "enable", now=now, reason="")
+    return await _slot_changed(tx, caller, slot, "enable", now=now, reason=reason)
 
 
 async def _slot_changed(tx: Tx, caller: Caller, slot: Slot, verb: str, *, now: datetime, reason: str) -> Slot:

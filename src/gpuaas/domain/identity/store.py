@@ -1,10 +1,11 @@
 """Rows of people, tenants, projects, sessions and tokens."""
 
 from datetime import datetime
+from typing import TypeVar
 
 from msgspec import Struct
 
-from gpuaas.core.db import Tx
+from gpuaas.core.db import Tx, decode
 from gpuaas.core.errors import NotFound
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity.callers import Caller
@@ -20,8 +21,10 @@ from gpuaas.wire.identity import (
     User,
 )
 
+T = TypeVar("T")
 
-class Entered(Struct, frozen=True, kw_only=True):
+
+class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{field}"):
     """What the database says of a token; its row fence is set for the rest of the transaction unless it expired."""
 
     user_id: str
@@ -74,6 +77,20 @@ class PlacedProject(Project, frozen=True, kw_only=True):
 
 async def enter(tx: Tx, token_hash: bytes) -> Entered | None:
     return await tx.maybe(Entered, "select * from enter($1)", token_hash)
+
+
+async def enter_and_read(
+    tx: Tx, token_hash: bytes, type: type[T], sql: str, *args: object
+) -> tuple[Entered | None, T | None]:
+    """Both in one statement; `sql` selects at most one row with `id`, its parameters begin at $2.
+
+    The fence is up before the row is looked for: a subquery that is kept apart by `offset 0` and refers to the caller
+    can only be run once the caller is there.
+    """
+    row = await tx.connection.fetchrow(ENTER_AND_READ.format(sql=sql), token_hash, *args)
+    if row is None:
+        return None, None
+    return decode(Entered, row), decode(type, row) if row["id"] is not None else None
 
 
 async def use_attempt(tx: Tx, bucket: str, *, limit: int, window_seconds: int) -> int:
@@ -176,6 +193,11 @@ async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
         raise NotFound("token")
 
 
+ENTER_AND_READ = """
+    select caller.*, found.* from enter($1) as caller left join lateral (
+        select * from ({sql}) as row where caller.caller_user_id is not null offset 0
+    ) as found on true
+"""
 USE_ATTEMPT = """
     insert into rate_limits as kept (bucket, window_started_at, used) values ($1, clock_timestamp(), 1)
     on conflict (bucket) do update set
