@@ -1,0 +1,64 @@
+"""The whole path in one process: routes, loops, link, a real agent, an engine in memory."""
+
+from pathlib import Path
+
+from gpuaas.core.clock import SystemClock
+from gpuaas.engines.fake import FakeEngine
+from gpuaas.wire.allocations import Status
+from tests.live import agent, eventually, serving
+from tests.world import World
+
+
+async def reaches(world: World, id: str, status: Status) -> None:
+    async def is_there() -> bool:
+        return (await world.get(id)).status is status
+
+    await eventually(is_there)
+
+
+async def test_a_machine_comes_and_goes_over_a_real_link(migrated: str, tmp_path: Path) -> None:
+    engine = FakeEngine(clock=SystemClock().now)
+    async with serving(migrated, tmp_path) as (world, url):
+        await world.furnish()
+        async with agent(world, url, tmp_path / "node", engine):
+            id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]
+            await reaches(world, id, Status.ACTIVE)
+            assert list(engine.environments) == [id]
+            (await world.release(id)).raise_for_status()
+            await reaches(world, id, Status.RELEASED)
+            assert engine.environments == {}
+
+
+async def test_a_machine_released_while_its_agent_is_away_is_removed_when_it_is_back(
+    migrated: str, tmp_path: Path
+) -> None:
+    engine = FakeEngine(clock=SystemClock().now)
+    async with serving(migrated, tmp_path) as (world, url):
+        await world.furnish()
+        async with agent(world, url, tmp_path / "node", engine):
+            id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]
+            await reaches(world, id, Status.ACTIVE)
+        (await world.release(id)).raise_for_status()
+        async with agent(world, url, tmp_path / "node", engine):
+            await reaches(world, id, Status.RELEASED)
+        assert engine.environments == {}
+
+
+async def test_a_machine_that_stopped_unasked_is_booted_again(migrated: str, tmp_path: Path) -> None:
+    engine = FakeEngine(clock=SystemClock().now)
+    async with serving(migrated, tmp_path) as (world, url):
+        await world.furnish()
+        async with agent(world, url, tmp_path / "node", engine):
+            id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]
+            await reaches(world, id, Status.ACTIVE)
+        await world.db.pool.execute("update allocations set status_since = status_since - interval '5 seconds'")
+        await engine.close(stop_environments=True)
+        async with agent(world, url, tmp_path / "node", engine):
+
+            async def is_back() -> bool:
+                row = await world.get(id)
+                return (row.status, row.boot, row.observed_boot) == (Status.ACTIVE, 2, 2)
+
+            await eventually(is_back)
+        phases = [entry.phase for entry in await world.timeline(id)]
+        assert phases[-5:] == ["restarting", "preparing", "booting", "access_ready", "active"]
