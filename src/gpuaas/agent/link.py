@@ -16,7 +16,7 @@ from gpuaas.wire.link import BEAT_SECONDS, Ack, Beat, Challenge, Down, Hello, Ta
 FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
 LONGEST_RETRY_SECONDS = 8.0
 MOST_DOUBLINGS = 8
-STEADY_SECONDS = 10.0  # a link that lived this long was good: the next retry is a first one again
+STEADY_SECONDS = 3.0  # a link that lived this long was good: the next retry is a first one again
 OPENING_SECONDS = 10.0
 PING_SECONDS = 5.0  # asked this often and answered within as long, or the server counts as dead
 CLOSING_SECONDS = 1.0

@@ -57,6 +57,7 @@ BATCH = 500
 UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
 log = structlog.get_logger()
 decoder: msgspec.msgpack.Decoder[Up] = msgspec.msgpack.Decoder(Up)
+WEIGHTS = (LogLines, Progress, Report, Result)  # a batch is named after the weightiest of its messages
 AWAY = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
 
 
@@ -231,8 +232,9 @@ class Links:
             return
         try:
             for row in rows:
-                self._points.reach("link:send")
+                self._points.reach(f"link:before {row.kind}")
                 await link.send(self._signer.sign(self._body(row)))
+                self._points.reach(f"link:after {row.kind}")
         except (TimeoutError, OSError, RuntimeError) as error:  # after the next hello they are sent again
             log.warning("link.send_failed", node=node_id, error=repr(error))
 
@@ -283,7 +285,8 @@ class Links:
 
     async def _write_together(self, batch: list[Written]) -> None:
         acks: dict[Link, list[str]] = {}
-        async with self._db.write() as tx:
+        heaviest = max(WEIGHTS.index(type(message)) for _, message in batch)
+        async with self._db.write(f"{WEIGHTS[heaviest].__name__} of the node") as tx:
             for link, message in batch:
                 await self._write_one(tx, link, message)
                 if isinstance(message, Result):
@@ -291,6 +294,7 @@ class Links:
         for link, task_ids in acks.items():
             with suppress(TimeoutError, OSError, RuntimeError):  # not acknowledged, it is told again: no harm
                 await link.send(Ack(task_ids=task_ids))
+                self._points.reach("link:after acknowledgement")
 
     async def _write_one(self, tx: Tx, link: Link, message: Progress | LogLines | Result | Report) -> None:
         match message:
