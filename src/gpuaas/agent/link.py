@@ -15,6 +15,7 @@ from gpuaas.wire.link import BEAT_SECONDS, Ack, Beat, Challenge, Down, Hello, Ta
 
 FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
 LONGEST_RETRY_SECONDS = 8.0
+TRIES_PER_DOUBLING = 2  # an outage of a few seconds, a restart, never costs the longest wait
 MOST_DOUBLINGS = 8
 STEADY_SECONDS = 3.0  # a link that lived this long was good: the next retry is a first one again
 OPENING_SECONDS = 10.0
@@ -129,7 +130,7 @@ class Link:
 
     def _delay(self, failures: int) -> float:
         """Full jitter: a fleet that lost its server comes back spread out, and no agent waits long."""
-        doublings = min(max(failures - 1, 0), MOST_DOUBLINGS)
+        doublings = min(max(failures - 1, 0) // TRIES_PER_DOUBLING, MOST_DOUBLINGS)
         ceiling = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * (1 << doublings))
         return ceiling * int.from_bytes(self._randomness(4), "big") / (1 << 32)
 
