@@ -202,7 +202,8 @@ class Links:
         """Send queued tasks down, as hinted and every so often unasked, until cancelled."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), REPLICA_SECONDS)
+                async with asyncio.timeout(REPLICA_SECONDS):
+                    await self._wake.wait()
             self._wake.clear()
             waiting, self._waiting = self._waiting or set(self._links), set()
             try:

@@ -66,7 +66,8 @@ class Follower:
 
     async def _woken(self, seconds: float) -> bool:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
             return True
         return False
 

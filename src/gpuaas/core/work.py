@@ -73,7 +73,8 @@ class Loop:
                     continue
                 if not found:
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._wake.wait(), IDLE_SECONDS * (0.75 + self._jitter() / 2))
+                        async with asyncio.timeout(IDLE_SECONDS * (0.75 + self._jitter() / 2)):
+                            await self._wake.wait()
                 self._wake.clear()
         finally:
             heart.cancel()

@@ -64,7 +64,8 @@ class Index:
         """Follow changes until cancelled."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), REFRESH_SECONDS)
+                async with asyncio.timeout(REFRESH_SECONDS):
+                    await self._wake.wait()
             self._wake.clear()
             stale, self._stale = self._stale, set()
             try:
