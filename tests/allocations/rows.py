@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gpuaas.domain.allocations.reconcile import Seen
-from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.allocations.store import AllocationRow, Seen
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.capacity import Shape

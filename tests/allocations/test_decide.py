@@ -13,12 +13,12 @@ from gpuaas.domain.allocations.reconcile import (
     Decision,
     Move,
     Queue,
-    Seen,
     Settle,
     decide,
     is_proven,
 )
 from gpuaas.domain.allocations.states import LIVE, MACHINE
+from gpuaas.domain.allocations.store import Seen
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.link import TaskKind

@@ -134,6 +134,7 @@ async def connect(dsn: str, role: DbRole, *, hints: Hints, points: Points | None
             "application_name": f"gpuaas:{role.value}",
             "statement_timeout": "30s",
             "idle_in_transaction_session_timeout": "15s",
+            "lock_timeout": "5s",
             "timezone": "UTC",
             "jit": "off",
         },

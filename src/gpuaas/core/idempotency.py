@@ -1,6 +1,7 @@
 """A mutation asked for twice is done once: the key is the first row of its transaction, the answer its last.
 
-A duplicate that arrives while the first runs waits on that row, then gets the stored bytes. Only 2xx is kept, so a
+A duplicate that arrives while the first runs waits on that row, as long as core/db.py lets any lock be waited for, then
+gets the stored bytes. Only 2xx is kept, so a
 refusal, which rolls back, may be tried again.
 """
 
@@ -14,7 +15,6 @@ from gpuaas.core.errors import IdempotencyKeyReused, RequestInProgress
 from gpuaas.core.secrets import MasterKey
 
 KEEP = "24 hours"
-WAIT = "5s"
 
 
 class Stored(Struct, frozen=True):
@@ -39,7 +39,6 @@ class Idempotency(Struct, frozen=True):
 
     async def begin(self, tx: Tx, master: MasterKey) -> Stored | None:
         """None: go on, the key is ours. Otherwise the answer given before."""
-        await tx.run(f"set local lock_timeout = '{WAIT}'")
         try:
             fresh = await tx.value(BEGIN, self.caller, self.route, self.key, self.request_hash)
         except asyncpg.LockNotAvailableError as error:

@@ -1,6 +1,5 @@
 """Rows of personal public keys."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 import asyncpg
@@ -49,13 +48,6 @@ async def get(tx: Tx, id: str) -> SshKeyRow:
     if row is None:
         raise NotFound("ssh_key")
     return row
-
-
-async def of_user(tx: Tx, user_id: str, ids: Sequence[str]) -> list[SshKeyRow]:
-    """Of these keys, the ones that are this person's."""
-    return await tx.all(
-        SshKeyRow, "select * from ssh_keys where user_id = $1 and id = any ($2) order by id", user_id, ids
-    )
 
 
 async def list_of(tx: Tx, user_id: str, paging: Paging) -> list[SshKeyRow]:

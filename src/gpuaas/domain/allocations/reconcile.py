@@ -8,7 +8,7 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import store
-from gpuaas.domain.allocations.store import AllocationRow, Change
+from gpuaas.domain.allocations.store import AllocationRow, Change, Seen
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
@@ -23,16 +23,6 @@ RELEASE_LIMIT = timedelta(minutes=5)
 REMOVE_ATTEMPTS = 3
 CLEANUP_PAUSE = timedelta(minutes=1)  # between looks at a failed allocation whose cleanup is not proven
 SYSTEM = "system"
-
-
-class Seen(Struct, frozen=True, kw_only=True):
-    """All a decision may look at."""
-
-    row: AllocationRow
-    task: TaskRow | None  # the newest
-    holds: list[str]
-    attempts: int  # removals tried in the current operation
-    blocked: bool  # its slots are out of sale until cleanup is proven
 
 
 class Queue(Struct, frozen=True):
@@ -151,7 +141,7 @@ class AllocationWorker:
 
     async def __call__(self, row_id: str) -> None:
         async with self._db.read() as tx:
-            seen = await look(tx, row_id)
+            seen = await store.look(tx, row_id)
         now = self._clock.now()
         decision = decide(seen, now)
         if decision is None:
@@ -205,17 +195,6 @@ class AllocationWorker:
         if row.status is Status.RELEASING:
             await store.move(tx, row, Status.RELEASE_FAILED, actor=SYSTEM, note=note, now=now)
             await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason=note, now=now)
-
-
-async def look(tx: Tx, id: str) -> Seen:
-    row = await store.get(tx, id)
-    return Seen(
-        row=row,
-        task=await tasks.latest(tx, id),
-        holds=await store.holds(tx, id),
-        attempts=await tasks.attempts(tx, row.operation_id, TaskKind.REMOVE),
-        blocked=await capacity.is_cleanup_blocked(tx, id),
-    )
 
 
 async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: str, now: datetime) -> None:

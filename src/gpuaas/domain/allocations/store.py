@@ -10,10 +10,12 @@ from gpuaas.core.logs import correlation_id
 from gpuaas.core.outbox import TOPIC as OUTBOX
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.states import MACHINE
+from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
 from gpuaas.wire.allocations import AllocationSlot, Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
+from gpuaas.wire.link import TaskKind
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 
@@ -64,6 +66,16 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
         return Subject(kind="allocation", id=self.id, tenant_id=self.tenant_id, project_id=self.project_id)
 
 
+class Seen(Struct, frozen=True, kw_only=True):
+    """All a decision may look at."""
+
+    row: AllocationRow
+    task: TaskRow | None  # the newest
+    holds: list[str]
+    attempts: int  # removals tried in the current operation
+    blocked: bool  # its slots are out of sale until cleanup is proven
+
+
 class OfflineNode(Struct, frozen=True, kw_only=True):
     offline_since: datetime | None
     offline_for: timedelta
@@ -110,6 +122,11 @@ async def list_of_fleet(tx: Tx, *, status: Status | None, node_id: str | None, p
 
 async def list_of_group(tx: Tx, group_id: str) -> list[AllocationRow]:
     return await tx.all(AllocationRow, f"{SEEN} where a.group_id = $1 order by a.id", group_id)
+
+
+async def look(tx: Tx, id: str) -> Seen:
+    """One statement, so that all facts are of one moment."""
+    return await tx.one(Seen, LOOK, id, TaskKind.REMOVE.value)
 
 
 async def live_on_node(tx: Tx, node_id: str) -> list[AllocationRow]:
@@ -184,10 +201,6 @@ async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta)
     return await tx.one(OfflineNode, COUNT_OFFLINE, node_id, now, at_most)
 
 
-async def holds(tx: Tx, allocation_id: str) -> list[str]:
-    return await tx.column("select kind || ' ' || ref from holds where allocation_id = $1 order by 1", allocation_id)
-
-
 SEEN = """
     select a.*, n.offline_since as node_offline_since, (
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
@@ -195,6 +208,15 @@ SEEN = """
         from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
     ) as slots
     from allocations a join nodes n on n.id = a.node_id
+"""
+LOOK = """
+    select to_jsonb(a) as row,
+        (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id order by seq desc limit 1) as task,
+        array(select kind || ' ' || ref from holds where allocation_id = a.id order by 1) as holds,
+        (select count(*) from node_tasks t where t.operation_id = a.operation_id and t.kind = $2) as attempts,
+        exists (select from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
+            and c.released_at is null and s.cleanup_blocked_at is not null) as blocked
+    from allocations a where a.id = $1
 """
 GET_AS_CALLER = f"{SEEN} where a.id = $2"  # $1 is the caller's token
 LIST_PROJECT = f"""

@@ -82,7 +82,7 @@ class _SlotRow(Struct, frozen=True):
 
 
 async def skus(tx: Tx, only: str | None = None) -> list[SkuRow]:
-    return await tx.all(SkuRow, SKUS, only)
+    return await tx.all(SkuRow, SKUS.format(sku="$1"), only)
 
 
 async def sku(tx: Tx, name: str) -> SkuRow:
@@ -260,17 +260,13 @@ async def end_claims(tx: Tx, allocation_id: str, node_id: str, *, now: datetime)
     tx.hint(CAPACITY, node_id)
 
 
-async def is_cleanup_blocked(tx: Tx, allocation_id: str) -> bool:
-    return bool(await tx.value(CLEANUP_BLOCKED, allocation_id))
-
-
 async def block_slots(tx: Tx, allocation_id: str, node_id: str, *, now: datetime) -> None:
     """Cleanup could not be proven: the slots are not sold again until it is."""
     await tx.run(BLOCK_SLOTS, allocation_id, now)
     tx.hint(CAPACITY, node_id)
 
 
-SKUS = """
+SKUS = """  -- {sku} is the parameter that names one, or null for all
     select k.sku, k.title, k.shape, k.gpu_family, k.allowed_counts, k.simulated, p.id as price_id, p.amount_minor,
         p.currency, (
             select coalesce(jsonb_agg(jsonb_build_object('name', z.name, 'gpu_count', z.gpu_count, 'vcpus', z.vcpus,
@@ -278,7 +274,7 @@ SKUS = """
             from sku_sizes z where z.sku = k.sku
         ) as sizes
     from skus k join prices p on p.sku_key = k.key and p.valid @> clock_timestamp()
-    where k.active and ($1::text is null or k.sku = $1) order by k.key
+    where k.active and ({sku}::text is null or k.sku = {sku}) order by k.key
 """
 ADD_SKU = """
     insert into skus (sku, title, shape, gpu_family, allowed_counts, simulated) values ($1, $2, $3, $4, $5, $6)
@@ -356,10 +352,6 @@ UNBLOCK_SLOTS = """
     update slots set cleanup_blocked_at = null
     where id in (select slot_id from claims where allocation_id = $1 and released_at is null)
         and cleanup_blocked_at is not null
-"""
-CLEANUP_BLOCKED = """
-    select exists (select from claims c join slots s on s.id = c.slot_id
-        where c.allocation_id = $1 and c.released_at is null and s.cleanup_blocked_at is not null)
 """
 BLOCK_SLOTS = """
     update slots set cleanup_blocked_at = coalesce(cleanup_blocked_at, $2)

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Problem, Raced, ValidationError
+from gpuaas.core.errors import NotFound, Problem, Raced, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.domain.access import store as access
 from gpuaas.domain.allocations.views import view
@@ -118,20 +118,23 @@ class Launch:
 
 
 async def check(tx: Tx, caller: Caller, data: CreateAllocation) -> Order:
-    project = await identity.project(tx, choose_project(caller, data.project_id))
-    caller.require(Permission.ALLOCATIONS_CREATE, "project", project)
-    skus = await capacity.skus(tx, data.sku)
-    if not skus:
+    project_id = choose_project(caller, data.project_id)
+    found = await store.find(
+        tx, project_id=project_id, sku=data.sku, user_id=caller.user_id, ssh_key_ids=data.ssh_key_ids
+    )
+    if found.project is None:
+        raise NotFound("project")
+    caller.require(Permission.ALLOCATIONS_CREATE, "project", found.project)
+    if found.sku is None:
         raise ValidationError(f"There is no SKU named {data.sku}. See GET /skus.", errors={"sku": "unknown"})
-    size = choose_size(skus[0], data.gpu_count, data.size)
-    keys = await access.of_user(tx, caller.user_id, data.ssh_key_ids)
-    missing = sorted(set(data.ssh_key_ids) - {key.id for key in keys})
+    size = choose_size(found.sku, data.gpu_count, data.size)
+    missing = sorted(set(data.ssh_key_ids) - {key.id for key in found.keys})
     if missing:
         raise ValidationError(
             "Not all of these are SSH keys of yours. See GET /ssh-keys.",
             errors={"ssh_key_ids": f"unknown: {missing[0]}"},
         )
-    return Order(project=project, sku=skus[0], size=size, keys=keys, data=data)
+    return Order(project=found.project, sku=found.sku, size=size, keys=found.keys, data=data)
 
 
 def choose_project(caller: Caller, given: str | None) -> str:

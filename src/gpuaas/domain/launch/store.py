@@ -8,7 +8,10 @@ from msgspec import Struct, to_builtins
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, Raced
 from gpuaas.core.logs import correlation_id
+from gpuaas.domain.access.store import SshKeyRow
 from gpuaas.domain.allocations.store import ALLOCATIONS, AllocationRow
+from gpuaas.domain.capacity.store import SKUS, SkuRow
+from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.environments import AuthorizedKey
 
@@ -43,6 +46,19 @@ class NewAllocation(Struct, frozen=True, kw_only=True):
     ssh_key_ids: list[str]
 
 
+class Found(Struct, frozen=True, kw_only=True):
+    """What a request names, as far as the caller may see it."""
+
+    project: PlacedProject | None
+    sku: SkuRow | None
+    keys: list[SshKeyRow]
+
+
+async def find(tx: Tx, *, project_id: str, sku: str, user_id: str, ssh_key_ids: list[str]) -> Found:
+    """All three in one statement: this is the hot path."""
+    return await tx.one(Found, FIND, project_id, sku, user_id, ssh_key_ids)
+
+
 async def add_group(tx: Tx, id: str, tenant_id: str, project_id: str, *, created_by: str, now: datetime) -> None:
     await tx.run(ADD_GROUP, id, tenant_id, project_id, created_by, now)
 
@@ -67,6 +83,12 @@ async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
     return row
 
 
+FIND = f"""
+    select (select to_jsonb(p) from projects p where p.id = $1) as project,
+        (select to_jsonb(s) from ({SKUS.format(sku="$2")}) s) as sku,
+        (select coalesce(jsonb_agg(to_jsonb(k) order by k.id), '[]') from ssh_keys k
+            where k.user_id = $3 and k.id = any ($4)) as keys
+"""
 ADD_GROUP = """
     insert into allocation_groups (id, tenant_id, project_id, created_by, created_at) values ($1, $2, $3, $4, $5)
 """

@@ -66,10 +66,6 @@ async def latest(tx: Tx, allocation_id: str) -> TaskRow | None:
     return await tx.maybe(TaskRow, LATEST, allocation_id)
 
 
-async def attempts(tx: Tx, operation_id: str, kind: TaskKind) -> int:
-    return int(await tx.value(ATTEMPTS, operation_id, kind.value))
-
-
 async def take_queued(tx: Tx, node_ids: Iterable[str], limit: int) -> list[TaskRow]:
     """Queued tasks of these nodes, marked as sent: the caller sends them now, or the next `hello` will."""
     return await tx.all(TaskRow, TAKE_QUEUED, list(node_ids), limit)
@@ -127,7 +123,6 @@ QUEUE = """
         coalesce((select max(seq) from node_tasks where allocation_id = $3), 0) + 1
 """
 LATEST = "select * from node_tasks where allocation_id = $1 order by seq desc limit 1"
-ATTEMPTS = "select count(*) from node_tasks where operation_id = $1 and kind = $2"
 TAKE_QUEUED = """
     with taken as (
         update node_tasks set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
