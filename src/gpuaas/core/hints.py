@@ -7,6 +7,7 @@ its own: a NOTIFY inside a business transaction takes a global lock at commit an
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import asyncpg
 import msgspec
@@ -16,6 +17,7 @@ Hint = tuple[str, str]  # topic, row id
 Listener = Callable[[str, bool], None]  # row id, whether it came from another replica
 
 CHANNEL = "gpuaas_hints"
+QUIET_SECONDS = 10.0  # without anything to send, after which the connection is tried
 PAYLOAD_LIMIT = 7000  # PostgreSQL allows 8000 bytes
 log = structlog.get_logger()
 
@@ -60,10 +62,16 @@ class Hints:
                 await asyncio.sleep(1)
 
     async def _pump(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-        while True:
-            await self._wake.wait()
+        """Who only listens would never learn that the connection is gone: it is told of a cut, and asks when it is quiet."""
+        connection.add_termination_listener(lambda _: self._wake.set())
+        while not connection.is_closed():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(QUIET_SECONDS):
+                    await self._wake.wait()
             self._wake.clear()
             batch, self._outgoing = list(self._outgoing), {}
+            if not batch and not connection.is_closed():
+                await connection.execute("select 1", timeout=QUIET_SECONDS)
             for payload in self._payloads(batch):
                 await connection.execute("select pg_notify($1, $2)", CHANNEL, payload)
 
