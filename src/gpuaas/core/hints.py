@@ -62,7 +62,7 @@ class Hints:
                 await asyncio.sleep(1)
 
     async def _pump(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-        """Who only listens would never learn that the connection is gone: it is told of a cut, and asks when it is quiet."""
+        """Who only listens learns nothing of a lost connection: so a cut wakes us, and we ask when it is quiet."""
         connection.add_termination_listener(lambda _: self._wake.set())
         while not connection.is_closed():
             with suppress(TimeoutError):

@@ -109,7 +109,8 @@ class Loop:
             with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                 await self._failed(row_id, repr(error))
         finally:
-            self._running.pop(row_id, None)
+            if self._running.get(row_id) is asyncio.current_task():  # let go of, it may have been claimed again already
+                del self._running[row_id]
             if row_id in self._hinted:
                 self._wake.set()
 
