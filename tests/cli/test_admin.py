@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuaas.wire.allocations import Allocation
+from gpuaas.wire.allocations import Allocation, CleanupProof, InspectedAllocation, NodeTask
 from gpuaas.wire.capacity import EnrolmentToken, Fit, Placement, Unavailable
 from gpuaas.wire.identity import NewToken, Scope
 from tests.cli.conftest import Terminal
@@ -112,3 +112,26 @@ def test_one_node_is_shown_whole(terminal: Terminal, api: FakeApi) -> None:
     api.on("GET", "/admin/nodes", page(samples.node()))
     api.on("GET", NODE, Answer(samples.node(intent_reason="new disk")))
     assert "new disk" in terminal.run("admin", "nodes", "get", "gpu").out
+
+
+def test_an_operator_reads_the_whole_case_of_an_allocation(terminal: Terminal, api: FakeApi) -> None:
+    task = NodeTask(
+        id="task_1",
+        kind="environment.remove",
+        seq=2,
+        boot=1,
+        status="failed",
+        attempt=3,
+        created_at=STUCK.created_at,
+        sent_at=None,
+        ended_at=None,
+        reason="not cleaned",
+        detail="a mount is busy",
+    )
+    proof = CleanupProof(item="mounts", ok=False, evidence="/home is busy", at=STUCK.created_at)
+    case = InspectedAllocation(allocation=STUCK, timeline=[], tasks=[task], proofs=[proof])
+    api.on("GET", f"/admin/allocations/{STUCK.id}", Answer(case))
+    ran = terminal.run("admin", "allocations", "get", STUCK.id)
+    assert ran.code == 0
+    for word in (STUCK.name, "environment.remove", "a mount is busy", "/home is busy"):
+        assert word in ran.out

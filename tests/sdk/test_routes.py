@@ -73,6 +73,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.admin.slots.disable("n", 0), "POST /admin/nodes/n/slots/0/disable"),
     (nouns.admin.slots.enable("n", 0), "POST /admin/nodes/n/slots/0/enable"),
     (nouns.admin.allocations.list(status=Status.ACTIVE), "GET /admin/allocations"),
+    (nouns.admin.allocations.inspect("a"), "GET /admin/allocations/a"),
     (nouns.admin.allocations.force_release("a"), "POST /admin/allocations/a/force-release"),
     (
         nouns.admin.allocations.force_cleanup("a", runtime_verified_absent=True, reason="r"),

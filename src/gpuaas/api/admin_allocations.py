@@ -13,7 +13,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import commands, store
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.identity.permissions import Permission
-from gpuaas.wire.allocations import Allocation, ForceCleanup, ReleaseAllocation
+from gpuaas.wire.allocations import Allocation, ForceCleanup, InspectedAllocation, ReleaseAllocation
 from gpuaas.wire.common import Page
 
 NodeFilter = Annotated[str | None, QueryParameter(name="node_id", required=False, max_length=64)]
@@ -35,6 +35,12 @@ async def list_all_allocations(
     return paging.page([view(row) for row in rows], lambda allocation: allocation.id)
 
 
+@get("/admin/allocations/{id:str}", responses=problems(NotFound, InsufficientPermissions))
+async def inspect_allocation(id: str, context: Context) -> InspectedAllocation:
+    """One allocation with its timeline, every task its node was given and every proof, in full."""
+    return await commands.inspect(context.tx, context.caller, id)
+
+
 @post("/admin/allocations/{id:str}/force-release", status_code=202, responses=CHANGE)
 async def force_release(id: str, data: ReleaseAllocation, context: Context) -> Allocation:
     """Release anybody's allocation; its timeline says that an operator did."""
@@ -49,4 +55,6 @@ async def force_cleanup(id: str, data: ForceCleanup, context: Context) -> Alloca
     return await commands.force_cleanup(context.tx, context.caller, id, data, now=context.now)
 
 
-ROUTER = Router("", tags=["platform"], route_handlers=[list_all_allocations, force_release, force_cleanup])
+ROUTER = Router(
+    "", tags=["platform"], route_handlers=[list_all_allocations, inspect_allocation, force_release, force_cleanup]
+)

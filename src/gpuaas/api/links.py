@@ -288,8 +288,9 @@ class Links:
         acks: dict[Link, list[str]] = {}
         heaviest = max(WEIGHTS.index(type(message)) for _, message in batch)
         async with self._db.write(f"{WEIGHTS[heaviest].__name__} of the node") as tx:
+            for wave in waves(batch):
+                await self._write_wave(tx, wave)
             for link, message in batch:
-                await self._write_one(tx, link, message)
                 if isinstance(message, Result):
                     acks.setdefault(link, []).append(message.task_id)
         for link, task_ids in acks.items():
@@ -297,17 +298,18 @@ class Links:
                 await link.send(Ack(task_ids=task_ids))
                 self._points.reach("link:after acknowledgement")
 
-    async def _write_one(self, tx: Tx, link: Link, message: Progress | LogLines | Result | Report) -> None:
-        match message:
-            case Progress():
-                await tasks.tell(tx, link.node_id, message)
-            case LogLines():
+    async def _write_wave(self, tx: Tx, wave: list[Written]) -> None:
+        """One statement for all the progress and one for all the results: trips to the database are what costs."""
+        await tasks.tell_all(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Progress)])
+        for link, message in wave:
+            if isinstance(message, LogLines):
                 await tasks.add_logs(tx, link.node_id, message)
-            case Result():
-                for ended in await tasks.end(tx, link.node_id, [message]):
-                    if ended.allocation_id:
-                        tx.hint(ALLOCATIONS, ended.allocation_id)
-            case Report() if self._links.get(link.node_id) is link:  # an older link's view is over
+        results = [(link.node_id, result) for link, result in wave if isinstance(result, Result)]
+        for ended in await tasks.end_all(tx, results):
+            if ended.allocation_id:
+                tx.hint(ALLOCATIONS, ended.allocation_id)
+        for link, message in wave:
+            if isinstance(message, Report) and self._links.get(link.node_id) is link:  # an older link's view is over
                 findings = await drift.apply(tx, link.node_id, message, ids=self._ids, now=self._clock.now())
                 for finding in findings:
                     log.warning("node.drift", node=link.node_id, finding=type(finding).__name__)
@@ -345,3 +347,18 @@ class Links:
 
     def loops(self, url: str) -> list[Callable[[], Awaitable[None]]]:
         return [self.dispatch, self.write, self.sweep, lambda: self.keep_alive(url)]
+
+
+def waves(batch: list[Written]) -> list[list[Written]]:
+    """What may be written together: a node's reports keep their place before and after what else it said."""
+    found: list[list[Written]] = []
+    places: dict[str, tuple[int, bool]] = {}
+    for link, message in batch:
+        is_report = isinstance(message, Report)
+        number, was_report = places.get(link.node_id, (0, is_report))
+        number += is_report is not was_report
+        places[link.node_id] = number, is_report
+        if number == len(found):
+            found.append([])
+        found[number].append((link, message))
+    return found

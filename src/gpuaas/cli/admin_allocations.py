@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from gpuaas.cli.admin_nodes import chosen_node
-from gpuaas.cli.allocation_views import card, summary
+from gpuaas.cli.allocation_views import SUMMARY, card, summary, timeline_rows
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ENDED
-from gpuaas.cli.output import Output, OutputOption, show_one, show_rows
+from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm
 from gpuaas.cli.surroundings import surroundings_of
-from gpuaas.wire.allocations import Status
+from gpuaas.wire.allocations import CleanupProof, NodeTask, Status
 
 command = new_app("Allocations of all projects, and what to do when one is stuck.")
 
@@ -38,6 +38,34 @@ def list_allocations(
     is_whole = everything or status is not None
     shown = [one for one in found if is_whole or one.status not in ENDED]
     show_rows(shown, card(now) if output is Output.CSV else summary(now), output, empty="No allocations.")
+
+
+TASKS: list[Column[NodeTask]] = [
+    Column("task", lambda task: task.kind),
+    Column("boot", lambda task: task.boot, align="right"),
+    Column("status", lambda task: task.status, is_state=True),
+    Column("sent", lambda task: task.attempt, align="right"),
+    Column("reason", lambda task: f"{task.reason} {task.detail}".strip(), may_shrink=True),
+]
+PROOFS: list[Column[CleanupProof]] = [
+    Column("proof", lambda proof: proof.item),
+    Column("ok", lambda proof: "ok" if proof.ok else "failed", is_state=True),
+    Column("evidence", lambda proof: proof.evidence, may_shrink=True),
+]
+
+
+@command.command("get")
+def inspect_allocation(ctx: typer.Context, id: IdArgument, output: OutputOption = Output.TABLE) -> None:
+    """Show all there is to know: its timeline, what its node was asked and answered, every proof."""
+    with connected(ctx) as client:
+        found = client.admin.allocations.inspect(id)
+    if output is Output.JSON:
+        show_json(found)
+        return
+    show_one(found.allocation, card(surroundings_of(ctx).now), output)
+    show_rows(timeline_rows(found.timeline), SUMMARY, output)
+    show_rows(found.tasks, TASKS, output, empty="No node was asked for anything.")
+    show_rows(found.proofs, PROOFS, output, empty="Nothing is proven yet.")
 
 
 @command.command("force-release")

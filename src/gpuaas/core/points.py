@@ -24,7 +24,7 @@ CALLS = {
 SPAWNS = {"os.posix_spawn", "subprocess.Popen"}
 CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 NAMED_CALLERS = 3
-UNNAMED = ("gpuaas.core.points", "gpuaas.core.db", "gpuaas.main.")
+UNNAMED = ("gpuaas.core.points", "gpuaas.core.db", "gpuaas.agent.journal", "gpuaas.main.")
 
 
 class Points(Protocol):

@@ -2,7 +2,7 @@
 
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, get, path, post
-from gpuaas.wire.allocations import Allocation, ForceCleanup, ReleaseAllocation, Status
+from gpuaas.wire.allocations import Allocation, ForceCleanup, InspectedAllocation, ReleaseAllocation, Status
 from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, Slot
 from gpuaas.wire.common import Page
 from gpuaas.wire.work import SwitchWorker, WorkerStatus
@@ -88,6 +88,11 @@ class AdminAllocations(Noun[R_co]):
         self, *, status: Status | None = None, node_id: str | None = None, limit: int | None = None
     ) -> Request[Page[Allocation]]:
         return get(path("admin", "allocations"), Page[Allocation], status=status, node_id=node_id, limit=limit)
+
+    @Call
+    def inspect(self, id: str) -> Request[InspectedAllocation]:
+        """With its timeline, its node's tasks and its proofs, in full."""
+        return get(path("admin", "allocations", id), InspectedAllocation)
 
     @Call
     def force_release(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Allocation]:

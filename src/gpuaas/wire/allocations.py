@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.common import Money, Name, Reason
 from gpuaas.wire.environments import Isolation
+from gpuaas.wire.timeline import Entry
 
 
 class Status(StrEnum):
@@ -131,3 +132,35 @@ class AllocationGroup(Struct, frozen=True, kw_only=True):
     project_id: str
     created_at: datetime
     allocations: list[Allocation]
+
+
+class NodeTask(Struct, frozen=True, kw_only=True):
+    """What a node was asked to do for an allocation, and how that went, in full."""
+
+    id: str
+    kind: str
+    seq: int
+    boot: int
+    status: str
+    attempt: int
+    created_at: datetime
+    sent_at: datetime | None
+    ended_at: datetime | None
+    reason: str
+    detail: str
+
+
+class CleanupProof(Struct, frozen=True, kw_only=True):
+    item: str
+    ok: bool
+    evidence: str
+    at: datetime
+
+
+class InspectedAllocation(Struct, frozen=True, kw_only=True):
+    """All there is to know of one allocation, for operators."""
+
+    allocation: Allocation
+    timeline: list[Entry]
+    tasks: list[NodeTask]
+    proofs: list[CleanupProof]

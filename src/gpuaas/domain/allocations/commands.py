@@ -5,6 +5,7 @@ from datetime import datetime
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound
 from gpuaas.core.ids import Ids
+from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.reconcile import settle
 from gpuaas.domain.allocations.states import LIVE
@@ -13,11 +14,13 @@ from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
-from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
-from gpuaas.wire.allocations import Allocation, AllocationGroup, ForceCleanup, Status
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, entries, record, start_operation
+from gpuaas.wire.allocations import Allocation, AllocationGroup, ForceCleanup, InspectedAllocation, Status
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
+INSPECTED_ENTRIES = 200
 STARTING = (Status.REQUESTED, Status.PROVISIONING, Status.RESTARTING)
 
 
@@ -72,6 +75,18 @@ async def release_group(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Id
 def _group(id: str, rows: list[AllocationRow]) -> AllocationGroup:
     members = [view(row) for row in rows]
     return AllocationGroup(id=id, project_id=rows[0].project_id, created_at=rows[0].created_at, allocations=members)
+
+
+async def inspect(tx: Tx, caller: Caller, id: str) -> InspectedAllocation:
+    """Everything an operator needs to judge a stuck one, the node's own words included."""
+    caller.require_platform(Permission.FLEET_READ)
+    row = await store.get(tx, id)
+    return InspectedAllocation(
+        allocation=view(row),
+        timeline=await entries(tx, id, Paging(INSPECTED_ENTRIES, "")),
+        tasks=await tasks.of_allocation(tx, id),
+        proofs=await store.proofs(tx, id),
+    )
 
 
 async def force_release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:

@@ -12,7 +12,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.states import MACHINE
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
-from gpuaas.wire.allocations import AllocationSlot, Status
+from gpuaas.wire.allocations import AllocationSlot, CleanupProof, Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
 from gpuaas.wire.link import TaskKind
@@ -182,6 +182,12 @@ async def devices(tx: Tx, allocation_id: str) -> tuple[SlotDevice, ...]:
 async def add_proofs(tx: Tx, row: AllocationRow, proofs: list[ProofItem], now: datetime) -> None:
     rows = [(row.id, row.tenant_id, proof.item, proof.ok, proof.evidence, now) for proof in proofs]
     await tx.run_many(ADD_PROOF, rows)
+
+
+async def proofs(tx: Tx, allocation_id: str) -> list[CleanupProof]:
+    return await tx.all(
+        CleanupProof, "select * from cleanup_proofs where allocation_id = $1 order by at, item", allocation_id
+    )
 
 
 async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:

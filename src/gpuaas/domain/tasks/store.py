@@ -1,6 +1,6 @@
 """Node tasks: what a node is asked to make true. Rows are queued by reconcilers, sent and ended by the link."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import asyncpg
@@ -9,6 +9,7 @@ from msgspec import Struct, to_builtins
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
 from gpuaas.domain.timeline.store import EVENTS
+from gpuaas.wire.allocations import NodeTask
 from gpuaas.wire.link import LogLines, Progress, Result, TaskKind
 
 TASKS = "node_tasks"  # the topic; its row ids are node ids
@@ -66,6 +67,10 @@ async def latest(tx: Tx, allocation_id: str) -> TaskRow | None:
     return await tx.maybe(TaskRow, LATEST, allocation_id)
 
 
+async def of_allocation(tx: Tx, allocation_id: str) -> list[NodeTask]:
+    return await tx.all(NodeTask, "select * from node_tasks where allocation_id = $1 order by seq", allocation_id)
+
+
 async def take_queued(tx: Tx, node_ids: Iterable[str], limit: int) -> list[TaskRow]:
     """Queued tasks of these nodes, marked as sent: the caller sends them now, or the next `hello` will."""
     return await tx.all(TaskRow, TAKE_QUEUED, list(node_ids), limit)
@@ -78,31 +83,45 @@ async def take_unfinished(tx: Tx, node_id: str) -> list[TaskRow]:
 
 async def end(tx: Tx, node_id: str, results: list[Result]) -> list[EndedTask]:
     """Write down how tasks of this node ended, once; an answer to one already ended changes nothing."""
-    ended = []
-    for result in results:
-        stored = to_builtins(result)
-        row = await tx.maybe(
-            EndedTask,
-            END,
-            result.task_id,
-            node_id,
-            result.status.value,
-            result.reason,
-            result.detail,
-            stored,
-            result.at,
-        )
-        if row:
-            ended.append(row)
-            for progress in result.phases:
-                await tell(tx, node_id, progress)
+    return await end_all(tx, [(node_id, result) for result in results])
+
+
+async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTask]:
+    """The same for the results of many nodes, in one statement: it is not the rows that cost, but the trips."""
+    if not results:
+        return []
+    ended = await tx.all(
+        EndedTask,
+        END,
+        [result.task_id for _, result in results],
+        [node_id for node_id, _ in results],
+        [result.status.value for _, result in results],
+        [result.reason for _, result in results],
+        [result.detail for _, result in results],
+        [to_builtins(result) for _, result in results],
+        [result.at for _, result in results],
+    )
+    first_told = {task.id for task in ended}
+    await tell_all(
+        tx, [(id, phase) for id, result in results if result.task_id in first_told for phase in result.phases]
+    )
     return ended
 
 
-async def tell(tx: Tx, node_id: str, progress: Progress) -> None:
-    """A phase on the timeline of the task's allocation; told twice, it stands there once."""
-    project_id = await tx.value(TELL, progress.task_id, node_id, progress.phase[:80], progress.note[:500], progress.at)
-    if project_id:
+async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
+    """Phases on the timelines of the tasks' allocations, by node; told twice, one stands there once."""
+    once = {(progress.task_id, progress.phase[:80], progress.at): (id, progress) for id, progress in told}
+    if not once:
+        return
+    project_ids = await tx.column(
+        TELL,
+        [progress.task_id for _, progress in once.values()],
+        [node_id for node_id, _ in once.values()],
+        [progress.phase[:80] for _, progress in once.values()],
+        [progress.note[:500] for _, progress in once.values()],
+        [progress.at for _, progress in once.values()],
+    )
+    for project_id in set(project_ids):
         tx.hint(EVENTS, project_id)
 
 
@@ -142,16 +161,22 @@ TAKE_UNFINISHED = """
     select * from taken order by id
 """
 END = """
-    update node_tasks set status = $3, reason = $4, detail = $5, result = $6, ended_at = $7
-    where id = $1 and node_id = $2 and status in ('queued', 'sent') returning id, allocation_id
+    update node_tasks t
+    set status = r.status, reason = r.reason, detail = r.detail, result = r.result, ended_at = r.at
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::timestamptz[])
+        as r (id, node_id, status, reason, detail, result, at)
+    where t.id = r.id and t.node_id = r.node_id and t.status in ('queued', 'sent') returning t.id, t.allocation_id
 """
 TELL = """
     insert into timeline_entries
         (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
-    select a.tenant_id, a.project_id, 'allocation', a.id, t.operation_id, $3, 'began', $5, $2, $4
-    from node_tasks t join allocations a on a.id = t.allocation_id
-    where t.id = $1 and t.node_id = $2 and not exists (
-        select from timeline_entries e where e.operation_id = t.operation_id and e.phase = $3 and e.at = $5)
+    select a.tenant_id, a.project_id, 'allocation', a.id, t.operation_id, p.phase, 'began', p.at, p.node_id, p.note
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality
+            as p (task_id, node_id, phase, note, at, number)
+        join node_tasks t on t.id = p.task_id and t.node_id = p.node_id join allocations a on a.id = t.allocation_id
+    where not exists (
+        select from timeline_entries e where e.operation_id = t.operation_id and e.phase = p.phase and e.at = p.at)
+    order by p.number
     returning project_id
 """
 ADD_LOGS = """
