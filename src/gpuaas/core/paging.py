@@ -24,7 +24,10 @@ class Paging(Struct, frozen=True):
         if cursor is None:
             return cls(limit or LIMIT, PAST_ALL_IDS)
         try:
-            return cls(limit or LIMIT, base64.urlsafe_b64decode(cursor.encode()).decode())
+            before = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True).decode("ascii")
+            if not before.isprintable() or not before:
+                raise ValueError(before)
+            return cls(limit or LIMIT, before)
         except (binascii.Error, UnicodeError, ValueError) as error:
             wrong = {"cursor": "not a cursor of ours"}
             raise ValidationError("Use the next_cursor of the page before, unchanged.", errors=wrong) from error

@@ -11,6 +11,7 @@ from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
 from gpuaas.wire.timeline import Entry, LogLine, Operation, OperationStatus, Outcome
 
+BIGINT_DIGITS = 18
 EVENTS = "events"  # the topic that wakes streams; its row ids are project ids
 
 
@@ -44,7 +45,7 @@ class Cursor(Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> "Cursor | None":
         xid, dash, id = text.partition("-")
-        return cls(int(xid), int(id)) if dash and xid.isdecimal() and id.isdecimal() else None
+        return cls(int(xid), int(id)) if dash and _is_number(xid) and _is_number(id) else None
 
 
 class Followed(Struct, frozen=True):
@@ -102,8 +103,7 @@ async def end_operation(tx: Tx, id: str, status: OperationStatus, *, reason: str
 
 
 async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Entry]:
-    before = int(paging.before) if paging.before.isdecimal() else None
-    return await tx.all(Entry, f"{ENTRY} where subject_id = $1 {PAGE_ENTRIES}", subject_id, before, paging.limit + 1)
+    return await tx.all(Entry, f"{ENTRY} where subject_id = $1 {PAGE_ENTRIES}", subject_id, _number(paging), paging.limit + 1)
 
 
 async def operation_entries(tx: Tx, operation_id: str) -> list[Entry]:
@@ -122,8 +122,7 @@ async def operations(tx: Tx, project_id: str, subject_id: str | None, paging: Pa
 
 
 async def log_lines(tx: Tx, operation_id: str, paging: Paging) -> list[LogLine]:
-    before = int(paging.before) if paging.before.isdecimal() else None
-    return await tx.all(LogLine, LOG_LINES, operation_id, before, paging.limit + 1)
+    return await tx.all(LogLine, LOG_LINES, operation_id, _number(paging), paging.limit + 1)
 
 
 async def here(tx: Tx) -> Cursor:
@@ -136,12 +135,26 @@ async def follow(tx: Tx, project_id: str, subject_id: str | None, after: Cursor,
     return [Followed(row["xid"], _entry(row)) for row in rows]
 
 
+def _number(paging: Paging) -> int | None:
+    return int(paging.before) if _is_number(paging.before) else None
+
+
+def _is_number(text: str) -> bool:
+    """One that a bigint holds."""
+    return text.isdecimal() and len(text) <= BIGINT_DIGITS
+
+
 def _entry(row: Mapping[str, object]) -> Entry:
     return Entry(**{field: row[field] for field in Entry.__struct_fields__})  # type: ignore[arg-type]
 
 
-ENTRY = """
-    select id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor, note, evidence
+# Tenants see the names of their own people; anybody else who acts on their things is an operator to them.
+ACTOR_NAME = """
+    coalesce((select u.email from users u where u.id = actor), (select n.name from nodes n where n.id = actor),
+        case when actor like 'user\\_%' then 'operator' else actor end) as actor_name
+"""
+ENTRY = f"""
+    select id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor, {ACTOR_NAME}, note, evidence
     from timeline_entries
 """
 PAGE_ENTRIES = "and ($2::bigint is null or id < $2) order by id desc limit $3"
@@ -181,12 +194,12 @@ LOG_LINES = """
     select * from (
         select row_number() over (order by at, task_id, seq)::int as seq, at, line
         from task_logs where operation_id = $1
-    ) lines where $2::int is null or seq < $2 order by seq desc limit $3
+    ) lines where $2::bigint is null or seq < $2 order by seq desc limit $3
 """
 HERE = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-FOLLOW = """
+FOLLOW = f"""
     select xid::text::bigint as xid, id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor,
-        note, evidence
+        {ACTOR_NAME}, note, evidence
     from timeline_entries
     where project_id = $1 and ($2::text is null or subject_id = $2)
         and (xid, id) > ($3::bigint::text::xid8, $4) and xid < pg_snapshot_xmin(pg_current_snapshot())
