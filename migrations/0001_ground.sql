@@ -528,6 +528,8 @@ begin
         execute format('create policy own on %I to gpuaas_api using (user_id = fence_user())', name);
     end loop;
     create policy own on users to gpuaas_api using (id = fence_user());
+    create policy mates on users for select to gpuaas_api using (exists (
+        select from tenant_members m where m.user_id = users.id and m.tenant_id = any (fence_tenants())));
     create policy own on idempotency to gpuaas_api using (caller = fence_user());
     create policy own_operator on idempotency to gpuaas_operator using (caller = fence_user());
     create policy holds on holds for select to gpuaas_api
@@ -535,7 +537,8 @@ begin
     foreach name in array array['regions', 'skus', 'sku_sizes', 'prices', 'nodes', 'slots'] loop
         execute format('create policy signed_in on %I for select to gpuaas_api using (fence_user() <> '''')', name);
     end loop;
-    foreach name in array array['nodes', 'slots', 'claims', 'allocations', 'allocation_groups', 'operations', 'holds',
+    foreach name in array array['nodes', 'slots', 'claims', 'allocations', 'allocation_keys', 'allocation_groups',
+        'operations', 'holds',
         'cleanup_proofs', 'node_tasks', 'task_logs', 'timeline_entries', 'audit', 'enrolment_tokens', 'regions', 'skus',
         'sku_sizes', 'prices', 'work', 'worker_switches', 'replicas', 'links', 'users', 'outbox'] loop
         execute format('create policy operator on %I to gpuaas_operator using (fence_is_operator())', name);
@@ -558,7 +561,7 @@ grant delete on ssh_keys to gpuaas_api;
 create policy outbox on outbox for insert to gpuaas_api with check (fence_user() <> '');
 
 grant select, update on nodes, slots, claims, allocations, operations to gpuaas_operator;
-grant select on allocation_groups, holds, cleanup_proofs, node_tasks, task_logs, timeline_entries, audit, regions, skus,
+grant select on allocation_groups, allocation_keys, holds, cleanup_proofs, node_tasks, task_logs, timeline_entries, audit, regions, skus,
     sku_sizes, prices, work, worker_switches, replicas, links, users, idempotency to gpuaas_operator;
 grant insert on nodes, regions, enrolment_tokens, operations, cleanup_proofs, timeline_entries, audit, worker_switches,
     idempotency, outbox to gpuaas_operator;

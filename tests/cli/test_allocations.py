@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from gpuaas.cli.progress import Picture
-from gpuaas.wire.allocations import Status, SubmittedAllocations
+from gpuaas.wire.allocations import CreateAllocation, Status, SubmittedAllocations
 from gpuaas.wire.timeline import OperationStatus, Outcome
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
@@ -192,3 +192,18 @@ def test_on_a_terminal_phases_are_drawn_with_the_running_one_counting() -> None:
     placing, starting = console.file.getvalue().splitlines()
     assert placing.split() == ["✓", "placing", "0.01", "s"]
     assert starting.split()[1:] == ["starting", "3.00", "s"]
+
+
+def test_a_failed_allocation_is_asked_for_again_in_one_word(terminal: Terminal, ready: FakeApi) -> None:
+    again = CreateAllocation(sku="big", ssh_key_ids=["key_1"], project_id=samples.PROJECT, name="train-a", gpu_count=4)
+    ready.on("GET", LIST, page(samples.allocation(status=Status.FAILED, name="train-a", retry=again)))
+    terminal.run("allocations", "retry", "train-a", "--no-wait")
+    body = ready.asked("POST", "/allocations")[0].body
+    assert [body[name] for name in ("sku", "gpu_count", "name", "ssh_key_ids")] == ["big", 4, "train-a", ["key_1"]]
+
+
+def test_what_did_not_fail_is_not_asked_for_again(terminal: Terminal, ready: FakeApi) -> None:
+    ready.on("GET", LIST, page(samples.allocation(name="train-a")))
+    ran = terminal.run("allocations", "retry", "train-a")
+    assert (ran.code, "only a failed allocation" in ran.err) == (1, True)
+    assert not ready.asked("POST", "/allocations")

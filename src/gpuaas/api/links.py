@@ -53,7 +53,9 @@ SWEEP_SECONDS = 0.5
 REPLICA_SECONDS = 2.0
 SEEN_SECONDS = 30.0
 TASK_LIFE = timedelta(minutes=10)
-BATCH = 500
+BATCH = 1_000  # messages written together
+TAKEN = 4_000  # tasks claimed together: a claim looks at all that is queued, so few large ones are cheap
+SENT = 50  # tasks sent down one link before others get their turn
 UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
 log = structlog.get_logger()
 decoder: msgspec.msgpack.Decoder[Up] = msgspec.msgpack.Decoder(Up)
@@ -214,16 +216,16 @@ class Links:
                 await asyncio.sleep(1)
 
     async def _dispatch(self, node_ids: set[str]) -> bool:
-        async with self._db.write() as tx:
-            rows = await tasks.take_queued(tx, node_ids, BATCH)
+        async with self._db.read() as tx:  # one statement, and so a transaction by itself
+            rows = await tasks.take_queued(tx, node_ids, TAKEN)
         by_node: dict[str, list[tasks.TaskRow]] = {}
         for row in rows:
             by_node.setdefault(row.node_id, []).append(row)
         await asyncio.gather(*(self._send(node_id, rows) for node_id, rows in by_node.items()))
-        return len(rows) == BATCH
+        return len(rows) == TAKEN
 
     async def _send_unfinished(self, link: Link) -> None:
-        async with self._db.write() as tx:
+        async with self._db.read() as tx:
             rows = await tasks.take_unfinished(tx, link.node_id)
         await self._send(link.node_id, rows)
 
@@ -232,10 +234,13 @@ class Links:
         if link is None:
             return
         try:
-            for row in rows:
-                self._points.reach(f"link:before {row.kind}")
-                await link.send(self._signer.sign(self._body(row)))
-                self._points.reach(f"link:after {row.kind}")
+            for start in range(0, len(rows), SENT):
+                async with asyncio.timeout(SEND_SECONDS):
+                    for row in rows[start : start + SENT]:
+                        self._points.reach(f"link:before {row.kind}")
+                        await link.socket.send(msgspec.msgpack.encode(self._signer.sign(self._body(row))))
+                        self._points.reach(f"link:after {row.kind}")
+                await asyncio.sleep(0)
         except (TimeoutError, OSError, RuntimeError) as error:  # after the next hello they are sent again
             log.warning("link.send_failed", node=node_id, error=repr(error))
 

@@ -97,7 +97,7 @@ SUMMARY: list[Column[Timed]] = [
     Column("Phase", lambda row: row[0].phase, lambda phase: str(phase).replace("_", " ")),
     Column("Outcome", lambda row: row[0].outcome, is_state=True),
     Column("Took", lambda row: row[1], took, align="right"),
-    Column("By", lambda row: row[0].actor, may_shrink=True),
+    Column("By", lambda row: row[0].actor_name, may_shrink=True),
     Column("Note", lambda row: row[0].note, may_shrink=True),
 ]
 

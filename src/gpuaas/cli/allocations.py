@@ -14,7 +14,8 @@ from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_ro
 from gpuaas.cli.progress import show_progress
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
 from gpuaas.cli.surroundings import surroundings_of
-from gpuaas.wire.allocations import Status
+from gpuaas.sdk import Client
+from gpuaas.wire.allocations import Status, SubmittedAllocations
 from gpuaas.wire.timeline import OperationStatus
 
 command = new_app("Environments on the fleet: create, follow, release.")
@@ -59,17 +60,61 @@ def create_allocation(
             count=count,
             region=region or None,
         )
-        if no_wait:
-            made = submitted.allocations
-        else:
-            with waiting_kindly(f"gpuaas allocations get {submitted.allocations[0].name} --watch"):
-                made = finish(client, submitted, surroundings_of(ctx).now)
+        show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
+
+
+@command.command("retry")
+def retry_allocation(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    project: ProjectOption = "",
+    no_wait: NoWaitOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Ask again for what a failed allocation was to be; it is a new one, under the same name.
+
+    \b
+    Example:
+      gpuaas allocations retry train-a
+    """
+    with connected(ctx) as client:
+        failed = chosen_allocation(ctx, client, name, project)
+        if failed.retry is None:
+            raise Complaint(
+                f"{failed.name} is {failed.status}: only a failed allocation can be asked for again.",
+                next_step="gpuaas allocations create",
+                code=ExitCode.CLIENT,
+            )
+        again = failed.retry
+        submitted = client.allocations.create(
+            again.sku,
+            again.ssh_key_ids,
+            project_id=again.project_id,
+            name=again.name,
+            gpu_count=again.gpu_count,
+            size=again.size,
+            region=again.region,
+        )
+        show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
+
+
+def show_launch(
+    ctx: typer.Context, client: Client, submitted: SubmittedAllocations, *, no_wait: bool, output: Output
+) -> None:
+    """What was asked for, at once or once it is there."""
+    now = surroundings_of(ctx).now
+    if no_wait:
+        made = submitted.allocations
+    else:
+        with waiting_kindly(f"gpuaas allocations get {submitted.allocations[0].name} --watch"):
+            made = finish(client, submitted, now)
     if output is Output.TABLE and not no_wait:
         say_how_to_get_in(made)
     elif len(made) == 1:
-        show_one(made[0], card(surroundings_of(ctx).now), output)
+        show_one(made[0], card(now), output)
     else:
-        show_rows(made, summary(surroundings_of(ctx).now), output)
+        show_rows(made, summary(now), output)
 
 
 @command.command("list")

@@ -15,6 +15,12 @@ LIMIT, MOST = 50, 200
 PAST_ALL_IDS = "~"  # sorts after every id
 
 
+class NotACursor(ValidationError):
+    def __init__(self) -> None:
+        wrong = {"cursor": "not a cursor of ours"}
+        super().__init__("Use the next_cursor of the page before, unchanged.", errors=wrong)
+
+
 class Paging(Struct, frozen=True):
     limit: int
     before: str
@@ -25,12 +31,11 @@ class Paging(Struct, frozen=True):
             return cls(limit or LIMIT, PAST_ALL_IDS)
         try:
             before = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True).decode("ascii")
-            if not before.isprintable() or not before:
-                raise ValueError(before)
-            return cls(limit or LIMIT, before)
-        except (binascii.Error, UnicodeError, ValueError) as error:
-            wrong = {"cursor": "not a cursor of ours"}
-            raise ValidationError("Use the next_cursor of the page before, unchanged.", errors=wrong) from error
+        except (binascii.Error, UnicodeError) as error:
+            raise NotACursor from error
+        if not before.isprintable() or not before:
+            raise NotACursor
+        return cls(limit or LIMIT, before)
 
     def page(self, rows: list[T], key: Callable[[T], str]) -> Page[T]:
         """From one row more than asked for: the page, and where the next begins."""

@@ -108,6 +108,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     simulated: bool
     operation_id: str | None = None
     isolation: Isolation | None = None
+    retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
 
 
 class SubmittedAllocations(Struct, frozen=True, kw_only=True):

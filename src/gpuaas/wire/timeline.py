@@ -24,6 +24,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     outcome: Outcome
     at: datetime
     actor: str
+    actor_name: str  # an e-mail address, a node's name, `system`, or `operator`
     note: str
     evidence: dict[str, object] = {}
 
@@ -43,6 +44,7 @@ class Phase(Struct, frozen=True, kw_only=True):
     ended_at: datetime | None
     seconds: float | None
     actor: str
+    actor_name: str
     note: str
     evidence: dict[str, object] = {}
 

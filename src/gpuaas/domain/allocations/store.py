@@ -60,6 +60,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     # Read with the row where a person will see it, left out where only the reconciler will.
     node_offline_since: datetime | UnsetType | None = UNSET
     slots: list[AllocationSlot] | UnsetType = UNSET
+    ssh_key_ids: list[str] | UnsetType | None = UNSET
 
     @property
     def subject(self) -> Subject:
@@ -212,7 +213,8 @@ SEEN = """
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
             order by s.index), '[]')
         from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
-    ) as slots
+    ) as slots, case when a.status = 'failed' then
+        array(select k.ssh_key_id from allocation_keys k where k.allocation_id = a.id order by 1) end as ssh_key_ids
     from allocations a join nodes n on n.id = a.node_id
 """
 LOOK = """

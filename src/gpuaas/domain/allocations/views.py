@@ -8,6 +8,7 @@ from gpuaas.wire.allocations import (
     AllocationNode,
     Billing,
     BillingState,
+    CreateAllocation,
     Health,
     SshConnection,
     Status,
@@ -46,6 +47,7 @@ def view(row: AllocationRow) -> Allocation:
         simulated=row.simulated,
         operation_id=row.operation_id,
         isolation=row.isolation,
+        retry=retry(row),
     )
 
 
@@ -56,6 +58,21 @@ def health(row: AllocationRow) -> Health:
     if row.node_offline_since is not UNSET and row.node_offline_since is not None:
         return Health.UNREACHABLE
     return Health.OK if row.status is Status.ACTIVE else Health.DEGRADED
+
+
+def retry(row: AllocationRow) -> CreateAllocation | None:
+    """`failed` is final: another try is a new request. This is it, but for keys that were removed since."""
+    if not row.ssh_key_ids:
+        return None
+    return CreateAllocation(
+        sku=row.sku,
+        ssh_key_ids=row.ssh_key_ids,
+        project_id=row.project_id,
+        name=row.name,
+        gpu_count=row.gpu_count,
+        size=row.size,
+        region=row.region,
+    )
 
 
 def connection(row: AllocationRow) -> SshConnection | None:

@@ -17,6 +17,7 @@ def phases(entries: list[Entry]) -> list[Phase]:
                 ended_at=ended_at,
                 seconds=max(0.0, (ended_at - entry.at).total_seconds()) if ended_at else None,
                 actor=entry.actor,
+                actor_name=entry.actor_name,
                 note=entry.note,
                 evidence=entry.evidence,
             )

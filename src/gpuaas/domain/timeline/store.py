@@ -154,7 +154,8 @@ ACTOR_NAME = """
         case when actor like 'user\\_%' then 'operator' else actor end) as actor_name
 """
 ENTRY = f"""
-    select id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor, {ACTOR_NAME}, note, evidence
+    select id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor, {ACTOR_NAME},
+        note, evidence
     from timeline_entries
 """
 PAGE_ENTRIES = "and ($2::bigint is null or id < $2) order by id desc limit $3"
