@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -101,9 +101,12 @@ class Database:
             self._points.reach(f"statements:after {tx.what}")
 
     async def _roll_back(self, tx: Tx) -> None:
-        if not tx.connection.is_closed():
-            await tx.connection.execute("rollback")
-        self._ended(tx, committed=False)
+        """A connection that was cut says so to whoever used it; here it only means that nothing is left to undo."""
+        try:
+            with suppress(OSError, asyncpg.InterfaceError, asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError):
+                await tx.connection.execute("rollback")
+        finally:
+            self._ended(tx, committed=False)
 
     def _ended(self, tx: Tx, *, committed: bool) -> None:
         for callback in tx.on_end:
