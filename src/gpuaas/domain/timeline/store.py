@@ -103,7 +103,8 @@ async def end_operation(tx: Tx, id: str, status: OperationStatus, *, reason: str
 
 
 async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Entry]:
-    return await tx.all(Entry, f"{ENTRY} where subject_id = $1 {PAGE_ENTRIES}", subject_id, _number(paging), paging.limit + 1)
+    sql = f"{ENTRY} where subject_id = $1 {PAGE_ENTRIES}"
+    return await tx.all(Entry, sql, subject_id, _number(paging), paging.limit + 1)
 
 
 async def operation_entries(tx: Tx, operation_id: str) -> list[Entry]:
