@@ -1,0 +1,155 @@
+"""What is on this machine of one agent, found without asking the agent or its code."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuaas.engines.sandbox.site import UIDS_PER_BLOCK, Site
+
+PROC, NAMESPACES, INTERFACES, CGROUPS = (
+    Path("/proc"),
+    Path("/run/netns"),
+    Path("/sys/class/net"),
+    Path("/sys/fs/cgroup"),
+)
+SPARE_PROCESSES = 2  # pid 1s kept ready, and the `unshare` above each
+LISTENING = "0A"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Which environments should be there, and on which ports."""
+
+    ports: dict[str, int]
+
+
+class Machine:
+    def __init__(self, folder: Path, *, ports: range, networks: int) -> None:
+        self.site = Site(folder / "sandbox")
+        self._folder, self._ports, self._networks = folder, ports, networks
+
+    def complaints(self, expected: Expected) -> list[str]:
+        return [
+            *self._processes(expected),
+            *self._files(expected),
+            *self._mounts(),
+            *self._networks_left(expected),
+            *self._groups(expected),
+            *self._listeners(expected),
+            *self._journal(),
+        ]
+
+    def _processes(self, expected: Expected) -> Iterator[str]:
+        """By uid, by what is mounted in their root, and by the mark in their arguments."""
+        marked = 0
+        for pid in [path for path in PROC.iterdir() if path.name.isdigit()]:
+            status, command = _text(pid / "status"), _text(pid / "cmdline").replace("\0", " ").strip()
+            homes = set(re.findall(rf"{self.site.environments}/([^/ ]+)", _text(pid / "mountinfo")))
+            if re.search(r"^State:\s+Z", status, re.MULTILINE) or not status:
+                continue
+            marked += self.site.mark in command
+            if homes - set(expected.ports) or (self._is_ours(pid) and not homes):
+                yield f"orphan process {pid.name} of {', '.join(homes) or 'nobody'}: {command}"
+        limit = 2 * (SPARE_PROCESSES + len(expected.ports))
+        if marked > limit:
+            yield f"{marked} processes of the engine, more than {limit}"
+
+    def processes_of(self, allocation_id: str) -> set[str]:
+        """Those whose root is made of its folder."""
+        folder = f"{self.site.environments}/{allocation_id}/"
+        return {path.name for path in PROC.iterdir() if path.name.isdigit() and folder in _text(path / "mountinfo")}
+
+    def _is_ours(self, pid: Path) -> bool:
+        first = self.site.init_uid(0)
+        return any(first <= uid < first + UIDS_PER_BLOCK for uid in _uids(pid))
+
+    def _files(self, expected: Expected) -> Iterator[str]:
+        found = {path.name for path in self.site.environments.iterdir()}
+        for name in found - set(expected.ports):
+            yield f"files of {name} are left"
+        for name in set(expected.ports) - found:
+            yield f"files of {name} are gone"
+
+    def _mounts(self) -> Iterator[str]:
+        for line in _text(PROC / "self/mountinfo").splitlines():
+            if str(self.site.root) in line:
+                yield f"mount {line.split()[4]} is left"
+
+    def _networks_left(self, expected: Expected) -> Iterator[str]:
+        names = {path.name.rsplit("-", 1)[1] for path in NAMESPACES.glob(f"gpuaas-{self.site.tag}-*")}
+        links = {path.name.rsplit("-", 1)[1] for path in INTERFACES.glob(f"g{self.site.tag}-*")}
+        for half in names ^ links:
+            yield f"half a network: {half}"
+        if len(names) > (limit := self._networks + len(expected.ports)):
+            yield f"{len(names)} networks, more than {limit}"
+        wanted = {str(index) for name in expected.ports if (index := self.index(name)) is not None}
+        for gone in wanted - names:
+            yield f"network {gone} is gone"
+
+    def index(self, allocation_id: str) -> int | None:
+        record = _text(self.site.environments / allocation_id / "record.json")
+        return int(json.loads(record)["index"]) if record else None
+
+    def _groups(self, expected: Expected) -> Iterator[str]:
+        for pattern in (f"gpuaas-{self.site.tag}/*/", f"*/gpuaas-{self.site.tag}/*/"):
+            for path in CGROUPS.glob(pattern):
+                if path.name not in expected.ports:
+                    yield f"control group {path} is left"
+
+    def _listeners(self, expected: Expected) -> Iterator[str]:
+        found = set()
+        for table in ("tcp", "tcp6"):
+            for line in _text(PROC / "net" / table).splitlines()[1:]:
+                words = line.split()
+                port = int(words[1].rsplit(":", 1)[1], 16)
+                found |= {port} if words[3] == LISTENING and port in self._ports else set()
+        for port in found ^ set(expected.ports.values()):
+            yield f"port {port} is {'open' if port in found else 'closed'}"
+
+    def _journal(self) -> Iterator[str]:
+        """Read from a copy, for the agent holds the file; a copy torn by a write is looked at again later."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path in self._folder.glob("journal.db*"):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copy(path, folder)
+            try:
+                with contextlib.closing(sqlite3.connect(f"{folder}/journal.db")) as db:
+                    rows = db.execute("select id, kind, result is null from tasks").fetchall()
+            except sqlite3.DatabaseError as error:
+                yield f"the journal could not be read: {error}"
+                return
+        for id, kind, is_open in rows:
+            yield f"the journal keeps {kind} {id}, {'not ended' if is_open else 'not acknowledged'}"
+
+    def sweep(self) -> None:
+        """After a test that went wrong: end what is left, by number, and take its networks away."""
+        for pid in [path for path in PROC.iterdir() if path.name.isdigit()]:
+            if self.site.mark in _text(pid / "cmdline") or self._is_ours(pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid.name), signal.SIGKILL)
+        for path in NAMESPACES.glob(f"gpuaas-{self.site.tag}-*"):
+            subprocess.run(["ip", "netns", "del", path.name], check=False)
+        for path in INTERFACES.glob(f"g{self.site.tag}-*"):
+            subprocess.run(["ip", "link", "del", path.name], check=False, capture_output=True)
+        subprocess.run(["nft", "delete", "table", "inet", f"gpuaas_{self.site.tag}"], check=False, capture_output=True)
+
+
+def _uids(pid: Path) -> set[int]:
+    lines = re.findall(r"^Uid:(.*)$", _text(pid / "status"), re.MULTILINE)
+    return {int(uid) for line in lines for uid in line.split()}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,109 @@
+"""Processes of ours that may die: started again at once when they do, as any supervisor would."""
+
+import asyncio
+import itertools
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+STOP_SECONDS = 20.0
+MOST_DEATHS_UNASKED = 3
+
+
+async def until(check: Callable[[], Awaitable[str]], seconds: float) -> str:
+    """Look again and again until nothing is missing; what still is when time is up."""
+    deadline = time.monotonic() + seconds
+    while missing := await check():
+        if time.monotonic() > deadline:
+            return missing
+        await asyncio.sleep(0.03)
+    return ""
+
+
+class Mortal:
+    """One `gpuaas` process with a folder for orders; see core/points.py."""
+
+    def __init__(self, name: str, arguments: list[str], folder: Path, environ: dict[str, str]) -> None:
+        self.name, self._arguments, self._orders = name, arguments, folder / f"{name}-orders"
+        self._orders.mkdir()
+        self._environ = {**os.environ, **environ, "GPUAAS_POINTS": f"orders:{self._orders}"}
+        self.log = folder / f"{name}.log"
+        self._serial = itertools.count(1)
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self.deaths, self.started_at = 0, 0.0
+
+    async def start(self) -> None:
+        await self._spawn()
+        self._keeper = asyncio.create_task(self._keep())
+
+    async def _spawn(self) -> None:
+        with self.log.open("ab") as out:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "gpuaas.main", *self._arguments, "--with-parent", str(os.getpid())),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                env=self._environ,
+                start_new_session=True,
+            )
+        self.started_at = time.monotonic()
+
+    async def _keep(self) -> None:
+        """The supervisor: a death by order is what we are here for; others are few or something is broken."""
+        unasked = 0
+        while unasked < MOST_DEATHS_UNASKED:
+            assert self._process is not None
+            code = await self._process.wait()
+            unasked += code != -signal.SIGKILL or not self.last_words
+            self.deaths += 1
+            await self._spawn()
+
+    async def stop(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+        if self._process is None or self._process.returncode is not None:
+            return
+        self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+
+    # Orders
+
+    def note(self) -> None:
+        (self._orders / "passed").unlink(missing_ok=True)
+        self._give("note")
+
+    def die(self, nth: int, point: str) -> None:
+        (self._orders / "died").unlink(missing_ok=True)
+        self._give(f"die {nth} {point}")
+
+    def live(self) -> None:
+        (self._orders / "order").unlink(missing_ok=True)
+
+    def _give(self, what: str) -> None:
+        draft = self._orders / "draft"
+        draft.write_text(f"{next(self._serial)} {what}")
+        draft.rename(self._orders / "order")
+
+    @property
+    def passed(self) -> list[str]:
+        try:
+            return (self._orders / "passed").read_text().splitlines()
+        except FileNotFoundError:
+            return []
+
+    @property
+    def last_words(self) -> str:
+        """The order it died by; empty while it lives."""
+        try:
+            return (self._orders / "died").read_text()
+        except FileNotFoundError:
+            return ""

@@ -1,0 +1,218 @@
+"""A control plane, a node and a person on it: real processes, a real database, a real key."""
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import asyncssh
+import httpx
+
+from gpuaas.agent import identity
+from gpuaas.core.clock import SystemClock
+from gpuaas.core.db import DbRole, connect
+from gpuaas.core.hints import Hints
+from gpuaas.core.ids import Ids
+from gpuaas.core.migrate import migrate
+from gpuaas.main import demo
+from gpuaas.main.agent import enrol_node, sandbox
+from gpuaas.main.demo import Demo
+from tests.crash.machines import Expected, Machine
+from tests.crash.mortals import Mortal, until
+from tests.postgres import drop_database, fresh_database, template_database
+
+SLOTS = 2
+ANSWER_SECONDS = 30.0
+SETTLE_SECONDS = 30.0
+FIRST_PORT, WORKERS, STAGES_PER_WORKER, PORTS_PER_STAGE = 30_000, 8, 32, 10
+SKU = "sim-h200-slice"
+_stages = itertools.count()
+
+
+class Broken(AssertionError):
+    """What was asked cannot come about any more."""
+
+
+class Stage:
+    """Made by `stage()`; `server` and `agent` may die at any moment and are started again."""
+
+    def __init__(self, folder: Path, dsn: str, *, port: int, ports: range) -> None:
+        self.folder, self.dsn, self.ports, self.url = folder, dsn, ports, f"http://127.0.0.1:{port}"
+        self.ids, self.key = Ids(SystemClock()), asyncssh.generate_private_key("ssh-ed25519")
+        self.agent_folder = folder / "agent"
+        self.server = Mortal(
+            "server",
+            ["server", "--data", str(folder / "server"), "--port", str(port)],
+            folder,
+            {"GPUAAS_DSN": dsn, "GPUAAS_LOG_LEVEL": "warning"},
+        )
+        self.agent = Mortal(
+            "agent",
+            [
+                *("agent", "--folder", str(self.agent_folder), "--gpus", str(SLOTS)),
+                *("--ports", f"{ports[0]}-{ports[-1]}", "--stop-environments"),
+            ],
+            folder,
+            {},
+        )
+        self.machine = Machine(self.agent_folder, ports=ports, networks=SLOTS)
+        self._http = httpx.AsyncClient(base_url=self.url, timeout=10)
+        self._key_id, self._token = "", ""
+
+    @property
+    def mortals(self) -> dict[str, Mortal]:
+        return {"server": self.server, "agent": self.agent}
+
+    # Setting up and tearing down
+
+    async def open(self) -> None:
+        clock = SystemClock()
+        db = await connect(self.dsn, DbRole.WORKER, hints=Hints("stage"), size=1)
+        try:
+            world = Demo(db, self.ids, clock.now())
+            people = await world.ensure_people(demo.people(self.url, demo=True), demo=True)
+            await world.ensure_catalog()
+            await self.server.start()
+            await self.reach(lambda: self.unready(links=0))
+            engine = sandbox(self.agent_folder, gpus=SLOTS)
+            await enrol_node(self.agent_folder, engine, self.url, await world.enrolment_token())
+            await world.approve_slots(identity.load(self.agent_folder).node_id, SLOTS)
+        finally:
+            await db.close()
+        await self.agent.start()
+        await self.reach(self.unready)
+        user = people.users[0]
+        answer = await self._http.post(
+            "/api/v1/auth/personal/login", json={"email": user.email, "password": user.password}
+        )
+        self._token = answer.raise_for_status().json()["access_token"]
+        public = self.key.export_public_key().decode()
+        self._key_id = (await self.post("/ssh-keys", {"title": "laptop", "public_key": public}, key="laptop"))["id"]
+
+    async def unready(self, links: int = 1) -> str:
+        """Why nobody can be served: no server, or no node on it."""
+        try:
+            answer = await self._http.get("/readyz")
+        except httpx.TransportError as error:
+            return repr(error)
+        return "" if answer.is_success and answer.json()["links"] >= links else answer.text
+
+    async def close(self) -> None:
+        await self._http.aclose()
+        await self.agent.stop()
+        await self.server.stop()
+
+    def tail(self) -> str:
+        """The last lines of both logs, for whoever reads of a failure."""
+        lines = {name: mortal.log.read_text(errors="replace") for name, mortal in self.mortals.items()}
+        return "\n".join(f"--- {name}\n{text[-3000:]}" for name, text in lines.items())
+
+    # What a person does
+
+    async def post(self, path: str, body: dict[str, object], *, key: str) -> Any:
+        """As a careful client: the same request with the same key until it is answered."""
+        headers = {"Authorization": f"Bearer {self._token}", "X-Idempotency-Key": key}
+        answer: httpx.Response | None = None
+
+        async def ask() -> str:
+            nonlocal answer
+            try:
+                answer = await self._http.post(f"/api/v1{path}", json=body, headers=headers)
+            except httpx.TransportError as error:
+                return repr(error)
+            return answer.text if answer.json().get("code") == "request_in_progress" else ""
+
+        missing = await until(ask, ANSWER_SECONDS)
+        if missing or answer is None or not answer.is_success:
+            raise Broken(
+                f"POST {path} was answered {answer and answer.status_code}: {answer and answer.text} {missing}"
+            )
+        return answer.json()
+
+    async def create(self, key: str) -> str:
+        """The id of the machine that this key stands for."""
+        answer = await self.post("/allocations", {"sku": SKU, "ssh_key_ids": [self._key_id]}, key=key)
+        return str(answer["allocations"][0]["id"])
+
+    async def release(self, allocation_id: str, key: str) -> None:
+        await self.post(f"/allocations/{allocation_id}/release", {"reason": "no longer needed"}, key=key)
+
+    async def says(self, allocation_id: str, command: str) -> str:
+        """What a command prints inside, by SSH with the real key and the known host key; raises OSError if refused."""
+        row = await self.row(allocation_id)
+        known = f"[127.0.0.1]:{row['port']} {row['host_key']}\n".encode()
+        async with (
+            asyncio.timeout(10),
+            asyncssh.connect(
+                "127.0.0.1",
+                row["port"],
+                username=row["username"],
+                client_keys=[self.key],
+                known_hosts=asyncssh.import_known_hosts(known.decode()),
+                config=None,
+                agent_path=None,
+            ) as connection,
+        ):
+            done = await connection.run(command, check=True)
+        if done.exit_status is None:
+            raise ConnectionResetError("the connection ended before the command did")
+        return str(done.stdout).strip()
+
+    async def reach(self, check: Callable[[], Awaitable[str]], seconds: float = SETTLE_SECONDS) -> None:
+        """Where nobody dies, everything comes to its end."""
+        if missing := await until(check, seconds):
+            raise Broken(f"{missing}\n{self.tail()}")
+
+    # What is
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+        """To the database, past every fence."""
+        connection = await asyncpg.connect(self.dsn)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    async def query(self, sql: str, *values: object) -> list[asyncpg.Record]:
+        async with self.connected() as connection:
+            return list(await connection.fetch(sql, *values))
+
+    async def row(self, allocation_id: str) -> asyncpg.Record:
+        (row,) = await self.query("select * from allocations where id = $1", allocation_id)
+        return row
+
+    async def expected(self) -> Expected:
+        rows = await self.query("select id, port from allocations where status = 'active'")
+        return Expected({row["id"]: row["port"] for row in rows})
+
+
+def ports_of_stage() -> range:
+    """Of each worker and each stage its own, below those that the kernel gives to whoever connects."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % WORKERS
+    first = FIRST_PORT + PORTS_PER_STAGE * (worker * STAGES_PER_WORKER + next(_stages) % STAGES_PER_WORKER)
+    return range(first, first + PORTS_PER_STAGE)
+
+
+@asynccontextmanager
+async def stage() -> AsyncIterator[Stage]:
+    """Nothing of it is left afterwards, whatever happened on it."""
+    folder = Path(tempfile.mkdtemp(prefix="gpuaas-crash-"))
+    folder.chmod(0o711)
+    dsn = await fresh_database(template=await template_database("crash", migrate))
+    port, *ports = ports_of_stage()
+    made = Stage(folder, dsn, port=port, ports=range(ports[0], ports[-1] + 1))
+    try:
+        await made.open()
+        yield made
+    finally:
+        await made.close()
+        await drop_database(dsn)
+        await asyncio.to_thread(made.machine.sweep)
+        shutil.rmtree(folder)

@@ -1,0 +1,37 @@
+"""Tasks that come twice, late or out of order change nothing on the node."""
+
+import os
+
+import pytest
+
+from tests.crash.harness import unsettled
+from tests.crash.stages import Stage, stage
+from tests.crash.verbs import Case, give_back, inhabited
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
+
+AGAIN = "update node_tasks set status = 'queued', result = null, ended_at = null where kind = $1 returning id"
+LATER = "select status from node_tasks where kind = $1 and attempt > 1"
+
+
+async def deliver_again(on: Stage, kind: str) -> list[str]:
+    """The same task, sent once more by the server as it would be after losing its own memory; how it was answered."""
+    await on.query(AGAIN, kind)
+    await on.reach(lambda: unsettled(on))
+    return [row["status"] for row in await on.query(LATER, kind)]
+
+
+async def test_a_task_delivered_again_or_after_its_removal_changes_nothing() -> None:
+    async with stage() as on:
+        case = Case("only")
+        await inhabited(on, case)
+        await on.reach(lambda: unsettled(on))
+        before = on.machine.processes_of(case.allocation_id)
+        assert before
+        assert await deliver_again(on, "environment.ensure") == ["superseded"]
+        assert on.machine.processes_of(case.allocation_id) == before
+        await give_back(on, case)
+        await on.reach(lambda: unsettled(on))
+        assert await deliver_again(on, "environment.ensure") == ["superseded"]
+        assert await deliver_again(on, "environment.remove") == ["superseded"]
+        assert on.machine.processes_of(case.allocation_id) == set()

@@ -1,0 +1,152 @@
+"""Bugs planted on purpose are found by the same eyes that find none in the product."""
+
+import os
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+from tests.crash.harness import Point, complaints, perform, unsettled
+from tests.crash.invariants import breaches
+from tests.crash.machines import Expected
+from tests.crash.stages import Stage, stage
+from tests.crash.verbs import VERBS, Case, give_back, inhabited
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
+
+Stray = Callable[[Stage], AbstractContextManager[None]]
+
+PLANTED = {
+    "a claim is leaked": """
+        insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at)
+        select a.id, a.tenant_id, a.node_id, s.id, 'slot', now() from allocations a, slots s
+        where a.status = 'released' and s.id not in (select slot_id from claims where released_at is null) limit 1
+    """,
+    "a slot had two owners": """
+        insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at, released_at)
+        select a.id, a.tenant_id, a.node_id, c.slot_id, 'slot', c.claimed_at - interval '1 hour', now()
+        from allocations a, claims c where a.status = 'released' and c.released_at is null limit 1
+    """,
+    "a claim ended before cleanup was proven": "update claims set released_at = now() where released_at is null",
+    "an allocation does not hold its slots": "update claims set released_at = now() where released_at is null",
+    "an allocation is neither active nor over": "update allocations set status = 'releasing' where status = 'active'",
+    "an operation did not end well": "update operations set status = 'running'",
+    "a task is open": "update node_tasks set status = 'sent'",
+    "billing goes on": "update allocations set billing_stopped_at = null",
+    "cleanup is claimed and not proven": "update cleanup_proofs set ok = false",
+    "one key made more than one allocation": "delete from idempotency",
+    "a node does not answer": "update nodes set offline_since = now()",
+    "a worker fails": "update work set attempts = 1",
+}
+# A retried submit does not find its key again.
+FORGET_KEYS = """
+    create function forget_key() returns trigger language plpgsql as $$
+    begin new.key := new.key || random(); return new; end $$;
+    create trigger forget_key before update on idempotency for each row execute function forget_key();
+"""
+# The slots are for sale as soon as somebody wants to leave.
+RELEASE_UNPROVEN = """
+    create function release_unproven() returns trigger language plpgsql security definer as $$
+    begin
+        update claims set released_at = clock_timestamp() where allocation_id = new.allocation_id;
+        return new;
+    end $$;
+    create trigger release_unproven after insert on node_tasks for each row when (new.kind = 'environment.remove')
+        execute function release_unproven();
+"""
+
+
+@pytest.fixture(scope="module")
+async def inhabited_stage() -> AsyncIterator[Stage]:
+    """Two allocations: one over, one with somebody on it."""
+    async with stage() as made:
+        for case in (Case("first"), Case("second")):
+            await inhabited(made, case)
+            if case.key == "first":
+                await give_back(made, case)
+        await made.reach(lambda: unsettled(made))
+        yield made
+
+
+@pytest.mark.parametrize("breach", PLANTED)
+async def test_a_breach_in_the_database_is_seen(inhabited_stage: Stage, breach: str) -> None:
+    async with inhabited_stage.connected() as connection:
+        before = await breaches(connection)
+        transaction = connection.transaction()
+        await transaction.start()
+        await connection.execute(PLANTED[breach])
+        found = await breaches(connection)
+        await transaction.rollback()
+    assert breach in {one.split(": ")[0] for one in found}
+    assert before == []
+
+
+async def test_an_orphan_is_seen_in_every_way_it_is_left(inhabited_stage: Stage) -> None:
+    """A living environment, looked at as if it had been released."""
+    assert await complaints(inhabited_stage) == []
+    (id,) = (await inhabited_stage.expected()).ports
+    found = "; ".join(inhabited_stage.machine.complaints(Expected({})))
+    assert f"of {id}: sleep 1000000" in found
+    for trace in (f"files of {id}", "networks, more than", "control group", "port "):
+        assert trace in found
+
+
+@contextmanager
+def stray_process(on: Stage) -> Iterator[None]:
+    uid = on.machine.site.person_uid(400)
+    process = subprocess.Popen(["sleep", "1000"], user=uid, group=uid)
+    yield
+    process.kill()
+    process.wait()
+
+
+@contextmanager
+def stray_namespace(on: Stage) -> Iterator[None]:
+    name = f"gpuaas-{on.machine.site.tag}-400"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    yield
+    subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+@contextmanager
+def stray_files(on: Stage) -> Iterator[None]:
+    folder = on.machine.site.environments / "left"
+    folder.mkdir()
+    yield
+    folder.rmdir()
+
+
+@contextmanager
+def stray_listener(on: Stage) -> Iterator[None]:
+    with socket.create_server(("127.0.0.1", on.ports[-1])):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("stray", "words"),
+    [
+        (stray_process, "orphan process"),
+        (stray_namespace, "half a network"),
+        (stray_files, "files of left"),
+        (stray_listener, "is open"),
+    ],
+)
+async def test_a_single_trace_is_enough(inhabited_stage: Stage, stray: Stray, words: str) -> None:
+    expected = await inhabited_stage.expected()
+    with stray(inhabited_stage):
+        assert words in "; ".join(inhabited_stage.machine.complaints(expected))
+
+
+async def test_planted_bugs_are_caught_by_the_deaths_meant_for_them() -> None:
+    async with stage() as on:
+        async with on.connected() as connection:
+            await connection.execute(FORGET_KEYS)
+        outcome = await perform(on, VERBS["create"], Point("server", "commit:after POST create_allocation", 1))
+        assert "nobody knows of" in outcome.outcome
+    async with stage() as on:
+        async with on.connected() as connection:
+            await connection.execute(RELEASE_UNPROVEN)
+        outcome = await perform(on, VERBS["release"], Point("agent", "journal:accept:after loop.received", 1))
+        assert "a claim ended before cleanup was proven" in outcome.outcome

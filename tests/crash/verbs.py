@@ -1,0 +1,86 @@
+"""What is done while processes die. A later verb is one more entry in VERBS; the harness knows nothing else of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import asyncssh
+
+from tests.crash.stages import Broken, Stage
+
+
+@dataclass
+class Case:
+    """One performance of a verb: the key its request carries, and the allocation it is about."""
+
+    key: str
+    allocation_id: str = ""
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    name: str
+    prepare: Callable[[Stage, Case], Awaitable[None]]
+    """Nobody dies yet."""
+    act: Callable[[Stage, Case], Awaitable[None]]
+    """Returns when it was answered; the request is repeated with the same key until then."""
+    missing: Callable[[Stage, Case], Awaitable[str]]
+    """What keeps it from its wanted end; empty when it is there. Raises Broken if it never will be."""
+    tidy: Callable[[Stage, Case], Awaitable[None]]
+    """Give back what is left; nobody dies any more."""
+
+
+async def nothing(stage: Stage, case: Case) -> None:
+    pass
+
+
+async def create(stage: Stage, case: Case) -> None:
+    case.allocation_id = await stage.create(case.key)
+
+
+async def not_admitting(stage: Stage, case: Case) -> str:
+    """Until the person is in, with their own key, on a machine with its own name."""
+    row = await stage.row(case.allocation_id)
+    if row["status"] == "failed":
+        raise Broken(f"{row['id']} failed: {row['status_reason']}")
+    if row["status"] != "active":
+        return f"{row['id']} is {row['status']}"
+    try:
+        hostname = await stage.says(row["id"], "hostname")
+    except (OSError, TimeoutError, asyncssh.Error) as error:
+        return f"SSH: {error!r}"
+    if hostname != row["name"]:
+        raise Broken(f"{row['id']} is named {hostname}")
+    return ""
+
+
+async def inhabited(stage: Stage, case: Case) -> None:
+    """A machine on which somebody left a process running, away from every terminal."""
+    case.allocation_id = await stage.create(f"{case.key}-first")
+    await stage.reach(lambda: not_admitting(stage, case))
+    await stage.says(case.allocation_id, "setsid nohup sleep 1000000 > /dev/null 2>&1 < /dev/null & echo started")
+
+
+async def release(stage: Stage, case: Case) -> None:
+    await stage.release(case.allocation_id, case.key)
+
+
+async def not_released(stage: Stage, case: Case) -> str:
+    row = await stage.row(case.allocation_id)
+    if row["status"] in ("failed", "release_failed"):
+        raise Broken(f"{row['id']} is {row['status']}: {row['status_reason']}")
+    return "" if row["status"] == "released" else f"{row['id']} is {row['status']}"
+
+
+async def give_back(stage: Stage, case: Case) -> None:
+    await stage.release(case.allocation_id, f"{case.key}-last")
+    await stage.reach(lambda: not_released(stage, case))
+
+
+VERBS = {
+    verb.name: verb
+    for verb in (
+        Verb(name="create", prepare=nothing, act=create, missing=not_admitting, tidy=give_back),
+        Verb(name="release", prepare=inhabited, act=release, missing=not_released, tidy=nothing),
+    )
+}
