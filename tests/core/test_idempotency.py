@@ -1,0 +1,83 @@
+"""A mutation asked for twice is done once, and answered the same both times."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gpuaas.core.db import Database, DbRole, connect
+from gpuaas.core.errors import IdempotencyKeyReused
+from gpuaas.core.hints import Hints
+from gpuaas.core.idempotency import Idempotency, Stored, request_hash
+from gpuaas.core.secrets import MasterKey
+
+MASTER = MasterKey(b"k" * 32)
+ANSWER = Stored(202, b'{"id":"a"}')
+FIRST = Idempotency("user_a", "POST /things", "key", request_hash("POST", "/things", b"{}"))
+
+
+@pytest.fixture
+async def db(migrated: str) -> AsyncIterator[Database]:
+    made = await connect(migrated, DbRole.WORKER, hints=Hints("here"), size=20)
+    yield made
+    await made.close()
+
+
+async def once(db: Database, use: Idempotency, *, seal: bool = False) -> Stored | None:
+    """None if this was the first."""
+    async with db.write() as tx:
+        stored = await use.begin(tx, MASTER)
+        if stored is None:
+            await tx.run("insert into regions values ('done')")
+            await use.finish(tx, ANSWER, seal_with=MASTER if seal else None)
+        return stored
+
+
+async def test_of_many_at_once_one_does_it_and_all_others_get_its_answer(db: Database) -> None:
+    answers = await asyncio.gather(*(once(db, FIRST) for _ in range(16)))
+    assert answers.count(None) == 1
+    assert answers.count(ANSWER) == 15
+
+
+async def test_a_first_one_that_rolls_back_leaves_the_key_free(db: Database) -> None:
+    with pytest.raises(LookupError):  # noqa: PT012 - the transaction is what raises
+        async with db.write() as tx:
+            assert await FIRST.begin(tx, MASTER) is None
+            await tx.one(Stored, "select 1 where false")
+    assert await once(db, FIRST) is None
+
+
+async def test_the_same_key_for_another_request_is_refused(db: Database) -> None:
+    await once(db, FIRST)
+    other = Idempotency(FIRST.caller, FIRST.route, FIRST.key, request_hash("POST", "/things", b'{"x":1}'))
+    with pytest.raises(IdempotencyKeyReused):
+        await once(db, other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Idempotency("user_b", FIRST.route, FIRST.key, FIRST.request_hash),
+        Idempotency(FIRST.caller, "POST /others", FIRST.key, FIRST.request_hash),
+        Idempotency(FIRST.caller, FIRST.route, "key2", FIRST.request_hash),
+    ],
+    ids=["caller", "route", "key"],
+)
+async def test_callers_routes_and_keys_do_not_meet(db: Database, other: Idempotency) -> None:
+    await once(db, FIRST)
+    async with db.write() as tx:
+        assert await other.begin(tx, MASTER) is None
+
+
+async def test_an_answer_with_a_secret_is_kept_sealed_and_given_again(db: Database) -> None:
+    await once(db, FIRST, seal=True)
+    assert ANSWER.body not in await db.pool.fetchval("select body from idempotency")
+    assert await once(db, FIRST) == ANSWER
+
+
+async def test_an_expired_key_is_as_good_as_new(db: Database) -> None:
+    await once(db, FIRST)
+    await db.pool.execute("update idempotency set expires_at = now() - interval '1 second'")
+    await db.pool.execute("delete from regions")
+    assert await once(db, FIRST) is None
+    assert await once(db, FIRST) == ANSWER
