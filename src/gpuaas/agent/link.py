@@ -11,6 +11,7 @@ from websockets.exceptions import WebSocketException
 
 from gpuaas.agent.identity import Identity
 from gpuaas.agent.outgoing import Outgoing
+from gpuaas.core.points import NoPoints, Points
 from gpuaas.wire.link import BEAT_SECONDS, Ack, Beat, Challenge, Down, Hello, Task, Welcome
 
 FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
@@ -58,9 +59,11 @@ class Link:
         monotonic: Callable[[], float],
         randomness: Callable[[int], bytes],
         ping_seconds: float = PING_SECONDS,
+        points: Points | None = None,
     ) -> None:
         self._identity, self._introduce, self._outgoing = identity, introduce, outgoing
         self._monotonic, self._randomness, self._ping_seconds = monotonic, randomness, ping_seconds
+        self._points = points or NoPoints()
 
     async def run(self, listener: Listener) -> None:
         """For ever, until cancelled."""
@@ -120,7 +123,10 @@ class Link:
 
     async def _send(self, socket: ClientConnection) -> None:
         while True:
-            await socket.send(msgspec.msgpack.encode(await self._outgoing.get()))
+            message = await self._outgoing.get()
+            self._points.reach(f"link:before {type(message).__name__}")
+            await socket.send(msgspec.msgpack.encode(message))
+            self._points.reach(f"link:after {type(message).__name__}")
 
     async def _beat(self, socket: ClientConnection) -> None:
         beat = msgspec.msgpack.encode(Beat())

@@ -153,6 +153,7 @@ class Agent:
             outgoing=self._outgoing,
             monotonic=monotonic,
             randomness=randomness,
+            points=self._points,
         )
         self._left_over = left_over
         async with self._group:
