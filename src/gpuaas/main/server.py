@@ -38,6 +38,7 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
+from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 
 log = structlog.get_logger()
@@ -79,7 +80,8 @@ async def wired(
     pools = [await connect(dsn, role, hints=hints, points=points, size=config.pool_size) for role in roles]
     api_db, operator_db, worker_db = pools
     try:
-        await api_db.check_fence()
+        for db in (api_db, operator_db):
+            await db.check_fence()
         master, index = MasterKey.from_file(config.master_key_file), Index(worker_db, hints)
         await index.refresh()
         signer = TaskSigner(master)
@@ -93,7 +95,12 @@ async def wired(
             replica_id=replica_id,
             origins=origins(config),
         )
-        workers = (AllocationWorker(worker_db, ids, clock), ReachWorker(worker_db, clock), Relay(worker_db, tell_log))
+        workers = (
+            AllocationWorker(worker_db, ids, clock),
+            ReachWorker(worker_db, clock),
+            Relay(worker_db, tell_log),
+            Janitor(worker_db),
+        )
         loops = [Loop(worker_db, worker, hints, token=replica_id, jitter=parts.jitter).run for worker in workers]
         services = Services(
             api_db=api_db,
