@@ -562,7 +562,8 @@ create policy outbox on outbox for insert to gpuaas_api with check (fence_user()
 
 grant select, update on nodes, slots, claims, allocations, operations to gpuaas_operator;
 grant select on allocation_groups, allocation_keys, holds, cleanup_proofs, node_tasks, task_logs, timeline_entries, audit, regions, skus,
-    sku_sizes, prices, work, worker_switches, replicas, links, users, idempotency to gpuaas_operator;
+    sku_sizes, prices, work, worker_switches, replicas, links, users, idempotency, outbox
+    to gpuaas_operator;
 grant insert on nodes, regions, enrolment_tokens, operations, cleanup_proofs, timeline_entries, audit, worker_switches,
     idempotency, outbox to gpuaas_operator;
 grant update on worker_switches, idempotency to gpuaas_operator;

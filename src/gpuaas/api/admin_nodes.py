@@ -1,6 +1,9 @@
 """Operators: nodes, their slots, enrolment."""
 
+from typing import Annotated
+
 from litestar import Router, get, post
+from litestar.params import PathParameter
 
 from gpuaas.api.deps import Context, Cursor, Limit
 from gpuaas.api.problems import problems
@@ -20,6 +23,7 @@ from gpuaas.wire.capacity import (
 )
 from gpuaas.wire.common import Page
 
+SlotIndex = Annotated[int, PathParameter(ge=0, le=1023)]
 READ = problems(NotFound, InsufficientPermissions)
 CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
 
@@ -95,19 +99,19 @@ async def list_slots(id: str, context: Context) -> Page[Slot]:
 
 
 @post("/admin/nodes/{id:str}/slots/{index:int}/approve", status_code=200, responses=CHANGE)
-async def approve_slot(id: str, index: int, data: ChangeSlot, context: Context) -> Slot:
+async def approve_slot(id: str, index: SlotIndex, data: ChangeSlot, context: Context) -> Slot:
     """This slot may be sold."""
     return await commands.approve_slot(context.tx, context.caller, id, index, reason=data.reason, now=context.now)
 
 
 @post("/admin/nodes/{id:str}/slots/{index:int}/disable", status_code=200, responses=CHANGE)
-async def disable_slot(id: str, index: int, data: ChangeSlot, context: Context) -> Slot:
+async def disable_slot(id: str, index: SlotIndex, data: ChangeSlot, context: Context) -> Slot:
     """Not sold again; who has it keeps it."""
     return await commands.disable_slot(context.tx, context.caller, id, index, reason=data.reason, now=context.now)
 
 
 @post("/admin/nodes/{id:str}/slots/{index:int}/enable", status_code=200, responses=CHANGE)
-async def enable_slot(id: str, index: int, data: ChangeSlot, context: Context) -> Slot:
+async def enable_slot(id: str, index: SlotIndex, data: ChangeSlot, context: Context) -> Slot:
     """For sale again."""
     return await commands.enable_slot(context.tx, context.caller, id, index, reason=data.reason, now=context.now)
 

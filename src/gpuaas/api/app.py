@@ -24,7 +24,7 @@ from gpuaas.api import (
 )
 from gpuaas.api.contract import contract
 from gpuaas.api.deps import DEPENDENCIES, AnyRequest
-from gpuaas.api.problems import on_bug, on_database_away, on_http_exception, on_problem
+from gpuaas.api.problems import on_bug, on_database_away, on_fenced, on_http_exception, on_problem
 from gpuaas.api.services import Services
 from gpuaas.api.unit import Replay, UnitMiddleware
 from gpuaas.core.errors import Problem
@@ -60,30 +60,49 @@ async def openapi(request: AnyRequest) -> Response[bytes]:
     """Made when first asked for: it takes longer than all the rest of starting."""
     state = request.app.state
     if "contract" not in state:
-        state.contract = contract(request.app)
+        state.contract = contract(described())
     return Response(state.contract, media_type=MediaType.JSON)
 
 
-def create_litestar(services: Services) -> Litestar:
+def routes() -> list[Router]:
+    return [
+        Router("/api/v1", route_handlers=[*(noun.ROUTER for noun in NOUNS), openapi]),
+        nodes.ROUTER,
+        health.ROUTER,
+    ]
+
+
+def described() -> Litestar:
+    """The same routes in an app that serves nobody: one with a description also serves pages of Litestar's own."""
     bearer = SecurityScheme(type="http", scheme="bearer", description="session or personal token")
     cookie = SecurityScheme(type="apiKey", name="gpuaas_session", security_scheme_in="cookie")
     return Litestar(
-        [Router("/api/v1", route_handlers=[*(noun.ROUTER for noun in NOUNS), openapi]), nodes.ROUTER, health.ROUTER],
+        routes(),
+        dependencies=DEPENDENCIES,
+        openapi_config=OpenAPIConfig(
+            title="GPUaaS",
+            version=VERSION,
+            components=Components(security_schemes={"bearer": bearer, "cookie": cookie}),
+            security=[{"bearer": []}, {"cookie": []}],
+        ),
+        logging_config=None,
+        signature_types=[],
+    )
+
+
+def create_litestar(services: Services) -> Litestar:
+    return Litestar(
+        routes(),
         dependencies=DEPENDENCIES,
         exception_handlers={
             Problem: on_problem,
             HTTPException: on_http_exception,
             Replay: on_replay,
             Exception: on_bug,
+            asyncpg.InsufficientPrivilegeError: on_fenced,
             **dict.fromkeys(DATABASE_AWAY, on_database_away),
         },
-        openapi_config=OpenAPIConfig(
-            title="GPUaaS",
-            version=VERSION,
-            components=Components(security_schemes={"bearer": bearer, "cookie": cookie}),
-            security=[{"bearer": []}, {"cookie": []}],
-            path="/internal/openapi",
-        ),
+        openapi_config=None,
         state=State({"services": services}),
         logging_config=None,  # core/logs.py
         signature_types=[],

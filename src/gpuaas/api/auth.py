@@ -50,7 +50,7 @@ async def login(data: Login, request: AnyRequest, services: Services) -> Respons
     return Response(logged_in, cookies=[session_cookie(logged_in, services, now)])
 
 
-@post("/auth/logout", status_code=204)
+@post("/auth/logout", status_code=204, opt={"ignores_key": True})
 async def logout(context: Context) -> Response[None]:
     """End this session, here and everywhere its token is used."""
     await commands.logout(context.tx, context.caller, context.now)

@@ -6,48 +6,72 @@ from typing import Any
 
 import msgspec
 from litestar import Litestar
+from litestar.handlers import HTTPRouteHandler
+from litestar.routes import HTTPRoute
 from msgspec import Struct
 
 from gpuaas import wire
+from gpuaas.api.edge import KEY_LIMIT, SAFE_METHODS
 
-PROBLEM_CODES = {
-    "401": "token_missing, token_invalid, token_expired",
-    "409": "conflict",
-    "413": "body_too_large",
-    "422": "validation_error",
-    "500": "internal_error",
-    "503": "database_unavailable",
+ALWAYS = {"422": "validation_error", "500": "internal_error", "503": "database_unavailable"}
+SIGNED_IN = {"401": "token_missing, token_invalid, token_expired"}
+WITH_BODY = {"413": "body_too_large", "415": "unsupported_media_type"}
+CHANGING = {"403": "csrf_refused", "409": "conflict"}
+WITH_KEY = {"409": "request_in_progress", "422": "idempotency_key_reused"}
+KEY_PARAMETER = {
+    "name": "X-Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Asked twice with one key within 24 hours, it is done once and answered the same.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_LIMIT, "pattern": "^[!-~]+$"},
 }
-WITH_BODY = ("401", "409", "413", "422", "500", "503")
-WITHOUT_BODY = ("401", "422", "500", "503")
-METHODS = ("get", "post", "put", "patch", "delete")
 Json = dict[str, Any]
 
 
 def contract(app: Litestar) -> bytes:
     """As JSON, made once."""
     schema: Json = app.openapi_schema.to_schema()
-    for path in schema["paths"].values():
-        for method in METHODS:
-            if method in path:
-                complete(path[method])
+    for route in app.routes:
+        for handler in route.route_handlers if isinstance(route, HTTPRoute) else ():
+            for method in handler.http_methods:
+                operation = schema["paths"].get(route.path_format, {}).get(method.lower())
+                if operation is not None:
+                    complete(operation, handler, is_change=method not in SAFE_METHODS)
     for name, component in schema["components"]["schemas"].items():
         if name.rpartition(".")[2] in closed_structs():
             component["additionalProperties"] = False
-    return msgspec.json.encode(schema)
+    return msgspec.json.encode(schema, order="deterministic")
 
 
-def complete(operation: Json) -> None:
+def complete(operation: Json, handler: HTTPRouteHandler, *, is_change: bool) -> None:
     """Every route can refuse what every route refuses; validation is a 422 here, never Litestar's 400."""
-    responses: Json = operation["responses"]
-    responses.pop("400", None)
-    for status in WITH_BODY if "requestBody" in operation else WITHOUT_BODY:
-        if status == "401" and operation.get("security") == []:
-            continue
-        said = responses.get(status, {}).get("description", "")
-        codes = ", ".join(filter(None, [said, PROBLEM_CODES[status]]))
-        responses[status] = {
-            "description": codes,
+    operation["responses"].pop("400", None)
+    refuse(operation, ALWAYS)
+    if "requestBody" in operation:
+        refuse(operation, WITH_BODY)
+    if handler.security == []:
+        operation["security"] = []
+        return
+    refuse(operation, SIGNED_IN)
+    if is_change:
+        refuse(operation, CHANGING)
+    if is_change and not handler.opt.get("ignores_key"):
+        refuse(operation, WITH_KEY)
+        declare_key(operation)
+
+
+def declare_key(operation: Json) -> None:
+    given = operation.setdefault("parameters", [])
+    required = any(each["name"] == KEY_PARAMETER["name"] for each in given)
+    others = [each for each in given if each["name"] != KEY_PARAMETER["name"]]
+    operation["parameters"] = [*others, {**KEY_PARAMETER, "required": required}]
+
+
+def refuse(operation: Json, problems: dict[str, str]) -> None:
+    for status, codes in problems.items():
+        said = operation["responses"].get(status, {}).get("description", "").split(", ")
+        operation["responses"][status] = {
+            "description": ", ".join(sorted({*filter(None, said), *codes.split(", ")})),
             "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
         }
 

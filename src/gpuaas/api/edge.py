@@ -1,19 +1,27 @@
 """The edge: what is refused before anything looks at it, and who a request says it is."""
 
+import json
 import re
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from litestar.types import HTTPScope, Receive, Send
 
-from gpuaas.api.problems import send_problem
+from gpuaas.api.problems import UnsupportedMediaType, send_problem
 from gpuaas.core.errors import BodyTooLarge, Problem, TokenMissing, ValidationError
 from gpuaas.core.ids import Ids
 
 BODY_LIMIT = 1 << 20
+TARGET_LIMIT = 2000
+KEY_LIMIT = 200
+# More lists and objects than any request of ours has, and few enough that none can nest deeper than a parser goes.
+MOST_BRACKETS = 800
 COOKIE = "gpuaas_session"
 CSRF_HEADER = b"x-gpuaas-request"
+KEY_HEADER = b"x-idempotency-key"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN_CORRELATION = re.compile(rb"[A-Za-z0-9_.-]{1,64}")
+KEY = re.compile(rb"[!-~]{1,%d}" % KEY_LIMIT)
 
 
 class CsrfRefused(Problem):
@@ -40,7 +48,8 @@ class Edge:
         problem: Problem | None = None
         body = bytearray()
         try:
-            self._check_target(scope)
+            check_target(scope)
+            check_key(scope)
             more = True
             while more:
                 message = await receive()
@@ -50,8 +59,8 @@ class Edge:
                 more = message["more_body"]
                 if len(body) > BODY_LIMIT:
                     raise BodyTooLarge("A request body may have 1 MiB at most.")
-            if b"\x00" in body or b"\\u0000" in body:
-                raise ValidationError("Text may not hold the character NUL.")
+            if body:
+                check_body(scope, body)
         except Problem as refused:
             problem = refused
         if problem is None:
@@ -59,14 +68,48 @@ class Edge:
         await send_problem(send, problem)
         return None
 
-    def _check_target(self, scope: HTTPScope) -> None:
-        raw = scope.get("raw_path", b"") + b"?" + scope.get("query_string", b"")
-        if b"\x00" in raw or b"%00" in raw:
-            raise ValidationError("An address may not hold the character NUL.")
-        try:
-            scope["path"].encode()
-        except UnicodeEncodeError as error:
-            raise ValidationError("An address must be UTF-8.") from error
+
+def check_target(scope: HTTPScope) -> None:
+    raw = scope.get("raw_path", b"") + b"?" + scope.get("query_string", b"")
+    if len(raw) > TARGET_LIMIT:
+        raise ValidationError(f"An address may have {TARGET_LIMIT} characters at most. Shorten it.")
+    if b"\x00" in raw or b"%00" in raw:
+        raise ValidationError("An address may not hold the character NUL. Take it out.")
+    try:
+        scope["path"].encode()
+    except UnicodeEncodeError as error:
+        raise ValidationError("An address must be UTF-8. Encode it again.") from error
+
+
+def check_key(scope: HTTPScope) -> None:
+    key = dict(scope["headers"]).get(KEY_HEADER)
+    if key is not None and not KEY.fullmatch(key):
+        why = f"1 to {KEY_LIMIT} visible ASCII characters"
+        raise ValidationError(f"An idempotency key has {why}. Use a UUID.", errors={"X-Idempotency-Key": why})
+
+
+def check_body(scope: HTTPScope, body: bytearray) -> None:
+    """What is not JSON at all is left to the decoder of the route's type, which says where it breaks off."""
+    kind = dict(scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip().lower()
+    if kind != b"application/json":
+        raise UnsupportedMediaType
+    if b"\x00" in body or b"\\u0000" in body:
+        raise ValidationError("Text may not hold the character NUL. Take it out.")
+    if body.count(b"{") + body.count(b"[") > MOST_BRACKETS:
+        raise ValidationError(f"A body may hold {MOST_BRACKETS} lists and objects at most. Send less at once.")
+    try:
+        json.loads(body, object_pairs_hook=check_names)
+    except ValueError:
+        return
+
+
+def check_names(pairs: list[tuple[str, object]]) -> None:
+    """Two readers of one name twice may each believe another value."""
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            raise ValidationError(f"The field {name} is given twice. Give it once.", errors={name: "given twice"})
+        seen.add(name)
 
 
 def token_of(scope: HTTPScope) -> str:
@@ -81,7 +124,7 @@ def token_of(scope: HTTPScope) -> str:
         cookie = None
     if cookie is None:
         raise TokenMissing("Log in, and send the token as `Authorization: Bearer …`.")
-    if scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+    if scope["method"] not in SAFE_METHODS:
         origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc
         if CSRF_HEADER not in headers or not origin or origin != headers.get(b"host", b"").decode("latin-1"):
             raise CsrfRefused

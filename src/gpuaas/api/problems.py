@@ -39,6 +39,17 @@ class RouteNotFound(Problem):
 class MethodNotAllowed(Problem):
     status, code = 405, "method_not_allowed"
 
+    def __init__(self, allowed: str) -> None:
+        super().__init__(f"This address takes {allowed}.")
+        self.allowed = allowed
+
+
+class UnsupportedMediaType(Problem):
+    status, code = 415, "unsupported_media_type"
+
+    def __init__(self) -> None:
+        super().__init__("Send the body as JSON, with the header `Content-Type: application/json`.")
+
 
 class InternalError(Problem):
     status, code = 500, "internal_error"
@@ -75,11 +86,21 @@ def on_problem(request: AnyRequest, problem: Problem) -> Response[bytes]:
     if unit is not None:
         unit.raced = isinstance(problem, Raced)
         unit.denied = problem if isinstance(problem, InsufficientPermissions) else None
-    headers = {"Retry-After": str(problem.retry_after)} if isinstance(problem, RateLimitExceeded) else None
-    if problem.status == 401:  # noqa: PLR2004 - RFC 9110 asks for the header with it
-        headers = {"WWW-Authenticate": "Bearer"}
     body = msgspec.json.encode(document(problem))
-    return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
+    return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers_of(problem))
+
+
+def headers_of(problem: Problem) -> dict[str, str]:
+    """What RFC 9110 asks for with a status."""
+    match problem:
+        case RateLimitExceeded():
+            return {"Retry-After": str(problem.retry_after)}
+        case MethodNotAllowed():
+            return {"Allow": problem.allowed}
+        case Problem(status=401):
+            return {"WWW-Authenticate": "Bearer"}
+        case _:
+            return {}
 
 
 def on_http_exception(request: AnyRequest, error: HTTPException) -> Response[bytes]:
@@ -90,7 +111,7 @@ def on_http_exception(request: AnyRequest, error: HTTPException) -> Response[byt
     elif error.status_code == 404:  # noqa: PLR2004
         problem = RouteNotFound("There is nothing at this address. See /api/v1/openapi.json.")
     elif error.status_code == 405:  # noqa: PLR2004
-        problem = MethodNotAllowed("This address does not take this method.")
+        problem = MethodNotAllowed((error.headers or {}).get("allow", ""))
     elif error.status_code < 500:  # noqa: PLR2004
         problem = ValidationError(str(error.detail))
     else:
@@ -113,6 +134,12 @@ def from_validation(error: HTTPException) -> ValidationError:
 def on_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
     structlog.get_logger().exception("request.failed", path=request.scope["path"], exc_info=error)
     return on_problem(request, InternalError())
+
+
+def on_fenced(request: AnyRequest, error: Exception) -> Response[bytes]:
+    """The database refused what our own checks let through: nobody was harmed, but a check is missing."""
+    structlog.get_logger().error("request.fenced", path=request.scope["path"], error=str(error))
+    return on_problem(request, InsufficientPermissions("You may not do this. Ask an admin of the project for it."))
 
 
 def on_database_away(request: AnyRequest, error: Exception) -> Response[bytes]:

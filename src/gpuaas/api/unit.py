@@ -11,7 +11,7 @@ import structlog
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPResponseStartEvent, HTTPScope, Message, Receive, Scope, Send
 
-from gpuaas.api.edge import Edge, token_of
+from gpuaas.api.edge import KEY_HEADER, SAFE_METHODS, Edge, token_of
 from gpuaas.api.services import Services
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Problem, TokenExpired, TokenInvalid
@@ -24,7 +24,6 @@ from gpuaas.domain.timeline.store import audit_denial
 
 T = TypeVar("T")
 TRIES = 8
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 log = structlog.get_logger()
 
 
@@ -68,10 +67,13 @@ class Unit:
         handler: Any = self._scope.get("route_handler")
         return f"{self._scope['method']} {handler.handler_name if handler else 'nowhere'}"
 
+    def _option(self, name: str) -> bool:
+        handler: Any = self._scope.get("route_handler")
+        return handler is not None and bool(handler.opt.get(name))
+
     async def _begin_idempotency(self, tx: Tx, caller: Caller) -> None:
-        headers = dict(self._scope["headers"])
-        key, method = headers.get(b"x-idempotency-key"), self._scope["method"]
-        if key is None or method in SAFE_METHODS:
+        key, method = dict(self._scope["headers"]).get(KEY_HEADER), self._scope["method"]
+        if key is None or method in SAFE_METHODS or self._option("ignores_key"):
             return
         path = self._scope["path"]
         hashed = request_hash(method, path, self._body)
@@ -82,8 +84,7 @@ class Unit:
 
     async def commit(self, status: int, body: bytes) -> None:
         if self._entered and self._key:
-            handler: Any = self._scope.get("route_handler")
-            seal = self._services.master if handler is not None and handler.opt.get("shows_secret") else None
+            seal = self._services.master if self._option("shows_secret") else None
             await self._key.finish(self._entered[0], Stored(status, body), seal_with=seal)
         await self._stack.aclose()
 

@@ -115,10 +115,12 @@ class Database:
             self._hints.send(tx.hints)
 
     async def check_fence(self) -> None:
-        """A superuser, or the owner of the tables, passes every row-level policy: serving as one is no fence at all."""
+        """A superuser, or the owner of a table, passes every row-level policy: serving as one is no fence at all."""
         async with self.read() as tx:
             if await tx.value(IS_ABOVE_POLICIES):
                 raise RuntimeError("the request role stands above the row-level policies; check the database's roles")
+            if unfenced := await tx.column(UNFENCED):
+                raise RuntimeError(f"no row-level policies stand between the request role and {', '.join(unfenced)}")
 
     async def close(self) -> None:
         await self.pool.close()
@@ -168,4 +170,10 @@ def decode(type: type[T], row: asyncpg.Record) -> T:
 IS_ABOVE_POLICIES = """
     select rolsuper or rolbypassrls or pg_has_role(current_user, 'gpuaas_owner', 'usage')
     from pg_roles where rolname = current_user
+"""
+UNFENCED = """
+    select relname from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> 'schema_migrations'
+        and (not relrowsecurity or pg_has_role(current_user, relowner, 'usage'))
+    order by relname
 """

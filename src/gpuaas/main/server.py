@@ -21,7 +21,7 @@ from gpuaas.api.links import Links
 from gpuaas.api.services import Services
 from gpuaas.core import logs, settings
 from gpuaas.core.clock import Clock, SystemClock
-from gpuaas.core.db import DbRole, connect
+from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.embedded import Embedded
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
@@ -30,7 +30,7 @@ from gpuaas.core.outbox import Event, Relay
 from gpuaas.core.points import points_from
 from gpuaas.core.secrets import MasterKey, TaskSigner
 from gpuaas.core.settings import Settings
-from gpuaas.core.work import Loop, system_jitter
+from gpuaas.core.work import Loop, Worker, system_jitter
 from gpuaas.domain.allocations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity.index import Index
@@ -95,12 +95,7 @@ async def wired(
             replica_id=replica_id,
             origins=origins(config),
         )
-        workers = (
-            AllocationWorker(worker_db, ids, clock),
-            ReachWorker(worker_db, clock),
-            Relay(worker_db, tell_log),
-            Janitor(worker_db),
-        )
+        workers = all_workers(worker_db, ids, clock)
         loops = [Loop(worker_db, worker, hints, token=replica_id, jitter=parts.jitter).run for worker in workers]
         services = Services(
             api_db=api_db,
@@ -123,6 +118,10 @@ async def wired(
     finally:
         for db in pools:
             await db.close()
+
+
+def all_workers(db: Database, ids: Ids, clock: Clock) -> tuple[Worker, ...]:
+    return (AllocationWorker(db, ids, clock), ReachWorker(db, clock), Relay(db, tell_log), Janitor(db))
 
 
 def origins(config: Settings) -> frozenset[str]:

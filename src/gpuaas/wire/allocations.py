@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from gpuaas.wire.capacity import Shape
-from gpuaas.wire.common import Money, Name, Reason
+from gpuaas.wire.common import Money, Name, Reason, Reference
 from gpuaas.wire.environments import Isolation
 from gpuaas.wire.timeline import Entry
 
@@ -40,14 +40,14 @@ class BillingState(StrEnum):
 class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One submit; with `count` above one a group, all or nothing."""
 
-    sku: Annotated[str, Meta(min_length=1, max_length=63)]
-    ssh_key_ids: Annotated[list[str], Meta(min_length=1, max_length=20)]
-    project_id: str | None = None
+    sku: Reference
+    ssh_key_ids: Annotated[list[Reference], Meta(min_length=1, max_length=20)]
+    project_id: Reference | None = None
     name: Name | None = None
     gpu_count: Annotated[int, Meta(ge=1, le=1024)] = 1
-    size: str | None = None
+    size: Reference | None = None
     count: Annotated[int, Meta(ge=1, le=64)] = 1
-    region: str | None = None
+    region: Reference | None = None
 
 
 class AllocationNode(Struct, frozen=True, kw_only=True):

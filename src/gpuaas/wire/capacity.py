@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from gpuaas.wire.common import Money, Name, Reason
+from gpuaas.wire.common import Money, Name, Reason, Reference
 from gpuaas.wire.environments import NodeFacts
 
 
@@ -129,11 +129,11 @@ class EnrolmentToken(Struct, frozen=True, kw_only=True):
 class AskPlacement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The compute half of a would-be request."""
 
-    sku: str
+    sku: Reference
     gpu_count: Annotated[int, Meta(ge=1, le=1024)] = 1
-    size: str | None = None
+    size: Reference | None = None
     count: Annotated[int, Meta(ge=1, le=64)] = 1
-    region: str | None = None
+    region: Reference | None = None
 
 
 class Unavailable(StrEnum):

@@ -6,13 +6,20 @@ from msgspec import Meta, Struct
 
 T = TypeVar("T")
 
+# In Python a `$` also matches before a last line break; `(?!\n)` says the same to every reader of the contract.
 Name = Annotated[
     str,
-    Meta(min_length=1, max_length=63, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", description="lower case, digits, -"),
+    Meta(
+        min_length=1,
+        max_length=63,
+        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)",
+        description="lower case, digits, -",
+    ),
 ]
+Reference = Annotated[str, Meta(min_length=1, max_length=64, description="the id or name of a thing there is")]
 Reason = Annotated[str, Meta(max_length=500)]
 Title = Annotated[str, Meta(min_length=1, max_length=100)]
-Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$")]
+Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$(?!\n)")]
 
 
 class Page(Struct, Generic[T], frozen=True, kw_only=True):

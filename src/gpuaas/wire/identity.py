@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from gpuaas.wire.common import Email, Name, Title
+from gpuaas.wire.common import Email, Name, Reference, Title
 
 Password = Annotated[str, Meta(min_length=12, max_length=256)]
 
@@ -114,4 +114,4 @@ class Project(Struct, frozen=True, kw_only=True):
 
 class CreateProject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     slug: Name
-    tenant_id: str | None = None
+    tenant_id: Reference | None = None

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import asyncpg
 
 from gpuaas.core.db import Database, Tx
-from gpuaas.core.errors import Conflict, Problem, RateLimitExceeded, ValidationError
+from gpuaas.core.errors import Conflict, NotFound, Problem, RateLimitExceeded, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity import store
@@ -164,6 +164,8 @@ async def create_project(tx: Tx, caller: Caller, data: CreateProject, *, ids: Id
         await store.add_project(tx, project)
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"There is a project named {data.slug} already. Choose another name.") from error
+    except asyncpg.InsufficientPrivilegeError as error:  # the row fence; a tenant one is not in is one there is not
+        raise NotFound("tenant") from error
     await store.add_project_member(tx, project, caller.user_id, Role.OWNER)
     subject = Subject(kind="project", id=project.id, tenant_id=tenant_id, project_id=project.id)
     await audit(tx, subject, "project.create", actor=caller.actor, at=now)
