@@ -42,8 +42,10 @@ SWEEPS = (
     "delete from idempotency where expires_at < clock_timestamp()",
     "delete from rate_limits where window_started_at < clock_timestamp() - interval '1 day'",
     "delete from outbox where delivered_at < clock_timestamp() - interval '7 days'",
-    "delete from replicas r where seen_at < clock_timestamp() - interval '1 day'"
-    " and not exists (select from links l where l.replica_id = r.id)",
+    """
+    delete from replicas r where seen_at < clock_timestamp() - interval '1 day'
+        and not exists (select from links l where l.replica_id = r.id)
+    """,
 )
 STATUS = """
     select $1::text as worker, count(due.id) as due, count(*) filter (where work.until > clock_timestamp()) as leased,
