@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import struct
 
+from cryptography.hazmat.primitives.asymmetric import ec
 from msgspec import Struct
 
 from gpuaas.core.errors import ValidationError
@@ -20,7 +21,8 @@ FIELDS = {  # type → how many length-prefixed fields follow it in the blob
     "sk-ecdsa-sha2-nistp256@openssh.com": 3,
 }
 LENGTHS = {"ssh-ed25519": 32, "sk-ssh-ed25519@openssh.com": 32}
-POINTS = {"nistp256": 65, "nistp384": 97, "nistp521": 133}  # an uncompressed point: 4, x, y
+CURVES = {"nistp256": ec.SECP256R1(), "nistp384": ec.SECP384R1(), "nistp521": ec.SECP521R1()}
+UNCOMPRESSED = b"\x04"  # the first byte of a point that has both its coordinates
 
 
 class PublicKey(Struct, frozen=True):
@@ -80,12 +82,21 @@ def check_blob(type: str, blob: bytes) -> None:
         check_rsa(*fields)
     elif "ecdsa" in type:
         curve = fields[0].decode("ascii", "replace")
-        if not type.removesuffix("@openssh.com").endswith(curve) or len(fields[1]) != POINTS.get(curve):
-            raise MalformedKey("its curve and its point do not match")
-        if fields[1][0] != 4:  # noqa: PLR2004 - the mark of an uncompressed point
-            raise MalformedKey("its point is not in uncompressed form")
+        if not type.removesuffix("@openssh.com").endswith(f"-{curve}") or curve not in CURVES:
+            raise MalformedKey("its curve is another than its first word says")
+        check_point(CURVES[curve], fields[1])
     elif len(fields[0]) != LENGTHS[type]:
         raise MalformedKey("its length is wrong")
+
+
+def check_point(curve: ec.EllipticCurve, point: bytes) -> None:
+    """OpenSSH reads no other form, and no point beside its curve."""
+    if not point.startswith(UNCOMPRESSED):
+        raise MalformedKey("its point is not in uncompressed form")
+    try:
+        ec.EllipticCurvePublicKey.from_encoded_point(curve, point)
+    except ValueError as error:
+        raise MalformedKey("its point is not on its curve") from error
 
 
 def check_rsa(exponent: bytes, modulus: bytes) -> None:
