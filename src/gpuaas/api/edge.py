@@ -98,7 +98,9 @@ def check_body(scope: HTTPScope, body: bytearray) -> None:
     if body.count(b"{") + body.count(b"[") > MOST_BRACKETS:
         raise ValidationError(f"A body may hold {MOST_BRACKETS} lists and objects at most. Send less at once.")
     try:
-        json.loads(body, object_pairs_hook=check_names)
+        json.loads(body.decode(), object_pairs_hook=check_names)
+    except UnicodeDecodeError as error:
+        raise ValidationError("A body must be UTF-8. Encode it so.") from error
     except ValueError:
         return
 
