@@ -38,7 +38,7 @@ class Bench:
         self.db, self.hints = db, hints
 
     async def want(self, *ids: str) -> None:
-        await self.db.pool.executemany("insert into wanted values ($1)", [(id,) for id in ids])
+        await self.db.pool.execute("insert into wanted select unnest($1::text[])", list(ids))
 
     async def done(self, id: str) -> None:
         await self.db.pool.execute("delete from wanted where id = $1", id)
@@ -259,9 +259,9 @@ async def test_a_dead_replicas_rows_are_taken_over_when_their_lease_runs_out(ben
 
 
 async def test_a_heartbeat_extends_what_is_ours_and_not_what_was_taken_from_us(bench: Bench) -> None:
-    rows = [("a", "me"), ("b", "thief")]
     add = "insert into work (worker, row_id, token, until) values ('recorder', $1, $2, now())"
-    await bench.db.pool.executemany(add, rows)
+    for row in (("a", "me"), ("b", "thief")):
+        await bench.db.pool.execute(add, *row)
     await bench.db.pool.execute(EXTEND, "recorder", ["a", "b"], "me", 15.0)
     assert ((await bench.row("a"))["leased"], (await bench.row("b"))["leased"]) == (True, False)
 

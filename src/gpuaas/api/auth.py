@@ -66,7 +66,7 @@ async def list_sessions(context: Context, limit: Limit = None, cursor: Cursor = 
     )
 
 
-@delete("/auth/sessions/{id:str}", responses=problems(NotFound))
+@delete("/auth/sessions/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def revoke_session(id: str, context: Context) -> None:
     """Log out somewhere else."""
     await commands.revoke_session(context.tx, context.caller, id, context.now)

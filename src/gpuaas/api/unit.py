@@ -4,7 +4,6 @@ The answer is held until the commit, so that nobody is told of what did not happ
 idempotency key in the same transaction. A request that lost a race runs again from the start.
 """
 
-from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 import structlog
@@ -38,28 +37,27 @@ class Unit:
 
     def __init__(self, services: Services, scope: HTTPScope, body: bytes) -> None:
         self._services, self._scope, self._body = services, scope, body
-        self._stack = AsyncExitStack()
-        self._entered: tuple[Tx, Caller] | None = None
+        is_operators = scope["path"].startswith("/api/v1/admin/")
+        self._db = services.operator_db if is_operators else services.api_db
+        self._tx: Tx | None = None
+        self._caller: Caller | None = None
         self._key: Idempotency | None = None
         self.raced = False
         self.denied: Problem | None = None
 
     async def enter(self) -> tuple[Tx, Caller]:
         """The caller and their transaction, in which they see what is theirs."""
-        token = token_of(self._scope)
-        is_operators = self._scope["path"].startswith("/api/v1/admin/")
-        db = self._services.operator_db if is_operators else self._services.api_db
-        tx = await self._stack.enter_async_context(db.write(self._route))
-        caller = admit(await identity.enter(tx, token_hash(token)), self._services)
-        self._entered = tx, caller
+        hashed = token_hash(token_of(self._scope))
+        tx = self._tx = await self._db.begin(self._route)
+        caller = self._caller = admit(await identity.enter(tx, hashed), self._services)
         await self._begin_idempotency(tx, caller)
-        return self._entered
+        return tx, caller
 
     async def read(self, type: type[T], sql: str, *args: object) -> tuple[Caller, T | None]:
         """One autocommitted statement in which the caller enters and reads: no transaction around it to pay for."""
-        token = token_of(self._scope)
-        async with self._services.api_db.read() as tx:
-            entered, found = await identity.enter_and_read(tx, token_hash(token), type, sql, *args)
+        hashed = token_hash(token_of(self._scope))
+        async with self._db.read(self._route) as tx:
+            entered, found = await identity.enter_and_read(tx, hashed, type, sql, *args)
         return admit(entered, self._services), found
 
     @property
@@ -83,26 +81,30 @@ class Unit:
             raise Replay(stored)
 
     async def commit(self, status: int, body: bytes) -> None:
-        if self._entered and self._key:
+        tx, self._tx = self._tx, None
+        if tx is None:
+            return
+        if self._key:
             seal = self._services.master if self._option("shows_secret") else None
-            await self._key.finish(self._entered[0], Stored(status, body), seal_with=seal)
-        await self._stack.aclose()
-
-    async def roll_back(self) -> None:
-        rolling = RuntimeError("rolled back")
-        try:
-            await self._stack.__aexit__(RuntimeError, rolling, None)
-        except RuntimeError as error:
-            if error is not rolling:
+            try:
+                await self._key.finish(tx, Stored(status, body), seal_with=seal)
+            except BaseException as error:
+                await self._db.roll_back(tx, error)
                 raise
+        await self._db.commit(tx)
+
+    async def roll_back(self, error: BaseException | None = None) -> None:
+        tx, self._tx = self._tx, None
+        if tx is not None:
+            await self._db.roll_back(tx, error)
 
     async def tell_denial(self) -> None:
         """In a transaction of its own: the request's has just been rolled back."""
-        if self.denied is None or self._entered is None:
+        if self.denied is None or self._caller is None:
             return
         action = str(self.denied.facts.get("permission") or self.denied.code)
         target = f"{self._scope['method']} {self._scope['path']}"[:200]
-        actor, now = self._entered[1].actor, self._services.clock.now()
+        actor, now = self._caller.actor, self._services.clock.now()
         async with self._services.worker_db.write() as tx:
             await audit_denial(tx, actor=actor, action=action, target=target, at=now)
 
@@ -148,8 +150,8 @@ class UnitMiddleware:
                     await unit.commit(answer.status, answer.body)
                 else:
                     await unit.roll_back()
-            except BaseException:
-                await unit.roll_back()
+            except BaseException as error:
+                await unit.roll_back(error)
                 raise
             if not (unit.raced and attempt + 1 < TRIES):
                 break

@@ -11,8 +11,10 @@ import msgspec
 
 from gpuaas.core.hints import Hint, Hints
 from gpuaas.core.points import NoPoints, Points
+from gpuaas.core.pool import Connection, Pool
 
 T = TypeVar("T")
+CUT = (OSError, asyncpg.InterfaceError, asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError)
 
 
 class DbRole(StrEnum):
@@ -27,7 +29,7 @@ class DbRole(StrEnum):
 class Tx:
     """One open transaction. What must happen after it, when it is known to have committed, is left with it."""
 
-    def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]", what: str = "") -> None:
+    def __init__(self, connection: Connection, what: str = "") -> None:
         self.connection = connection
         self.what = what  # names its points; core/points.py
         self.hints: list[Hint] = []
@@ -68,44 +70,60 @@ class Tx:
 class Database:
     """A pool of connections in one role."""
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", hints: Hints, points: Points) -> None:
+    def __init__(self, pool: Pool, hints: Hints, points: Points) -> None:
         self.pool, self._hints, self._points = pool, hints, points
 
     @asynccontextmanager
     async def write(self, what: str = "") -> AsyncIterator[Tx]:
         """Commits when the block ends, rolls back when it raises; hints leave after the commit."""
-        async with self.pool.acquire() as connection:
-            tx = Tx(connection, what)
-            await connection.execute("begin")
-            try:
-                yield tx
-                self._points.reach(f"commit:before {tx.what}")
-                await connection.execute("commit")
-            except asyncio.CancelledError:
-                connection.terminate()  # whoever cancelled may not let us await a rollback; the server does it for us
-                self._ended(tx, committed=False)
-                raise
-            except BaseException:
-                await self._roll_back(tx)
-                raise
-        self._points.reach(f"commit:after {tx.what}")
-        self._ended(tx, committed=True)
+        tx = await self.begin(what)
+        try:
+            yield tx
+        except BaseException as error:
+            await self.roll_back(tx, error)
+            raise
+        await self.commit(tx)
 
     @asynccontextmanager
     async def read(self, what: str = "") -> AsyncIterator[Tx]:
         """Statements on one connection, each its own snapshot; nothing is held between them."""
-        async with self.pool.acquire() as connection:
+        async with self.pool.lend() as connection:
             tx = Tx(connection, what)
             self._points.reach(f"statements:before {tx.what}")
             yield tx
             self._points.reach(f"statements:after {tx.what}")
 
-    async def _roll_back(self, tx: Tx) -> None:
+    async def begin(self, what: str = "") -> Tx:
+        """For whoever cannot be a block: each `begin` is followed by one `commit` or one `roll_back`."""
+        connection = await self.pool.take()
+        try:
+            await connection.execute("begin")
+        except BaseException:
+            self.pool.give(connection)
+            raise
+        return Tx(connection, what)
+
+    async def commit(self, tx: Tx) -> None:
+        self._points.reach(f"commit:before {tx.what}")
+        try:
+            await tx.connection.execute("commit")
+        except BaseException as error:
+            await self.roll_back(tx, error)
+            raise
+        self.pool.give(tx.connection)
+        self._points.reach(f"commit:after {tx.what}")
+        self._ended(tx, committed=True)
+
+    async def roll_back(self, tx: Tx, error: BaseException | None = None) -> None:
         """A connection that was cut says so to whoever used it; here it only means that nothing is left to undo."""
         try:
-            with suppress(OSError, asyncpg.InterfaceError, asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError):
-                await tx.connection.execute("rollback")
+            if isinstance(error, asyncio.CancelledError):
+                tx.connection.terminate()  # whoever cancelled may not let us wait for a rollback; the server does it
+            else:
+                with suppress(*CUT):
+                    await tx.connection.execute("rollback")
         finally:
+            self.pool.give(tx.connection)
             self._ended(tx, committed=False)
 
     def _ended(self, tx: Tx, *, committed: bool) -> None:
@@ -128,26 +146,27 @@ class Database:
 
 async def connect(dsn: str, role: DbRole, *, hints: Hints, points: Points | None = None, size: int = 10) -> Database:
     """A pool whose connections are this role from their first statement on."""
-    pool = await asyncpg.create_pool(
-        dsn,
-        min_size=1,
-        max_size=size,
-        init=prepare,
-        reset=_keep,  # nothing but transaction-local settings is ever set, so there is nothing to undo
-        server_settings={
-            "role": role.value,
-            "application_name": f"gpuaas:{role.value}",
-            "statement_timeout": "30s",
-            "idle_in_transaction_session_timeout": "15s",
-            "lock_timeout": "5s",
-            "timezone": "UTC",
-            "jit": "off",
-        },
-    )
+    settings = {
+        "role": role.value,
+        "application_name": f"gpuaas:{role.value}",
+        "statement_timeout": "30s",
+        "idle_in_transaction_session_timeout": "15s",
+        "lock_timeout": "5s",
+        "timezone": "UTC",
+        "jit": "off",
+    }
+
+    async def open_connection() -> Connection:
+        connection = await asyncpg.connect(dsn, server_settings=settings)
+        await prepare(connection)
+        return connection
+
+    pool = Pool(open_connection, size)
+    pool.give(await pool.take())  # a database that cannot be reached is told at once
     return Database(pool, hints, points or NoPoints())
 
 
-async def prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+async def prepare(connection: Connection) -> None:
     """jsonb columns travel as plain Python objects."""
     await connection.set_type_codec(
         "jsonb",
@@ -156,10 +175,6 @@ async def prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
         encoder=lambda value: b"\x01" + msgspec.json.encode(value),
         decoder=lambda data: msgspec.json.decode(data[1:]),
     )
-
-
-async def _keep(_connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    pass
 
 
 def decode(type: type[T], row: asyncpg.Record) -> T:

@@ -127,6 +127,7 @@ async def logout(tx: Tx, caller: Caller, now: datetime) -> None:
 
 
 async def revoke_session(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
+    caller.require_write()
     await store.revoke_session(tx, caller, id, now)
     await audit(tx, Subject(kind="session", id=id), "session.revoke", actor=caller.actor, at=now)
 

@@ -1,0 +1,74 @@
+"""Connections lent one at a time. asyncpg's own pool costs as much again as the small query it is for (measured)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import asyncpg
+
+CLOSE_SECONDS = 5.0
+Connection: TypeAlias = asyncpg.Connection
+
+
+class Pool:
+    """At most `size` connections, opened as they are needed; the one given back last is lent first."""
+
+    def __init__(self, open_connection: Callable[[], Awaitable[Connection]], size: int) -> None:
+        self._open, self._room = open_connection, asyncio.Semaphore(size)
+        self._idle: list[Connection] = []
+        self._is_closed = False
+
+    async def take(self) -> Connection:
+        await self._room.acquire()
+        try:
+            while self._idle:
+                connection = self._idle.pop()
+                if not connection.is_closed():
+                    return connection
+            return await self._open()
+        except BaseException:
+            self._room.release()
+            raise
+
+    def give(self, connection: Connection) -> None:
+        """One that is still inside a transaction is cut: the server rolls it back."""
+        if connection.is_closed():
+            pass
+        elif connection.is_in_transaction() or self._is_closed:
+            connection.terminate()
+        else:
+            self._idle.append(connection)
+        self._room.release()
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncIterator[Connection]:
+        connection = await self.take()
+        try:
+            yield connection
+        finally:
+            self.give(connection)
+
+    async def fetchrow(self, sql: str, *args: object) -> asyncpg.Record | None:
+        """One statement, on its own."""
+        async with self.lend() as connection:
+            return await connection.fetchrow(sql, *args)
+
+    async def fetch(self, sql: str, *args: object) -> list[asyncpg.Record]:
+        async with self.lend() as connection:
+            rows: list[asyncpg.Record] = await connection.fetch(sql, *args)
+            return rows
+
+    async def fetchval(self, sql: str, *args: object) -> Any:
+        async with self.lend() as connection:
+            return await connection.fetchval(sql, *args)
+
+    async def execute(self, sql: str, *args: object) -> str:
+        async with self.lend() as connection:
+            return str(await connection.execute(sql, *args))
+
+    async def close(self) -> None:
+        """Those at work are cut when they come back."""
+        self._is_closed = True
+        while self._idle:
+            await self._idle.pop().close(timeout=CLOSE_SECONDS)
