@@ -1,0 +1,173 @@
+"""Three tenants that own one of everything, and people with every kind of claim to them."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+import asyncpg
+from litestar.types import ASGIApp
+
+from gpuaas.api.unit import UnitMiddleware
+from gpuaas.domain.identity.callers import Caller, Placed
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.wire.identity import Role
+from tests.world import PASSWORD, SLICE, Person, World, furnished
+
+TENANTS = ("ada", "bob", "cyd")
+PREFIXES = {
+    "tenant": "ten",
+    "project": "proj",
+    "allocation": "alloc",
+    "group": "group",
+    "operation": "op",
+    "ssh_key": "key",
+    "session": "sess",
+    "token": "tok",
+    "node": "node",
+}
+PERSONAL = frozenset({"ssh_key", "session", "token"})
+PLATFORM = frozenset({"node", "worker", "slot"})
+
+
+class Unchecked(Caller):
+    """A caller whom the service lets do anything: what is still refused, the database refused."""
+
+    def require(self, permission: Permission, noun: str, thing: Placed) -> None:
+        pass
+
+    def require_tenant(self, permission: Permission, tenant_id: str) -> None:
+        pass
+
+    def require_platform(self, permission: Permission) -> None:
+        pass
+
+    def require_own(self, noun: str, user_id: str) -> None:
+        pass
+
+    def require_write(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Part:
+    """A role in the matrix: who asks, and whose things are theirs."""
+
+    name: str
+    token: str
+    home: str = ""  # the tenant among the three
+    is_person: bool = False  # the one whose personal things stand in the town
+    writes: bool = False
+    leads: bool = False  # may make projects
+    is_operator: bool = False
+    fence: str = ""  # home as the database sees it, where that is wider
+
+
+@dataclass
+class Town:
+    world: World
+    parts: list[Part] = field(default_factory=list)
+    things: dict[tuple[str, str], str] = field(default_factory=dict)  # (tenant, noun) → id
+    marks: dict[str, set[str]] = field(default_factory=dict)  # tenant → what only its people may read
+
+    @property
+    def app(self) -> ASGIApp:
+        return cast("ASGIApp", self.world.app)
+
+    def missing(self, noun: str) -> str:
+        return self.world.services.ids.new(PREFIXES[noun])
+
+
+async def settle(world: World) -> Town:
+    """Build it, by the front door as far as that leads."""
+    town = Town(world)
+    await world.nodes.add(gpus=16)
+    people = {"ada": world.ada} | {name: await world.sign_up(name) for name in ("bob", "cyd")}
+    for name, person in people.items():
+        await own_one_of_everything(town, name, person)
+    await world.nodes.settle()
+    await cast_parts(town, people)
+    return town
+
+
+async def own_one_of_everything(town: Town, name: str, person: Person) -> None:
+    one = (await town.world.submit(person, name=f"{name}-machine")).raise_for_status().json()
+    two = (await town.world.submit(person, name=f"{name}-pair", count=2)).raise_for_status().json()
+    token = await person.http.post("/api/v1/auth/tokens", json={"title": f"{name}-token", "scopes": ["read"]})
+    login = {"email": person.email, "password": PASSWORD}
+    (await person.http.post("/api/v1/auth/personal/login", json=login)).raise_for_status()
+    sessions = (await person.http.get("/api/v1/auth/sessions")).raise_for_status().json()["items"]
+    found = {
+        "tenant": person.tenant_id,
+        "project": person.project_id,
+        "ssh_key": person.key_id,
+        "allocation": one["allocations"][0]["id"],
+        "operation": one["operation_id"],
+        "group": two["group_id"],
+        "token": token.raise_for_status().json()["details"]["id"],
+        "session": next(each["id"] for each in sessions if not each["current"]),
+    }
+    town.things |= {(name, noun): id for noun, id in found.items()}
+    machines = {each["id"] for each in two["allocations"]}
+    town.marks[name] = {*found.values(), *machines, person.id, person.email, f"{name}-machine", f"{name}-pair"}
+
+
+async def cast_parts(town: Town, people: dict[str, Person]) -> None:
+    world, ada, bob = town.world, people["ada"], people["bob"]
+    mates = {name: await world.sign_up(name) for name in ("member", "viewer", "colleague")}
+    await world.join(mates["member"], ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    await world.join(mates["viewer"], ada, project=Role.VIEWER, tenant=Role.VIEWER)
+    await world.join(mates["colleague"], ada, project=None, tenant=Role.MEMBER)
+    read_only = await ada.http.post("/api/v1/auth/tokens", json={"title": "reader", "scopes": ["read"]})
+    node = next(iter(world.nodes.all.values()))
+    issued = await world.operator.http.post("/api/v1/admin/enrolment-tokens", json={"node_name": "unborn"})
+    town.parts = [
+        Part("anonymous", ""),
+        Part("agent", node.id),
+        Part("enrolment token", issued.raise_for_status().json()["token"]),
+        Part("owner", ada.token, home="ada", is_person=True, writes=True, leads=True),
+        Part("member", mates["member"].token, home="ada", writes=True),
+        Part("viewer", mates["viewer"].token, home="ada"),
+        Part("colleague", mates["colleague"].token, fence="ada"),
+        Part("read-only token", read_only.raise_for_status().json()["token"], home="ada", is_person=True),
+        Part("other owner", bob.token, home="bob", is_person=True, writes=True, leads=True),
+        Part("operator", world.operator.token, is_operator=True),
+    ]
+    town.things |= {("", "node"): node.id, ("", "worker"): "allocations", ("", "sku"): SLICE}
+
+
+@contextmanager
+def checks_off(town: Town) -> Iterator[ASGIApp]:
+    """The same routes over the same rows, with a service that lets everybody do everything."""
+    routes, services = town.world._routes, town.world.services
+    routes.state.services = replace(services, caller_type=Unchecked)
+    try:
+        yield cast("ASGIApp", UnitMiddleware(routes, routes.state.services))
+    finally:
+        routes.state.services = services
+
+
+@asynccontextmanager
+async def policies_off(town: Town) -> AsyncIterator[None]:
+    """The tables without their fence, in this town's database alone."""
+    connection = await asyncpg.connect(town.world.dsn)
+    tables = [
+        row["name"]
+        for row in await connection.fetch("select tablename as name from pg_tables where schemaname = 'public'")
+    ]
+    try:
+        for name in tables:
+            await connection.execute(f"alter table {name} disable row level security")
+        yield
+    finally:
+        for name in tables:
+            if name != "schema_migrations":
+                await connection.execute(f"alter table {name} enable row level security")
+        await connection.close()
+
+
+@asynccontextmanager
+async def founded(data: Path) -> AsyncIterator[Town]:
+    async with furnished(data) as world:
+        yield await settle(world)
