@@ -149,7 +149,8 @@ class Links:
             await capacity.link_opened(
                 tx, node_id, hello.facts, agent_version=hello.agent_version, boot_id=hello.boot_id, now=now
             )
-        link = Link(node_id, socket, epoch, self._clock.monotonic())
+        # Not silent before we listen: until then the time we take to open it is ours, and there may be thousands.
+        link = Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS)
         await link.send(Welcome(epoch=epoch, server_time=self._clock.now()))
         older = self._links.get(node_id)
         self._links[node_id] = link  # only now may a task be sent: an agent expects the welcome first
@@ -190,7 +191,7 @@ class Links:
         if self._links.get(link.node_id) is not link:
             return
         del self._links[link.node_id]
-        silent = self._clock.monotonic() - link.heard_at
+        silent = max(0.0, self._clock.monotonic() - link.heard_at)
         last_seen = self._clock.now() - timedelta(seconds=silent)
         with suppress(*AWAY):  # the sweep of another replica, or of this one after a restart, will see it too
             async with self._db.write() as tx:
@@ -323,14 +324,23 @@ class Links:
 
     async def sweep(self) -> None:
         """Cut links that fell silent, until cancelled."""
+        looked = self._clock.monotonic()
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
-            deadline = self._clock.monotonic() - DEAD_AFTER_SECONDS
-            for link in [link for link in self._links.values() if link.heard_at < deadline]:
-                await self._lose(link)
-                with suppress(TimeoutError, OSError, RuntimeError):
-                    async with asyncio.timeout(1):
-                        await link.socket.close(4408, "silent")
+            now = self._clock.monotonic()
+            late = now - looked - SWEEP_SECONDS
+            if late > SWEEP_SECONDS:  # it is we who stood still; what came up meanwhile has not been read
+                for link in self._links.values():
+                    link.heard_at = max(link.heard_at, min(now, link.heard_at + late))
+            deadline = now - DEAD_AFTER_SECONDS
+            await asyncio.gather(*(self._cut(link) for link in self._links.values() if link.heard_at < deadline))
+            looked = self._clock.monotonic()
+
+    async def _cut(self, link: Link) -> None:
+        await self._lose(link)
+        with suppress(TimeoutError, OSError, RuntimeError):
+            async with asyncio.timeout(1):
+                await link.socket.close(4408, "silent")
 
     async def keep_alive(self, url: str) -> None:
         """Say that this replica lives, notice those that do not, and keep nodes' proof of life, until cancelled."""
@@ -348,7 +358,7 @@ class Links:
 
     def _last_seen(self) -> dict[str, datetime]:
         now, monotonic = self._clock.now(), self._clock.monotonic()
-        return {id: now - timedelta(seconds=monotonic - link.heard_at) for id, link in self._links.items()}
+        return {id: now - timedelta(seconds=max(0.0, monotonic - link.heard_at)) for id, link in self._links.items()}
 
     def loops(self, url: str) -> list[Callable[[], Awaitable[None]]]:
         return [self.dispatch, self.write, self.sweep, lambda: self.keep_alive(url)]

@@ -22,10 +22,16 @@ class LitestarSocket:
         self._socket = socket
 
     async def send(self, data: bytes) -> None:
-        await self._socket.send_bytes(data)
+        try:
+            await self._socket.send_bytes(data)
+        except WebSocketDisconnect as error:
+            raise ConnectionResetError("the node's link is gone") from error
 
     async def receive(self) -> bytes:
-        return await self._socket.receive_bytes()
+        try:
+            return await self._socket.receive_bytes()
+        except WebSocketDisconnect as error:
+            raise ConnectionResetError("the node's link is gone") from error
 
     async def close(self, code: int, reason: str) -> None:
         with suppress(RuntimeError):
@@ -45,7 +51,7 @@ async def link(socket: AnySocket, node_id: str) -> None:
     """The node's one link; see wire/link.py."""
     services: Services = socket.app.state.services
     await socket.accept()
-    with suppress(WebSocketDisconnect):
+    with suppress(ConnectionResetError):
         await services.links.serve(LitestarSocket(socket), node_id)
 
 
