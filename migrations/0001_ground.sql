@@ -571,7 +571,8 @@ grant delete on worker_switches to gpuaas_operator;
 
 -- What happened is never changed, by anybody but the owner of the tables.
 revoke update, delete on timeline_entries, cleanup_proofs from gpuaas_worker;
-revoke delete on audit from gpuaas_worker;
+revoke update, delete on audit from gpuaas_worker;
+grant update (repeats) on audit to gpuaas_worker; -- a refusal repeated within a minute is counted, not told again
 
 grant usage on all sequences in schema public to gpuaas_api, gpuaas_operator, gpuaas_worker;
 revoke execute on function enter(bytea) from public;

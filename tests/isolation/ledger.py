@@ -11,7 +11,7 @@ FINGERPRINT = (
 
 
 async def ledger(dsn: str) -> dict[str, str]:
-    """Table by table, read as the superuser, whom no policy keeps from seeing."""
+    """Table by table, read as the tables' owner, whom no policy keeps from seeing."""
     connection = await asyncpg.connect(dsn)
     try:
         names = [row["tablename"] for row in await connection.fetch(TABLES)]

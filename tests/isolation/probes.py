@@ -101,14 +101,15 @@ class Probe:
 
     def ask(self, town: Town, part: Part, id: str = "") -> Ask:
         """The request with `id` where it is varied, and the part's own things (or Ada's) everywhere else."""
-        own = lambda noun: town.things.get((part.home or "ada", noun)) or town.things.get(("", noun), "0")  # noqa: E731
         path, query, headers = self.path, "", {}
         for parameter, noun in path_parameters(self.path):
-            value = id if (self.place, self.name) == ("path", parameter) else own(noun)
+            value = id if (self.place, self.name) == ("path", parameter) else town.own(part, noun)
             path = path.replace(f"{{{parameter}}}", value)
         content = {
             field: filled(
-                field, value, id if (self.place, self.name) == ("body", field) else own(REFERENCES.get(field, ""))
+                field,
+                value,
+                id if (self.place, self.name) == ("body", field) else town.own(part, REFERENCES.get(field, "")),
             )
             for field, value in BODIES.get(self.body, {}).items()
         }

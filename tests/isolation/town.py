@@ -75,6 +75,10 @@ class Town:
     def app(self) -> ASGIApp:
         return cast("ASGIApp", self.world.app)
 
+    def own(self, part: Part, noun: str) -> str:
+        """The part's, or for parts with none Ada's; the first of what is only counted."""
+        return self.things.get((part.home or "ada", noun)) or self.things.get(("", noun), "0")
+
     def missing(self, noun: str) -> str:
         return self.world.services.ids.new(PREFIXES[noun])
 
