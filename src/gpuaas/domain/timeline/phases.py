@@ -1,12 +1,14 @@
 """Phases of an operation, read off its entries: one begins when the one before it ends."""
 
+from itertools import zip_longest
+
 from gpuaas.wire.timeline import Entry, Outcome, Phase
 
 
 def phases(entries: list[Entry]) -> list[Phase]:
     """Entries in order of time. An entry that did not begin anything is a moment: it lasts no time."""
     told = []
-    for entry, following in zip(entries, [*entries[1:], None], strict=True):
+    for entry, following in zip_longest(entries, entries[1:]):
         next_at = following.at if following else None
         ended_at = next_at if entry.outcome is Outcome.BEGAN else entry.at
         told.append(
