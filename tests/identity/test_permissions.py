@@ -1,0 +1,101 @@
+"""Who may do what: the table is whole, and each route keeps to it."""
+
+import pytest
+
+from gpuaas.domain.identity.permissions import RULES, Permission
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.identity import PlatformRole, Role, Scope
+from tests.world import World
+
+
+def test_every_permission_has_its_rule_and_every_rule_somebody() -> None:
+    assert set(RULES) == set(Permission)
+    assert all(rule.project or rule.tenant or rule.platform for rule in RULES.values())
+
+
+def test_what_reads_needs_the_read_scope_and_nothing_else_does() -> None:
+    reading = {permission for permission, rule in RULES.items() if rule.scope is Scope.READ}
+    assert reading == {Permission.PROJECTS_READ, Permission.ALLOCATIONS_READ}
+
+
+def test_operators_have_no_say_in_projects_and_project_roles_none_in_the_fleet() -> None:
+    for rule in RULES.values():
+        assert not (rule.platform and (rule.project or rule.tenant))
+
+
+def test_whoever_may_act_may_also_read() -> None:
+    for permission in (Permission.ALLOCATIONS_CREATE, Permission.ALLOCATIONS_RELEASE):
+        assert RULES[permission].project <= RULES[Permission.ALLOCATIONS_READ].project
+        assert RULES[permission].tenant <= RULES[Permission.ALLOCATIONS_READ].tenant
+
+
+ROLES: dict[tuple[Role | None, Role | None], tuple[int, int, int]] = {
+    # (role in the project, role in the tenant) → read, create, release
+    (Role.OWNER, Role.MEMBER): (200, 202, 202),
+    (Role.ADMIN, Role.MEMBER): (200, 202, 202),
+    (Role.MEMBER, Role.MEMBER): (200, 202, 202),
+    (Role.VIEWER, Role.MEMBER): (200, 403, 403),
+    (None, Role.OWNER): (200, 202, 202),
+    (None, Role.ADMIN): (200, 202, 202),
+    (None, Role.MEMBER): (404, 404, 404),
+    (None, Role.VIEWER): (404, 404, 404),
+    (None, None): (404, 404, 404),
+}
+
+
+@pytest.mark.parametrize("roles", ROLES)
+async def test_a_role_allows_what_the_table_says(world: World, roles: tuple[Role | None, Role | None]) -> None:
+    a = await world.allocation(Status.ACTIVE)
+    eve = await world.sign_up("eve")
+    await world.join(eve, world.ada, project=roles[0], tenant=roles[1])
+    got = (
+        (await eve.http.get(f"/api/v1/allocations/{a}")).status_code,
+        (await world.submit(eve, project_id=world.ada.project_id)).status_code,
+        (await world.release(a, eve)).status_code,
+    )
+    assert got == ROLES[roles]
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [(Role.OWNER, 201), (Role.ADMIN, 201), (Role.MEMBER, 403), (Role.VIEWER, 403)]
+)
+async def test_projects_are_made_by_who_leads_the_tenant(world: World, role: Role, status: int) -> None:
+    eve = await world.sign_up("eve")
+    await world.join(eve, world.ada, project=None, tenant=role)
+    answer = await eve.http.post("/api/v1/projects", json={"slug": "new", "tenant_id": world.ada.tenant_id})
+    assert answer.status_code == status
+
+
+async def test_another_tenants_project_looks_like_none(world: World) -> None:
+    eve = await world.sign_up("eve")
+    theirs = await eve.http.get(f"/api/v1/projects/{world.ada.project_id}")
+    missing = await eve.http.get("/api/v1/projects/proj_none")
+    assert (theirs.status_code, missing.status_code) == (404, 404)
+    assert [answer.json()["detail"] for answer in (theirs, missing)] == [missing.json()["detail"]] * 2
+
+
+@pytest.mark.parametrize("role", list(PlatformRole))
+async def test_both_kinds_of_operator_run_the_fleet_and_nobody_else_does(world: World, role: PlatformRole) -> None:
+    other = await world.hire_operator("other", role)
+    for path in ("nodes", "allocations", "workers"):
+        assert (await other.http.get(f"/api/v1/admin/{path}")).status_code == 200
+        refused = await world.http.get(f"/api/v1/admin/{path}")
+        assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_permissions")
+
+
+async def test_a_denial_is_audited_and_its_repeats_are_counted(world: World) -> None:
+    for _ in range(3):
+        await world.http.get("/api/v1/admin/nodes")
+    rows = await world.db.pool.fetch("select actor, action, target_id, repeats from audit where result = 'denied'")
+    assert [tuple(row) for row in rows] == [(world.ada.id, "fleet:read", "GET /api/v1/admin/nodes", 3)]
+
+
+async def test_a_worker_is_switched_off_and_on_by_operators_and_shown_so(world: World) -> None:
+    workers = "/api/v1/admin/workers"
+    off = await world.operator.http.post(f"{workers}/allocations/disable", json={"reason": "it runs wild"})
+    assert (off.json()["disabled_reason"], off.json()["disabled_by"]) == ("it runs wild", world.operator.id)
+    shown = {each["worker"]: each["disabled_at"] for each in (await world.operator.http.get(workers)).json()["items"]}
+    assert {name for name, at in shown.items() if at} == {"allocations"}
+    on = await world.operator.http.post(f"{workers}/allocations/enable", json={})
+    assert on.json()["disabled_at"] is None
+    assert (await world.operator.http.post(f"{workers}/nobody/disable", json={})).status_code == 404
