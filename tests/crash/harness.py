@@ -120,6 +120,7 @@ async def perform_once(stage: Stage, verb: Verb, point: Point) -> Outcome:
 
     try:
         await verb.prepare(stage, case)
+        await stage.reach(stage.unsteady)
         mortal.die(point.nth, point.name)
         await verb.act(stage, case)
         wrong = await until(lambda: missing(stage, verb, case), CONVERGE_SECONDS)

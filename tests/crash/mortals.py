@@ -11,15 +11,17 @@ from pathlib import Path
 
 STOP_SECONDS = 20.0
 MOST_DEATHS_UNASKED = 3
+LONGEST_PAUSE = 0.2
 
 
 async def until(check: Callable[[], Awaitable[str]], seconds: float) -> str:
-    """Look again and again until nothing is missing; what still is when time is up."""
-    deadline = time.monotonic() + seconds
+    """Look again and again, ever less often, until nothing is missing; what still is when time is up."""
+    began = time.monotonic()
     while missing := await check():
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > seconds:
             return missing
-        await asyncio.sleep(0.03)
+        await asyncio.sleep(min(LONGEST_PAUSE, 0.03 + waited / 10))
     return ""
 
 

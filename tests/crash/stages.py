@@ -15,6 +15,7 @@ import asyncssh
 import httpx
 
 from gpuaas.agent import identity
+from gpuaas.agent.link import STEADY_SECONDS
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.db import DbRole, connect
 from gpuaas.core.hints import Hints
@@ -30,6 +31,7 @@ from tests.postgres import drop_database, fresh_database, template_database
 SLOTS = 2
 ANSWER_SECONDS = 30.0
 SETTLE_SECONDS = 30.0
+STEADY = STEADY_SECONDS + 0.2
 FIRST_PORT, WORKERS, STAGES_PER_WORKER, PORTS_PER_STAGE = 30_000, 8, 32, 10
 SKU = "sim-h200-slice"
 _stages = itertools.count()
@@ -187,6 +189,11 @@ class Stage:
     async def row(self, allocation_id: str) -> asyncpg.Record:
         (row,) = await self.query("select * from allocations where id = $1", allocation_id)
         return row
+
+    async def unsteady(self) -> str:
+        """A link just opened is redialled with less hope than one that was good; those who lose one mostly had that."""
+        young = await self.query("select from links where since > clock_timestamp() - $1 * interval '1 s'", STEADY)
+        return "the link is young" if young else ""
 
     async def expected(self) -> Expected:
         rows = await self.query("select id, port from allocations where status = 'active'")
