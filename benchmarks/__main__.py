@@ -1,0 +1,54 @@
+"""`python -m benchmarks list | run NAME… | all | NAME…  [--quick] [--force]`."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+import uvloop
+
+from benchmarks import api, create_to_ssh, dispatch, links, placement
+from benchmarks.harness import CannotMeasureError, MachineBusyError, Options, Run, measuring
+
+ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
+    "create_to_ssh": ("S1: create to a first command over SSH, with Slurm and a bare handshake", create_to_ssh.run),
+    "placement": ("S3, S4: durable placements and placement decisions, with the bare statement", placement.run),
+    "api": ("S5, S6: reading and creating over HTTP, with a FastAPI + SQLAlchemy twin", api.run),
+    "dispatch": ("S7: tasks to nodes and back, with graphile-worker and procrastinate", dispatch.run),
+    "links": ("S9, S10: 5,000 agents on one server: beats, memory, deaths, a reconnect storm", links.run),
+}
+
+
+async def measure(names: list[str], options: Options) -> int:
+    failed = 0
+    for name in names:
+        try:
+            async with measuring(name, options) as run:
+                await ALL[name][1](run)
+        except (MachineBusyError, CannotMeasureError) as refused:
+            print(f"{name}: not measured: {refused}", file=sys.stderr)
+            failed = 1
+    return failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("words", nargs="*", default=["all"], help="list, all, or names of benchmarks")
+    parser.add_argument("--quick", action="store_true", help="short rounds, for development; the result is not kept")
+    parser.add_argument("--force", action="store_true", help="measure on a busy machine and mark the result as busy")
+    parser.add_argument("--seed", type=int, default=Options().seed)
+    given = parser.parse_args()
+    words = [word for word in given.words if word != "run"]
+    if words == ["list"]:
+        for name, (about, _) in ALL.items():
+            print(f"{name:<14} {about}")
+        return 0
+    names = list(ALL) if words == ["all"] else words
+    if unknown := [name for name in names if name not in ALL]:
+        parser.error(f"there is no benchmark {unknown[0]}; there are {', '.join(ALL)}")
+    options = Options(quick=given.quick, force=given.force, seed=given.seed)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(measure(names, options))
+
+
+sys.exit(main())

@@ -1,0 +1,5 @@
+from benchmarks.harness import Run
+
+
+async def run(run: Run) -> None:
+    pass

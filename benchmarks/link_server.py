@@ -1,0 +1,81 @@
+"""`gpuaas server` as it is, with two eyes of the benchmark in it: how many messages came up, and (S7, stated as such)
+tasks that are not signed. Run as `python -m benchmarks.link_server DATA PORT`, settings as the server's."""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+import uvloop
+
+from gpuaas.api.services import Services
+from gpuaas.core import logs, settings
+from gpuaas.core.clock import Clock
+from gpuaas.core.secrets import TaskSigner
+from gpuaas.core.settings import Settings
+from gpuaas.main import server
+from gpuaas.wire.link import Task
+
+COUNTER_SECONDS = 0.2
+wired = server.wired
+
+
+class CountingClock:
+    """A link asks for the steady time once per message that comes up, and hardly anybody else does."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self.asked = clock, 0
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        self.asked += 1
+        return self._clock.monotonic()
+
+
+class Unsigned:
+    """The same envelope without the signature."""
+
+    def __init__(self, signer: TaskSigner) -> None:
+        self.verifier = signer.verifier
+
+    def sign(self, body: bytes) -> Task:
+        return Task(body=body, signer=self.verifier.id, signature=bytes(64))
+
+
+async def tell(clock: CountingClock, file: Path) -> None:
+    while True:
+        file.write_text(f"{clock.asked} {time.monotonic()}")
+        await asyncio.sleep(COUNTER_SECONDS)
+
+
+@asynccontextmanager
+async def watched(config: Settings, dsn: str) -> AsyncIterator[tuple[Services, list[server.Background]]]:
+    async with wired(config, dsn) as (services, background):
+        clock = CountingClock(services.links._clock)
+        services.links._clock = clock
+        if os.environ.get("BENCH_UNSIGNED"):
+            services.links._signer = cast("TaskSigner", Unsigned(services.signer))
+
+        async def count() -> None:
+            await tell(clock, config.data / "messages")
+
+        yield services, [*background, count]
+
+
+def main() -> None:
+    config = settings.load(os.environ, data=Path(sys.argv[1]), port=int(sys.argv[2]))
+    config.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    logs.configure(level=config.log_level)
+    server.wired = watched  # type: ignore[assignment]
+    uvloop.run(server.serve(config, None))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What we are measured against, each on its documented fast path."""
