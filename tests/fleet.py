@@ -33,7 +33,7 @@ class Node(FakeEngine):
     """A machine that can be told to misbehave."""
 
     def __init__(self, id: str, world: "World", gpus: int) -> None:
-        super().__init__(clock=world.clock.now, gpus=gpus, fault=self._break)
+        super().__init__(clock=world.services.clock.now, gpus=gpus, fault=self._break)
         self.id = id
         self.broken: dict[str, str] = {}  # point → the reason a person reads
         self.residue: set[str] = set()  # what a look after removal still finds
@@ -87,13 +87,15 @@ class Nodes:
         world, node.is_silent = self._world, False
         async with world.db.write() as tx:
             facts = await node.probe()
-            await capacity.link_opened(tx, node.id, facts, agent_version="1", boot_id="b", now=world.clock.now())
+            await capacity.link_opened(
+                tx, node.id, facts, agent_version="1", boot_id="b", now=world.services.clock.now()
+            )
         await world.services.index.refresh()
 
     async def disconnect(self, node: Node) -> None:
         world, node.is_silent = self._world, True
         async with world.db.write() as tx:
-            await capacity.link_lost(tx, node.id, world.clock.now())
+            await capacity.link_lost(tx, node.id, world.services.clock.now())
         await world.services.index.refresh()
 
     async def report(self, node: Node) -> list[drift.Finding]:
@@ -102,7 +104,7 @@ class Nodes:
         world.clock.advance(seconds=5)
         report = Report(environments=await node.observe(), at=world.clock.now())
         async with world.db.write() as tx:
-            return await drift.apply(tx, node.id, report, ids=world.services.ids, now=world.clock.now())
+            return await drift.apply(tx, node.id, report, ids=world.services.ids, now=world.services.clock.now())
 
     async def settle(self) -> None:
         """Until nothing is due: the worker looks at every due row, the engines do every task."""
@@ -139,7 +141,7 @@ class Nodes:
 
     async def _do(self, node: Node, row: TaskRow) -> Result:
         phases: list[Progress] = []
-        now = self._world.clock.now
+        now = self._world.services.clock.now
 
         async def on_phase(phase: str, note: str) -> None:
             phases.append(Progress(task_id=row.id, phase=phase, note=note, at=now()))

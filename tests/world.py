@@ -4,7 +4,7 @@ A plugin of pytest, named in `tests/conftest.py`.
 """
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -116,12 +116,14 @@ class World:
     def as_(self, name: str) -> httpx.AsyncClient:
         return self.people[name].http
 
-    def client(self, token: str = "", *, number: int = 0, **headers: str) -> httpx.AsyncClient:
+    def client(
+        self, token: str = "", *, number: int = 0, headers: Mapping[str, str] | None = None
+    ) -> httpx.AsyncClient:
         """Each person calls from an address of their own, so that nobody spends another's attempts."""
         address = f"10.0.{number // 250}.{number % 250 + 1}"
         transport = httpx.ASGITransport(cast("Any", self.app), client=(address, 40_000))
         bearer = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", headers={**bearer, **headers})
+        return httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", headers={**bearer, **(headers or {})})
 
     async def sign_up(self, name: str, *, key: str = KEY) -> Person:
         """Through the front door, with a key added."""

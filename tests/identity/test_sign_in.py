@@ -162,7 +162,7 @@ CSRF = {
 @pytest.mark.parametrize("case", CSRF)
 async def test_a_change_by_cookie_must_come_from_our_own_page(world: World, case: str) -> None:
     headers, status = CSRF[case]
-    browser = world.client(**headers)
+    browser = world.client(headers=headers)
     browser.cookies.set("gpuaas_session", world.ada.token)
     answer = await browser.post("/api/v1/projects", json={"slug": "new"})
     assert answer.status_code == status, answer.text
@@ -170,7 +170,7 @@ async def test_a_change_by_cookie_must_come_from_our_own_page(world: World, case
 
 
 async def test_a_change_by_token_needs_no_page(world: World) -> None:
-    answer = await world.client(world.ada.token, Origin="http://elsewhere.test").post(
+    answer = await world.client(world.ada.token, headers={"Origin": "http://elsewhere.test"}).post(
         "/api/v1/projects", json={"slug": "x"}
     )
     assert answer.status_code == 201

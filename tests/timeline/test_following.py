@@ -1,0 +1,165 @@
+"""Following the timeline under concurrent writers: nothing lost, nothing twice; over SSE, also when it breaks off."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import httpx
+import msgspec
+
+from gpuaas.core.db import Database
+from gpuaas.domain.timeline import store
+from gpuaas.domain.timeline.store import Cursor, NewEntry, Subject
+from gpuaas.wire.timeline import Entry
+from tests.allocations.rows import NOON
+from tests.live import eventually, serving
+from tests.world import Person, World
+
+WRITERS, EACH = 12, 15
+
+
+async def write_side_by_side(db: Database, person: Person, seed: int) -> None:
+    """Transactions that overlap: numbers are given in one order and committed in another."""
+    source = random.Random(seed)
+    subject = Subject(kind="test", id="test", tenant_id=person.tenant_id, project_id=person.project_id)
+
+    async def writer(number: int) -> None:
+        for step in range(EACH):
+            async with db.write() as tx:
+                await store.record(tx, subject, NewEntry(phase=f"{number}-{step}", at=NOON, actor="a"), None)
+                for _ in range(source.randrange(6)):
+                    await asyncio.sleep(0)
+
+    await asyncio.gather(*(writer(number) for number in range(WRITERS)))
+
+
+def expected() -> list[str]:
+    return sorted(f"{number}-{step}" for number in range(WRITERS) for step in range(EACH))
+
+
+async def test_a_follower_loses_nothing_and_hears_nothing_twice(world: World) -> None:
+    after, heard = Cursor(0, 0), list[str]()
+
+    async def look() -> bool:
+        nonlocal after
+        async with world.db.read() as tx:
+            told = await store.follow(tx, world.ada.project_id, "test", after, 50)
+        after = Cursor(told[-1].xid, told[-1].entry.id) if told else after
+        heard.extend(followed.entry.phase for followed in told)
+        return len(heard) >= WRITERS * EACH
+
+    writing = asyncio.create_task(write_side_by_side(world.db, world.ada, seed=3))
+    await eventually(look)
+    await writing
+    await look()
+    assert sorted(heard) == expected()
+
+
+async def test_a_follower_by_number_alone_would_lose_entries(world: World) -> None:
+    """The red twin: `id > last` passes over what commits late."""
+    last, heard = 0, list[str]()
+    asked = "select id, phase from timeline_entries where subject_id = 'test' and id > $1 order by id"
+    writing = asyncio.create_task(write_side_by_side(world.db, world.ada, seed=3))
+    is_over = False
+    while not is_over:
+        is_over = writing.done()  # so that one look follows the last commit
+        for row in await world.db.pool.fetch(asked, last):
+            last = row["id"]
+            heard.append(row["phase"])
+    assert len(set(heard)) < len(expected())
+
+
+class Stream:
+    """A client of server-sent events: what it heard, and where it was."""
+
+    def __init__(self, http: httpx.AsyncClient, path: str) -> None:
+        self._http, self._path = http, path
+        self.last_id = ""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AsyncIterator[Entry]]:
+        headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
+        async with self._http.stream("GET", self._path, headers=headers, timeout=30) as answer:
+            answer.raise_for_status()
+            async with aclosing(self._entries(answer)) as entries:
+                yield entries
+
+    async def _entries(self, answer: httpx.Response) -> AsyncGenerator[Entry, None]:
+        async for line in answer.aiter_lines():
+            name, _, value = line.partition(": ")
+            if name == "id":
+                self.last_id = value
+            elif name == "data":
+                yield msgspec.json.decode(value, type=Entry)
+
+
+@asynccontextmanager
+async def real_client(person: Person, url: str) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"Authorization": f"Bearer {person.token}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers) as http:
+        yield http
+
+
+async def test_a_stream_broken_off_again_and_again_resumes_without_loss_or_repeat(
+    migrated: str, tmp_path: Path
+) -> None:
+    async with serving(migrated, tmp_path) as (world, url):
+        await world.furnish()
+        async with real_client(world.ada, url) as http:
+            stream = Stream(http, f"/api/v1/projects/{world.ada.project_id}/events")
+            async with stream.open():
+                stream.last_id = "0-0"
+            writing = asyncio.create_task(write_side_by_side(world.db, world.ada, seed=5))
+            heard: list[str] = []
+            async with asyncio.timeout(30):
+                while len(heard) < WRITERS * EACH:
+                    async with stream.open() as entries:
+                        async for entry in entries:
+                            heard.append(entry.phase)
+                            if len(heard) % 17 == 0 or len(heard) == WRITERS * EACH:
+                                break
+            await writing
+    assert sorted(heard) == expected()
+
+
+async def test_an_allocations_stream_begins_at_its_beginning_and_goes_on_as_it_happens(
+    migrated: str, tmp_path: Path
+) -> None:
+    async with serving(migrated, tmp_path) as (world, url):
+        await world.furnish()
+        await world.nodes.add()  # which never does anything
+        async with real_client(world.ada, url) as http:
+            id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]
+            stream = Stream(http, f"/api/v1/allocations/{id}/events")
+            heard: list[str] = []
+            async with asyncio.timeout(30), stream.open() as entries:
+                async for entry in entries:
+                    heard.append(entry.phase)
+                    if entry.phase == "provisioning":
+                        (await world.release(id)).raise_for_status()
+                    if entry.phase == "releasing":
+                        break
+    assert heard == ["requested", "placed", "provisioning", "releasing"]
+
+
+async def test_a_revoked_token_ends_its_stream(migrated: str, tmp_path: Path) -> None:
+    async with serving(migrated, tmp_path) as (world, url):
+        await world.furnish()
+        async with real_client(world.ada, url) as http:
+            path = f"/api/v1/projects/{world.ada.project_id}/events"
+            async with asyncio.timeout(30), http.stream("GET", path, timeout=30) as answer:
+                lines = answer.aiter_lines()
+                assert await anext(lines) == ": following"
+                (await world.http.post("/api/v1/auth/logout")).raise_for_status()
+                world.services.hints.send([(store.EVENTS, world.ada.project_id)])
+                rest = [line async for line in lines]
+    assert "event: end" in rest
+
+
+async def test_another_tenants_stream_does_not_exist(world: World) -> None:
+    a = await world.allocation()
+    eve = await world.sign_up("eve")
+    for path in (f"projects/{world.ada.project_id}/events", f"allocations/{a}/events", "allocations/none/events"):
+        assert (await eve.http.get(f"/api/v1/{path}")).status_code == 404
