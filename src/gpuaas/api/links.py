@@ -165,7 +165,7 @@ class Links:
         async with self._db.read() as tx:
             try:
                 node = await capacity.node(tx, hello.node_id)
-            except NotFound as error:
+            except (NotFound, asyncpg.DataError) as error:  # an id that no text column could hold
                 raise LinkRefused("unknown node") from error
         if node.public_key is None or node.intent is Intent.RETIRED:
             raise LinkRefused("not enrolled, or retired")
