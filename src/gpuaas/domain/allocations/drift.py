@@ -17,7 +17,6 @@ from gpuaas.wire.link import RemoveEnvironment, Report, TaskKind
 
 # A report is judged only against what was settled well before it: both clocks are ours, give or take the network.
 SLACK = timedelta(seconds=2)
-STEADY = (Status.ACTIVE, Status.RESTART_FAILED)
 
 
 class Lost(Struct, frozen=True):
