@@ -29,6 +29,7 @@ TITLES = {
     500: "Internal error",
     503: "Not available",
 }
+MISSING = re.compile(r"Missing required (?P<place>\w+) parameter '(?P<name>[^']+)'")
 AnyRequest = Request[Any, Any, Any]
 
 
@@ -124,6 +125,8 @@ def from_validation(error: HTTPException) -> ValidationError:
     for extra in error.extra if isinstance(error.extra, list) else []:
         if isinstance(extra, dict):
             fields[str(extra.get("key") or "body")] = str(extra.get("message", "invalid"))
+    if missing := MISSING.match(str(error.detail)):
+        fields = {missing["name"]: f"this {missing['place']} parameter is needed"}
     if not fields:
         message = re.sub(r"^Validation failed for .*?$", "", str(error.detail)) or "cannot be read"
         fields = {"body": message}

@@ -60,7 +60,7 @@ def choose_size(sku: store.SkuRow, gpu_count: int, name: str | None) -> Size:
     if gpu_count not in sku.allowed_counts:
         allowed = ", ".join(map(str, sku.allowed_counts))
         raise ValidationError(
-            f"{sku.sku} is sold with {allowed} GPUs, not with {gpu_count}.",
+            f"The SKU {sku.sku} is sold with {allowed} GPUs, not with {gpu_count}. Ask for one of these.",
             errors={"gpu_count": f"one of {allowed}"},
             allowed_counts=sku.allowed_counts,
         )
