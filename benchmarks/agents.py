@@ -259,7 +259,9 @@ class Crowd:
         began = time.monotonic()
         while not done():
             if time.monotonic() - began > limit:
-                raise CannotMeasureError(f"not done in {limit:.0f} s: {self.welcomed} linked, {self.acked} acknowledged")
+                raise CannotMeasureError(
+                    f"not done in {limit:.0f} s: {self.welcomed} linked, {self.acked} acknowledged"
+                )
             await asyncio.sleep(0.01)
         return time.monotonic() - began
 

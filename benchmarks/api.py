@@ -47,7 +47,9 @@ class Bench:
                 return kept(ours, shot, "read")
 
             async def they(_: int) -> float:
-                return kept(theirs, await shoot(TWIN_URL, self._twin, "read.lua", self._seconds, str(paths[1])), "twin read")
+                return kept(
+                    theirs, await shoot(TWIN_URL, self._twin, "read.lua", self._seconds, str(paths[1])), "twin read"
+                )
 
             await shoot(URL, child.pid, "read.lua", 1, str(paths[0]), self._stage.token)
             await shoot(TWIN_URL, self._twin, "read.lua", 1, str(paths[1]))
@@ -67,7 +69,9 @@ class Bench:
 
         async def they(_: int) -> float:
             body = msgspec.json.encode({"project_id": self._stage.project_id, "sku": SKU}).decode()
-            return kept(theirs, await shoot(TWIN_URL, self._twin, "create.lua", self._seconds, "/machines", body, "k"), "insert")
+            return kept(
+                theirs, await shoot(TWIN_URL, self._twin, "create.lua", self._seconds, "/machines", body, "k"), "insert"
+            )
 
         await they(0)
         theirs.clear()
@@ -116,14 +120,14 @@ class Bench:
         run.steady(f"{what}: twin", [shot.per_second for shot in theirs])
         middle, worst = ratio([shot.per_second for shot in ours], [shot.per_second for shot in theirs])
         met = middle >= factor
-        run.row(f"{what}: rate ratio", f"{middle:.2f} × (worst {worst:.2f})", f"≥ {factor:.1f} × twin", met=met)
+        run.row(f"{what}: rate ratio", f"{middle:.2f} x (worst {worst:.2f})", f"≥ {factor:.1f} x twin", met=met)
         spent = [other.cpu_us / mine.cpu_us for mine, other in zip(ours, theirs, strict=True)]
-        run.row(f"{what}: processor time ratio, twin to ours", f"{statistics.median(spent):.2f} ×")
+        run.row(f"{what}: processor time ratio, twin to ours", f"{statistics.median(spent):.2f} x")
         if p99 is not None:
             tails = [mine.p99_ms / other.p99_ms for mine, other in zip(ours, theirs, strict=True)]
             middle = statistics.median(tails)
-            shown = f"{middle:.2f} × (worst {max(tails):.2f})"
-            run.row(f"{what}: p99 ratio", shown, f"≤ {p99:.1f} × twin", met=middle <= p99)
+            shown = f"{middle:.2f} x (worst {max(tails):.2f})"
+            run.row(f"{what}: p99 ratio", shown, f"≤ {p99:.1f} x twin", met=middle <= p99)
 
 
 def kept(shots: list[Shot], shot: Shot, what: str) -> float:

@@ -1,5 +1,201 @@
-from benchmarks.harness import Run
+"""S1: from a client's request to a command run over SSH inside a new machine, on an idle system: `gpuaas up` as anybody
+would start it, the SDK, OpenSSH. Floors of the same run: Slurm's salloc + srun, and OpenSSH into a machine that is
+there already."""
+
+import asyncio
+import contextlib
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.harness import CannotMeasureError, Run, needs, percentile
+from benchmarks.peers.slurm import run as run_program
+from benchmarks.peers.slurm import slurm
+from benchmarks.stage import SKU, free_port, process
+from gpuaas.main.demo import UpFile, read
+from gpuaas.sdk.client import AsyncClient
+from gpuaas.wire.allocations import Allocation, SshConnection, Status
+from gpuaas.wire.timeline import Entry
+
+UP_SECONDS = 60.0
+BLOCK = 5  # of ours, then of the floors, then the other way round
+
+
+@dataclass
+class Times:
+    """Seconds of one create; the shares come from the timeline, all by one machine's clock."""
+
+    accepted: float  # the answer to the request
+    active: float
+    banner: float
+    total: float  # the first command has run
+    control: float  # accepted → the agent starts
+    agent: float  # the agent starts → its last word
+    told: float  # its last word → active
 
 
 async def run(run: Run) -> None:
-    pass
+    creates = run.options.pick(200, 20)
+    needs("ssh", "openssh-client")
+    got: list[Times] = []
+    slurms: list[float] = []
+    bare: list[float] = []
+    async with up(run.scratch / "up") as file, contextlib.AsyncExitStack() as stack:
+        cluster = None
+        (run.scratch / "slurm").mkdir()
+        try:
+            cluster = await stack.enter_async_context(slurm(run.scratch / "slurm"))
+        except CannotMeasureError as why:
+            run.note(f"Slurm was not measured: {why}")
+        async with AsyncClient(file.url) as stranger:
+            token = (await stranger.auth.login(file.users[0].email, file.users[0].password)).access_token
+        client = await stack.enter_async_context(AsyncClient(file.url, token))
+        person = await Person.with_key(client, file, run.scratch)
+        standing = await person.create("standing")
+
+        async def ours() -> None:
+            for _ in range(BLOCK):
+                got.append(await person.create_and_enter(f"bench-{len(got)}"))
+
+        async def floors() -> None:
+            for _ in range(BLOCK):
+                if cluster:
+                    slurms.append(await cluster.allocate())
+                bare.append(await person.enter(standing))
+
+        await person.create_and_enter("first")  # the first of all also fills caches
+        for number in range(-(-creates // BLOCK)):
+            for side in (ours, floors) if number % 2 == 0 else (floors, ours):
+                await side()
+    report(run, got, slurms, bare)
+
+
+def report(run: Run, got: list[Times], slurms: list[float], bare: list[float]) -> None:
+    def of(part: str) -> list[float]:
+        return [getattr(each, part) * 1000 for each in got]
+
+    for part in Times.__dataclass_fields__:
+        run.keep(f"S1 {part} ms", of(part))
+    run.keep("S1 slurm salloc+srun ms", [each * 1000 for each in slurms])
+    run.keep("S1 bare ssh ms", [each * 1000 for each in bare])
+    total, banner = of("total"), of("banner")
+    p50, p99 = statistics.median(total), percentile(total, 0.99)
+    run.row(f"S1 create → command over SSH, p50 of {len(got)}", f"{p50:.0f} ms", "≤ 300 ms", met=p50 <= 300)
+    run.row("S1 create → command over SSH, p99", f"{p99:.0f} ms", "≤ 800 ms", met=p99 <= 800)
+    middle = statistics.median(banner)
+    run.row("S1 request → SSH banner, p50", f"{middle:.0f} ms", "≤ 120 ms", met=middle <= 120)
+    ssh = statistics.median(bare) * 1000
+    run.row("S1 bare OpenSSH login + command, p50", f"{ssh:.0f} ms  p99 {percentile(bare, 0.99) * 1000:.0f} ms")
+    run.row("S1 request → answer, p50", f"{statistics.median(of('accepted')):.0f} ms")
+    run.row("S1 control plane: accepted → agent starts, p50", f"{statistics.median(of('control')):.1f} ms")
+    run.row("S1 agent and engine, p50", f"{statistics.median(of('agent')):.1f} ms")
+    run.row("S1 agent's last word → active, p50", f"{statistics.median(of('told')):.1f} ms")
+    if slurms:
+        peer = statistics.median(slurms) * 1000
+        share = statistics.median(of("control")) / peer
+        run.row("S1 Slurm salloc + srun, p50", f"{peer:.0f} ms  p99 {percentile(slurms, 0.99) * 1000:.0f} ms")
+        run.row("S1 control-plane share to Slurm", f"{share:.2f} x", "≤ 1.0 x", met=share <= 1)
+    run.note("JupyterHub (S1's ratio to its spawn) is not measured here")
+
+
+@asynccontextmanager
+async def up(folder: Path) -> AsyncIterator[UpFile]:
+    """`gpuaas up`, as a person would; nothing is pinned, as nothing would be."""
+    folder.mkdir()
+    folder.chmod(0o755)
+    log = folder.parent / "up.log"
+    command = [sys.executable, "-m", "gpuaas.main", "up", "--data", str(folder), "--port", str(free_port())]
+    async with process(command, log) as child:
+        deadline = time.monotonic() + UP_SECONDS
+        while "is up at" not in log.read_text(errors="replace"):
+            if child.returncode is not None or time.monotonic() > deadline:
+                raise CannotMeasureError(f"`gpuaas up` did not come up: {log.read_text(errors='replace')[-1500:]}")
+            await asyncio.sleep(0.1)
+        file = read(folder / "up.json")
+        if file is None:
+            raise CannotMeasureError("`gpuaas up` left no up.json")
+        yield file
+
+
+class Person:
+    """Somebody with the SDK, an SSH key and OpenSSH."""
+
+    def __init__(self, client: AsyncClient, project_id: str, key: Path, key_id: str) -> None:
+        self._client, self._project, self._key, self._key_id = client, project_id, key, key_id
+
+    @classmethod
+    async def with_key(cls, client: AsyncClient, file: UpFile, scratch: Path) -> "Person":
+        key = scratch / "id_ed25519"
+        await run_program(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], {})
+        added = await client.ssh_keys.add("bench", key.with_suffix(".pub").read_text().strip())
+        return cls(client, file.project_id or "", key, added.id)
+
+    async def create(self, name: str) -> SshConnection:
+        return connection_of(await self._active(name))
+
+    async def _active(self, name: str) -> Allocation:
+        made = await self._client.allocations.create(SKU, [self._key_id], project_id=self._project, name=name)
+        return await self._client.allocations.wait(made.allocations[0].id, timeout=30)
+
+    async def create_and_enter(self, name: str) -> Times:
+        began = time.perf_counter()
+        made = await self._client.allocations.create(SKU, [self._key_id], project_id=self._project, name=name)
+        accepted = time.perf_counter() - began
+        machine = await self._client.allocations.wait(made.allocations[0].id, timeout=30)
+        active = time.perf_counter() - began
+        door = connection_of(machine)
+        await banner(door)
+        shown = time.perf_counter() - began
+        await self.enter(door)
+        total = time.perf_counter() - began
+        entries = [entry async for entry in self._client.allocations.timeline(machine.id)]
+        await self._client.allocations.release(machine.id)
+        await self._client.allocations.wait(machine.id, until=Status.RELEASED, timeout=60)
+        await asyncio.sleep(0.1)  # an idle system
+        control, agent, told = shares(entries, machine.node.id)
+        return Times(accepted, active, shown, total, control, agent, told)
+
+    async def enter(self, door: SshConnection) -> float:
+        """A new OpenSSH process, a handshake, a key, a command, its exit code."""
+        began = time.perf_counter()
+        known = self._key.with_name(f"known-{door.port}")
+        known.write_text(door.known_hosts + "\n")
+        options = ["BatchMode=yes", "IdentitiesOnly=yes", "StrictHostKeyChecking=yes", f"UserKnownHostsFile={known}"]
+        options += [
+            "PreferredAuthentications=publickey",
+            "LogLevel=ERROR",
+            f"HostKeyAlias={door.known_hosts.split()[0]}",
+        ]
+        command = ["ssh", "-F", "none", "-i", str(self._key), "-p", str(door.port)]
+        command += [word for option in options for word in ("-o", option)]
+        await run_program([*command, f"{door.username}@{door.host}", "true"], {})
+        return time.perf_counter() - began
+
+
+def connection_of(machine: Allocation) -> SshConnection:
+    if machine.connection is None:
+        raise CannotMeasureError(f"{machine.name} is {machine.status} and has no way in")
+    return machine.connection
+
+
+async def banner(door: SshConnection) -> None:
+    reader, writer = await asyncio.open_connection(door.host, door.port)
+    line = await asyncio.wait_for(reader.readline(), 10)
+    writer.close()
+    if not line.startswith(b"SSH-2.0"):
+        raise CannotMeasureError(f"no SSH banner but {line!r}")
+
+
+def shares(entries: list[Entry], node_id: str) -> tuple[float, float, float]:
+    """Accepted → first word of the agent → its last → active, in seconds."""
+    by_agent = [entry.at for entry in entries if entry.actor == node_id]
+    accepted = min(entry.at for entry in entries)
+    active = [entry.at for entry in entries if entry.phase == Status.ACTIVE]
+    if not by_agent or not active:
+        raise CannotMeasureError(f"the timeline does not tell who did what: {[entry.phase for entry in entries]}")
+    first, last = min(by_agent), max(by_agent)
+    return tuple((b - a).total_seconds() for a, b in ((accepted, first), (first, last), (last, max(active))))  # type: ignore[return-value]

@@ -10,12 +10,13 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 import asyncpg
 import msgspec
 
 from benchmarks import stage as staging
-from benchmarks.agents import Crowd, enrol
+from benchmarks.agents import Crowd, Node, enrol
 from benchmarks.harness import CannotMeasureError, Run, percentile
 from benchmarks.peers import queues
 from benchmarks.stage import LOAD_CORE, SERVER_CORE, Stage, free_port, pinned, process, until_ready
@@ -38,14 +39,13 @@ async def run(run: Run) -> None:
             async with linked(stage, nodes, run, signed=signed) as crowd:
                 return await throughput(stage, crowd, tasks)
 
-        sides: list[tuple[str, Callable[[], Awaitable[float]]]] = [
-            ("unsigned", lambda: ours(signed=False)),
-            ("signed", lambda: ours(signed=True)),
-            *((peer.name, lambda peer=peer: peer.run(tasks)) for peer in peers),  # type: ignore[misc]
-        ]
+        sides: dict[str, Callable[[], Awaitable[float]]] = {
+            "unsigned": lambda: ours(signed=False),
+            "signed": lambda: ours(signed=True),
+        } | {peer.name: partial(peer.run, tasks) for peer in peers}
         for number in range(rounds):
-            for name, side in sides if number % 2 == 0 else reversed(sides):
-                rates.setdefault(name, []).append(await side())
+            for name in sides if number % 2 == 0 else reversed(sides):
+                rates.setdefault(name, []).append(await sides[name]())
                 print(f"    round {number + 1}: {name} {rates[name][-1]:,.0f}/s", flush=True)
         report(run, rates)
         async with linked(stage, nodes, run, signed=True) as crowd:
@@ -62,12 +62,12 @@ def report(run: Run, rates: dict[str, list[float]]) -> None:
             run.steady(peer, rates[peer])
             each = [mine / other for mine, other in zip(rates["unsigned"], rates[peer], strict=True)]
             middle = statistics.median(each)
-            shown = f"{middle:.2f} × (worst {min(each):.2f})"
-            run.row(f"S7 unsigned to {peer}", shown, f"≥ {wanted:.0f} ×", met=middle >= wanted)
+            shown = f"{middle:.2f} x (worst {min(each):.2f})"
+            run.row(f"S7 unsigned to {peer}", shown, f"≥ {wanted:.0f} x", met=middle >= wanted)
 
 
 @asynccontextmanager
-async def linked(stage: Stage, nodes: list, run: Run, *, signed: bool) -> AsyncIterator[Crowd]:  # type: ignore[type-arg]
+async def linked(stage: Stage, nodes: list[Node], run: Run, *, signed: bool) -> AsyncIterator[Crowd]:
     """A server on its core, this process with its agents on the other, every link open."""
     port = free_port()
     folder = stage.folder / "server"
@@ -118,12 +118,12 @@ async def latency(run: Run, stage: Stage, crowd: Crowd, count: int) -> None:
         await connection.execute("set role gpuaas_worker")
         for number in range(count + 5):
             await asyncio.sleep(0.05)
-            node, id = crowd.nodes[number % len(crowd.nodes)].id, f"one-{number:05d}"
-            await connection.execute(ADD_ONE, id, node, datetime.now(UTC))
+            node, task = crowd.nodes[number % len(crowd.nodes)].id, f"one-{number:05d}"
+            await connection.execute(ADD_ONE, task, node, datetime.now(UTC))
             committed = time.time()
             await hint(connection, [node])
-            await crowd.until(lambda id=id: id in crowd.received_at, 10)  # type: ignore[misc]
-            took.append((crowd.received_at[id] - committed) * 1000)
+            await crowd.until(lambda task=task: task in crowd.received_at, 10)  # type: ignore[misc]
+            took.append((crowd.received_at[task] - committed) * 1000)
     finally:
         await connection.close()
     took = took[5:]

@@ -109,7 +109,10 @@ async def beats(run: Run, crowd: Crowd, server: Server, seconds: int) -> None:
         await asyncio.sleep(seconds / 5)
         (more, later), used = server.messages(), cpu_seconds(server.pid) - spent
         rates.append((more - count) / (later - at))
-        run.facts[f"beats window {len(rates)}"] = {"per second": round(rates[-1]), "server cpu": round(used / (later - at), 2)}
+        run.facts[f"beats window {len(rates)}"] = {
+            "per second": round(rates[-1]),
+            "server cpu": round(used / (later - at), 2),
+        }
     busy = (cpu_seconds(os.getpid()) - generator) / (time.monotonic() - began)
     crowd.on_pong = None
     await asyncio.sleep(2)
@@ -182,7 +185,11 @@ async def storm(run: Run, stage: Stage, crowd: Crowd, killed_at: float) -> None:
         await crowd.until(lambda: len(crowd.reconciled) == len(alive), LIMIT)
         took = time.monotonic() - killed_at
         cpu = cpu_seconds(second.pid)
-    run.facts["storm"] = {"serving after": round(ready, 2), "all back after": round(took, 2), "server cpu": round(cpu, 2)}
+    run.facts["storm"] = {
+        "serving after": round(ready, 2),
+        "all back after": round(took, 2),
+        "server cpu": round(cpu, 2),
+    }
     run.row("S10 serving again after kill -9", f"{ready:.1f} s")
     what = f"S10 all {len(alive):,} back and reconciled after kill -9"
     run.row(what, f"{took:.1f} s", f"≤ {BACK_SECONDS:.0f} s", met=took <= BACK_SECONDS)

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
-import asyncpg
 import msgspec
 
 from benchmarks import placement_quality
@@ -74,7 +73,7 @@ async def durable(run: Run, bench: "Bench") -> None:
     run.row("S3 durable placements", f"{rate:,.0f}/s", "≥ 4,000/s", met=rate >= 4000)
     run.row("S3 bare one-statement create", f"{statistics.median(floor):,.0f}/s")
     middle, worst = ratio(ours, floor)
-    run.row("S3 service to bare statement", f"{middle:.2f} × (worst {worst:.2f})", "≥ 0.75 ×", met=middle >= 0.75)
+    run.row("S3 service to bare statement", f"{middle:.2f} x (worst {worst:.2f})", "≥ 0.75 x", met=middle >= 0.75)
     run.row("S3 processor time of the service", f"{statistics.median(spent):.0f} µs each")
     run.steady("the bare statement", floor)
     doubles = await bench.doubles()
@@ -112,7 +111,7 @@ class Recorder:
 class Bench:
     """The service as the API calls it, and the one statement at its heart."""
 
-    def __init__(self, stage: Stage, api: Database, worker: Database, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+    def __init__(self, stage: Stage, api: Database, worker: Database, pool: Any) -> None:
         self._stage, self._api, self._worker, self._pool = stage, api, worker, pool
         self._clock = SystemClock()
         self._ids = Ids(self._clock)
@@ -165,7 +164,7 @@ class Bench:
     async def _learn_statement(self) -> None:
         """The statement the service sends, with the parameters it sent: whatever it is by now, the floor is that."""
         async with self._api.write() as tx:
-            recorder = tx.connection = Recorder(tx.connection)  # type: ignore[assignment]
+            recorder = tx.connection = Recorder(tx.connection)
             await self._place(tx)
             tx.connection = recorder._connection
         found = [statement for statement in recorder.sent if "insert into allocations" in statement[0]]
@@ -179,12 +178,12 @@ class Bench:
         self._number += 1
         slot = self._number % (NODES * SLOTS)
         node = f"node_{slot // SLOTS + 1:08d}"
+        names = {"alloc_": f"a{self._number}", "op_": f"o{self._number}", "node_": node, "h200-": f"n{self._number}"}
         renamed = {
-            str(arg): value
+            arg: name
             for arg in args
             if isinstance(arg, str)
-            for prefix, value in (("alloc_", f"a{self._number}"), ("op_", f"o{self._number}"), ("node_", node),
-                                  ("h200-", f"n{self._number}"))  # fmt: skip
+            for prefix, name in names.items()
             if arg.startswith(prefix)
         }
         changed = [

@@ -124,7 +124,7 @@ def quality(run: Run, operations: int, nodes: int) -> None:
             "operations": operations, "used": churn.used, "usable": usable, "best": best, "refused": churn.refused,
         }  # fmt: skip
         what = f"S4 after {operations:,} operations, {fullness:.0%} full: usable by 8"
-        run.row(what, f"{share:.2f} × repacked", "≥ 0.95 × repacked", met=share >= 0.95)
+        run.row(what, f"{share:.2f} x repacked", "≥ 0.95 x repacked", met=share >= 0.95)
     wrong, caught = unapproved(run, operations // 4, nodes)
     run.row("S4 proposals outside approved slots", str(wrong), "0", met=wrong == 0 and caught > 0)
     run.row("S4 the same with a planted fault (must not be 0)", str(caught))

@@ -182,7 +182,16 @@ async def server(
     stage: Stage, port: int, *arguments: str, environ: Mapping[str, str] | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """`gpuaas server` on the server's core, ready."""
-    command = [sys.executable, "-m", "gpuaas.main", "server", "--data", str(stage.folder / "server"), "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "gpuaas.main",
+        "server",
+        "--data",
+        str(stage.folder / "server"),
+        "--port",
+        str(port),
+    ]
     settings = {"GPUAAS_DSN": stage.dsn, "GPUAAS_LOG_LEVEL": "warning", **(environ or {})}
     log = stage.folder / "server.log"
     async with process(pinned(SERVER_CORE, *command, *arguments), log, settings) as child:
