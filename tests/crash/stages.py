@@ -32,6 +32,7 @@ SLOTS = 2
 ANSWER_SECONDS = 30.0
 SETTLE_SECONDS = 30.0
 STEADY = STEADY_SECONDS + 0.2
+TRY_AGAIN = ("request_in_progress", "sku_unavailable")  # the first may still run; the node may not have redialled yet
 FIRST_PORT, WORKERS, STAGES_PER_WORKER, PORTS_PER_STAGE = 30_000, 8, 32, 10
 SKU = "sim-h200-slice"
 _stages = itertools.count()
@@ -128,7 +129,7 @@ class Stage:
                 answer = await self._http.post(f"/api/v1{path}", json=body, headers=headers)
             except httpx.TransportError as error:
                 return repr(error)
-            return answer.text if answer.json().get("code") == "request_in_progress" else ""
+            return answer.text if answer.json().get("code") in TRY_AGAIN else ""
 
         missing = await until(ask, ANSWER_SECONDS)
         if missing or answer is None or not answer.is_success:
