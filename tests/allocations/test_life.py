@@ -4,6 +4,7 @@ from gpuaas.domain.allocations.reconcile import REMOVE_ATTEMPTS, AllocationWorke
 from gpuaas.engines.fake import PROOFS
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.timeline import Outcome
+from tests import peek
 from tests.world import KEY, World
 
 LIVE_CLAIMS = "select count(*) from claims where released_at is null"
@@ -41,7 +42,7 @@ async def test_the_timeline_tells_every_phase_with_who_and_when(world: World) ->
 
 async def test_release_ends_with_a_proof_of_every_item_and_a_free_slot(world: World) -> None:
     a = await world.allocation(Status.RELEASED)
-    proofs = await world.db.pool.fetch("select item, ok from cleanup_proofs where allocation_id = $1", a)
+    proofs = await peek.rows(world.db, "select item, ok from cleanup_proofs where allocation_id = $1", a)
     assert {(proof["item"], proof["ok"]) for proof in proofs} == {(item, True) for item in PROOFS}
     assert await world.value(LIVE_CLAIMS) == 0
     row = await world.get(a)
@@ -181,10 +182,10 @@ async def test_a_node_that_does_not_answer_a_release_makes_it_fail_and_keeps_the
 
 async def test_a_release_waits_for_what_holds_the_machine(world: World) -> None:
     a = await world.allocation(Status.ACTIVE)
-    await world.db.pool.execute("insert into holds values ($1, 'volume', 'vol_1')", a)
+    await peek.plant(world.db, "insert into holds values ($1, 'volume', 'vol_1')", a)
     await world.release(a)
     await world.nodes.settle()
     assert ((await world.get(a)).status, a in world.node_of(await world.get(a)).environments) == ("releasing", True)
-    await world.db.pool.execute("delete from holds")
+    await peek.plant(world.db, "delete from holds")
     await world.nodes.settle()
     assert (await world.get(a)).status is Status.RELEASED

@@ -5,6 +5,7 @@ from pathlib import Path
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.allocations import Status
+from tests import peek
 from tests.live import agent, eventually, serving
 from tests.world import World
 
@@ -51,7 +52,7 @@ async def test_a_machine_that_stopped_unasked_is_booted_again(migrated: str, tmp
         async with agent(world, url, tmp_path / "node", engine):
             id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]
             await reaches(world, id, Status.ACTIVE)
-        await world.db.pool.execute("update allocations set status_since = status_since - interval '5 seconds'")
+        await peek.plant(world.db, "update allocations set status_since = status_since - interval '5 seconds'")
         await engine.close(stop_environments=True)
         async with agent(world, url, tmp_path / "node", engine):
 

@@ -7,6 +7,7 @@ import pytest
 from gpuaas.domain.allocations.reach import BILLING_ENDS_AFTER, LOST_AFTER, Act, ReachWorker, decide
 from gpuaas.domain.allocations.store import OfflineNode
 from gpuaas.wire.allocations import Status
+from tests import peek
 from tests.allocations.rows import NOON
 from tests.fleet import Node
 from tests.world import World
@@ -90,7 +91,7 @@ async def test_after_a_day_of_looking_its_machines_have_failed_and_keep_their_sl
     a, node = await absent(world)
     await passes(world, node, 1, minutes=1)
     almost = LOST_AFTER - timedelta(minutes=1)
-    await world.db.pool.execute("update nodes set offline_for = $1", almost)
+    await peek.plant(world.db, "update nodes set offline_for = $1", almost)
     await passes(world, node, 2, minutes=1)
     row = await world.get(a)
     assert (row.status, row.status_reason) == (Status.FAILED, "node_lost: The node was away for a day.")
@@ -100,7 +101,7 @@ async def test_after_a_day_of_looking_its_machines_have_failed_and_keep_their_sl
 
 async def test_repeated_passes_fail_a_machine_once(world: World) -> None:
     a, node = await absent(world)
-    await world.db.pool.execute("update nodes set offline_for = interval '25 hours'")
+    await peek.plant(world.db, "update nodes set offline_for = interval '25 hours'")
     await passes(world, node, 3, seconds=15)
     assert [entry.phase for entry in await world.timeline(a)].count("failed") == 1
 

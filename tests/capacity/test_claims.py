@@ -4,6 +4,7 @@ import asyncpg
 import pytest
 
 from gpuaas.wire.allocations import Status
+from tests import peek
 from tests.world import WHOLE, World
 
 CLAIM = """
@@ -16,20 +17,20 @@ CLAIM = """
 async def test_a_second_live_claim_is_refused_by_the_database_alone(world: World, kind: str, index: str) -> None:
     await world.allocation(Status.ACTIVE, sku=WHOLE, gpu_count=8)
     with pytest.raises(asyncpg.UniqueViolationError) as refused:
-        await world.db.pool.execute(CLAIM, kind)
+        await peek.plant(world.db, CLAIM, kind)
     assert refused.value.constraint_name == index
 
 
 async def test_a_claim_that_ended_makes_room_for_the_next(world: World) -> None:
     await world.allocation(Status.RELEASED)
-    await world.db.pool.execute(CLAIM, "slot")
+    await peek.plant(world.db, CLAIM, "slot")
 
 
 async def test_a_claim_is_for_a_slot_or_for_a_whole_node_and_never_for_half_of_either(world: World) -> None:
     await world.allocation(Status.ACTIVE)
     for change in ("slot_id = null", "kind = 'node_exclusive'"):
         with pytest.raises(asyncpg.CheckViolationError):
-            await world.db.pool.execute(f"update claims set {change}")
+            await peek.plant(world.db, f"update claims set {change}")
 
 
 async def test_a_claim_made_behind_the_indexs_back_is_met_by_a_refusal_not_a_double_sale(world: World) -> None:
@@ -41,7 +42,7 @@ async def test_a_claim_made_behind_the_indexs_back_is_met_by_a_refusal_not_a_dou
         select $1, tenant_id, node_id, s.id, 'slot', now() from slots s join allocations x using (node_id)
         where s.index between 1 and 6
     """
-    await world.db.pool.execute(taken.replace("node_id, s.id", "x.node_id, s.id"), a)
+    await peek.plant(world.db, taken.replace("node_id, s.id", "x.node_id, s.id"), a)
     answers = [await world.submit(), await world.submit()]
     assert [answer.status_code for answer in answers] == [202, 409]
     assert await world.value("select count(distinct slot_id) = count(*) from claims where node_id = $1", node_id)
@@ -50,6 +51,9 @@ async def test_a_claim_made_behind_the_indexs_back_is_met_by_a_refusal_not_a_dou
 async def test_no_port_of_a_node_is_given_twice_while_its_cleanup_is_not_proven(world: World) -> None:
     first, second = [await world.allocation(Status.ACTIVE) for _ in range(2)]
     with pytest.raises(asyncpg.UniqueViolationError):
-        await world.db.pool.execute(
-            "update allocations set port = (select port from allocations where id = $1) where id = $2", first, second
+        await peek.plant(
+            world.db,
+            "update allocations set port = (select port from allocations where id = $1) where id = $2",
+            first,
+            second,
         )

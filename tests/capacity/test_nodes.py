@@ -7,6 +7,7 @@ from gpuaas.core.errors import IllegalMove
 from gpuaas.domain.capacity.states import MACHINE
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.capacity import Intent
+from tests import peek
 from tests.fleet import Node
 from tests.world import WHOLE, World
 
@@ -96,10 +97,11 @@ async def test_a_slot_that_was_never_approved_cannot_be_enabled(world: World) ->
 
 async def test_no_slot_joins_a_node_that_is_held_whole(world: World) -> None:
     node = await world.nodes.add(gpus=9, approve=range(8))
-    await world.db.pool.execute("delete from slots where index = 8")
+    await peek.plant(world.db, "delete from slots where index = 8")
     await world.services.index.refresh()
     await world.allocation(Status.ACTIVE, sku=WHOLE, gpu_count=8)
-    await world.db.pool.execute(
+    await peek.plant(
+        world.db,
         "insert into slots (id, node_id, index, gpu_family, gpu_pci, gpu_uuid, vcpus, memory_mib)"
         " values ('slot_new', $1, 8, 'h200', 'new', 'new', 1, 1)",
         node.id,
@@ -129,7 +131,7 @@ async def test_an_enrolment_token_makes_one_node_once(world: World) -> None:
     assert [answer.status_code for answer in answers] == [200, 200, 401]
     wrong = await world.stranger.post("/internal/v1/nodes/enrol", json={**enrol, "token": "gpe_wrong"})
     assert wrong.status_code == 401
-    assert issued["token"] not in str(await world.db.pool.fetch("select * from enrolment_tokens"))
+    assert issued["token"] not in str(await peek.rows(world.db, "select * from enrolment_tokens"))
 
 
 async def test_what_is_free_is_shown_with_each_sku(world: World) -> None:

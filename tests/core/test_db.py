@@ -9,6 +9,7 @@ import pytest
 
 from gpuaas.core.db import Database, DbRole, Tx, connect
 from gpuaas.core.hints import Hints
+from tests import peek
 from tests.live import eventually
 
 ADD = "insert into regions (name) values ($1)"
@@ -36,7 +37,7 @@ async def test_a_block_that_ends_commits_and_one_that_raises_does_not(db: Databa
             tx.on_end.append(ends.append)
             await tx.run(ADD, "lost")
             await tx.run(ADD, "kept")
-    assert await db.pool.fetchval("select array_agg(name) from regions") == ["kept"]
+    assert await peek.value(db, "select array_agg(name) from regions") == ["kept"]
     assert ends == [True, False]
 
 
@@ -61,7 +62,7 @@ async def test_a_cancelled_block_rolls_back_and_gives_its_connection_up(db: Data
     assert ends == [False] * 5
 
     async def is_gone() -> bool:
-        return bool(await db.pool.fetchval(COUNT) == 0)
+        return bool(await peek.value(db, COUNT) == 0)
 
     await eventually(is_gone)
 
@@ -80,7 +81,7 @@ async def test_a_connection_cut_in_the_middle_is_an_error_and_leaves_nothing(db:
             await cut(tx)
             await tx.run(ADD, "lost too")
     assert ends == [False]
-    assert await db.pool.fetchval(COUNT) == 0
+    assert await peek.value(db, COUNT) == 0
 
 
 async def test_rows_become_structs_and_a_missing_one_is_told_apart(db: Database) -> None:

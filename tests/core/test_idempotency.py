@@ -10,6 +10,7 @@ from gpuaas.core.errors import IdempotencyKeyReused
 from gpuaas.core.hints import Hints
 from gpuaas.core.idempotency import Idempotency, Stored, request_hash
 from gpuaas.core.secrets import MasterKey
+from tests import peek
 
 MASTER = MasterKey(b"k" * 32)
 ANSWER = Stored(202, b'{"id":"a"}')
@@ -71,13 +72,13 @@ async def test_callers_routes_and_keys_do_not_meet(db: Database, other: Idempote
 
 async def test_an_answer_with_a_secret_is_kept_sealed_and_given_again(db: Database) -> None:
     await once(db, FIRST, seal=True)
-    assert ANSWER.body not in await db.pool.fetchval("select body from idempotency")
+    assert ANSWER.body not in await peek.value(db, "select body from idempotency")
     assert await once(db, FIRST) == ANSWER
 
 
 async def test_an_expired_key_is_as_good_as_new(db: Database) -> None:
     await once(db, FIRST)
-    await db.pool.execute("update idempotency set expires_at = now() - interval '1 second'")
-    await db.pool.execute("delete from regions")
+    await peek.plant(db, "update idempotency set expires_at = now() - interval '1 second'")
+    await peek.plant(db, "delete from regions")
     assert await once(db, FIRST) is None
     assert await once(db, FIRST) == ANSWER

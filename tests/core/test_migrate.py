@@ -9,6 +9,7 @@ import pytest
 from gpuaas.core.db import DbRole, connect
 from gpuaas.core.hints import Hints
 from gpuaas.core.migrate import EditedMigrationError, folder, migrate
+from tests import peek
 from tests.postgres import template_database
 
 APPEND_ONLY = ("timeline_entries", "cleanup_proofs")
@@ -80,7 +81,7 @@ async def test_what_happened_cannot_be_changed_by_anybody_who_serves(migrated: s
     try:
         for change in (f"update {table} set at = now()", f"delete from {table}", f"truncate {table}"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
-                await db.pool.execute(change)
+                await peek.plant(db, change)
     finally:
         await db.close()
 
@@ -89,11 +90,11 @@ async def test_without_an_entered_caller_a_request_sees_no_rows(migrated: str) -
     hints = Hints("here")
     worker, api = [await connect(migrated, role, hints=hints) for role in (DbRole.WORKER, DbRole.API)]
     try:
-        await worker.pool.execute("insert into tenants values ('ten_a', 'personal', 'a', now())")
-        await worker.pool.execute("insert into regions values ('local')")
+        await peek.plant(worker, "insert into tenants values ('ten_a', 'personal', 'a', now())")
+        await peek.plant(worker, "insert into regions values ('local')")
         for table in ("tenants", "regions"):
-            assert await worker.pool.fetchval(f"select count(*) from {table}") == 1
-            assert await api.pool.fetchval(f"select count(*) from {table}") == 0
+            assert await peek.value(worker, f"select count(*) from {table}") == 1
+            assert await peek.value(api, f"select count(*) from {table}") == 0
     finally:
         await worker.close()
         await api.close()

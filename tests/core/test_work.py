@@ -11,6 +11,7 @@ from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.errors import Raced
 from gpuaas.core.hints import Hints
 from gpuaas.core.work import EXTEND, Loop
+from tests import peek
 from tests.live import eventually
 
 DUE = "select id from wanted"
@@ -38,15 +39,13 @@ class Bench:
         self.db, self.hints = db, hints
 
     async def want(self, *ids: str) -> None:
-        await self.db.pool.execute("insert into wanted select unnest($1::text[])", list(ids))
+        await peek.plant(self.db, "insert into wanted select unnest($1::text[])", list(ids))
 
     async def done(self, id: str) -> None:
-        await self.db.pool.execute("delete from wanted where id = $1", id)
+        await peek.plant(self.db, "delete from wanted where id = $1", id)
 
     async def row(self, id: str) -> dict[str, object]:
-        found = await self.db.pool.fetchrow(
-            "select *, until > clock_timestamp() as leased from work where row_id = $1", id
-        )
+        found = await peek.row(self.db, "select *, until > clock_timestamp() as leased from work where row_id = $1", id)
         return dict(found or {})
 
     @asynccontextmanager
@@ -65,7 +64,7 @@ async def bench(migrated: str) -> AsyncIterator[Bench]:
     hints = Hints("here")
     db = await connect(migrated, DbRole.WORKER, hints=hints)
     owner = await connect(migrated, DbRole.OWNER, hints=hints)
-    await owner.pool.execute("create table wanted (id text primary key); grant all on wanted to gpuaas_worker")
+    await peek.plant(owner, "create table wanted (id text primary key); grant all on wanted to gpuaas_worker")
     await owner.close()
     yield Bench(db, hints)
     await db.close()
@@ -157,7 +156,7 @@ async def test_two_replicas_never_hold_one_row_at_once(bench: Bench) -> None:
 
         async def none_left() -> bool:
             bench.hints.send([("wanted", id) for id in ids[:20]])
-            return int(await bench.db.pool.fetchval("select count(*) from wanted")) == 0
+            return int(await peek.value(bench.db, "select count(*) from wanted")) == 0
 
         await eventually(none_left)
     assert most == 1
@@ -198,7 +197,7 @@ async def test_a_hint_does_not_pass_over_the_back_off_of_a_failing_row(bench: Be
     pausing = (
         "insert into work (worker, row_id, attempts, next_at) values ('recorder', 'bad', 3, now() + interval '1h')"
     )
-    await bench.db.pool.execute(pausing)
+    await peek.plant(bench.db, pausing)
     async with bench.loop(worker):
         await bench.want("good")
         bench.hints.send([("wanted", "bad"), ("wanted", "good")])
@@ -247,22 +246,22 @@ async def test_a_dead_replicas_rows_are_taken_over_when_their_lease_runs_out(ben
     leased = (
         "insert into work (worker, row_id, token, until) values ('recorder', 'a', 'dead', now() + interval '1 hour')"
     )
-    await bench.db.pool.execute(leased)
+    await peek.plant(bench.db, leased)
     worker = Recorder()
     async with bench.loop(worker, "alive"):
         await bench.want("b")
         bench.hints.send([("wanted", "a"), ("wanted", "b")])
         await eventually(ran(worker, "b"))
         assert "a" not in worker.passes
-        await bench.db.pool.execute("update work set until = now() - interval '1 second' where token = 'dead'")
+        await peek.plant(bench.db, "update work set until = now() - interval '1 second' where token = 'dead'")
         await eventually(ran(worker, "a"))
 
 
 async def test_a_heartbeat_extends_what_is_ours_and_not_what_was_taken_from_us(bench: Bench) -> None:
     add = "insert into work (worker, row_id, token, until) values ('recorder', $1, $2, now())"
     for row in (("a", "me"), ("b", "thief")):
-        await bench.db.pool.execute(add, *row)
-    await bench.db.pool.execute(EXTEND, "recorder", ["a", "b"], "me", 15.0)
+        await peek.plant(bench.db, add, *row)
+    await peek.plant(bench.db, EXTEND, "recorder", ["a", "b"], "me", 15.0)
     assert ((await bench.row("a"))["leased"], (await bench.row("b"))["leased"]) == (True, False)
 
 
@@ -277,7 +276,7 @@ async def test_a_late_worker_does_not_let_go_of_what_was_taken_from_it(bench: Be
     await bench.want("a")
     async with bench.loop(worker, "late") as loop:
         await entered.wait()
-        await bench.db.pool.execute("update work set token = 'thief', until = now() + interval '1 hour'")
+        await peek.plant(bench.db, "update work set token = 'thief', until = now() + interval '1 hour'")
         gate.set()
 
         async def is_out_of_hand() -> bool:
@@ -290,7 +289,7 @@ async def test_a_late_worker_does_not_let_go_of_what_was_taken_from_it(bench: Be
 async def test_a_worker_that_is_switched_off_claims_nothing_until_it_is_on_again(bench: Bench) -> None:
     switched, other = Recorder(), Recorder()
     other.name = "other"
-    await bench.db.pool.execute("insert into worker_switches values ('recorder', now(), 'operator', 'it runs wild')")
+    await peek.plant(bench.db, "insert into worker_switches values ('recorder', now(), 'operator', 'it runs wild')")
     await bench.want("a")
     async with bench.loop(switched), bench.loop(other):
         await eventually(ran(other, "a"))
@@ -298,7 +297,7 @@ async def test_a_worker_that_is_switched_off_claims_nothing_until_it_is_on_again
         await bench.want("b")
         await eventually(ran(other, "b"))
         assert switched.passes == []
-        await bench.db.pool.execute("delete from worker_switches")
+        await peek.plant(bench.db, "delete from worker_switches")
         await eventually(ran(switched, "a", "b"))
 
 
@@ -313,6 +312,6 @@ async def test_a_row_that_is_no_longer_due_leaves_nothing_in_the_table_of_work(b
             return bool(row) and row["until"] is None
 
         await eventually(is_let_go)
-        await bench.db.pool.execute("update work set next_at = now() - interval '1 second'")
-        await bench.db.pool.execute(loop._sweep, worker.name)
+        await peek.plant(bench.db, "update work set next_at = now() - interval '1 second'")
+        await peek.plant(bench.db, loop._sweep, worker.name)
         assert await bench.row("a") == {}

@@ -5,6 +5,7 @@ import pytest
 from gpuaas.domain.identity.permissions import RULES, Permission
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import PlatformRole, Role, Scope
+from tests import peek
 from tests.world import World
 
 
@@ -86,7 +87,7 @@ async def test_both_kinds_of_operator_run_the_fleet_and_nobody_else_does(world: 
 async def test_a_denial_is_audited_and_its_repeats_are_counted(world: World) -> None:
     for _ in range(3):
         await world.http.get("/api/v1/admin/nodes")
-    rows = await world.db.pool.fetch("select actor, action, target_id, repeats from audit where result = 'denied'")
+    rows = await peek.rows(world.db, "select actor, action, target_id, repeats from audit where result = 'denied'")
     assert [tuple(row) for row in rows] == [(world.ada.id, "fleet:read", "GET /api/v1/admin/nodes", 3)]
 
 

@@ -8,6 +8,7 @@ from argon2 import PasswordHasher
 
 from gpuaas.domain.identity.commands import ATTEMPTS
 from gpuaas.domain.identity.passwords import Passwords
+from tests import peek
 from tests.world import HOST, PASSWORD, World
 
 SIGN_UP, LOGIN = "/api/v1/auth/personal/signup", "/api/v1/auth/personal/login"
@@ -89,7 +90,7 @@ async def test_the_limit_is_over_when_its_window_is(world: World) -> None:
     body = {"email": "ada@example.com", "password": "guess number one"}
     for _ in range(ATTEMPTS + 1):
         await world.stranger.post(LOGIN, json=body)
-    await world.db.pool.execute("update rate_limits set window_started_at = now() - interval '61 seconds'")
+    await peek.plant(world.db, "update rate_limits set window_started_at = now() - interval '61 seconds'")
     assert (await world.stranger.post(LOGIN, json={**body, "password": PASSWORD})).status_code == 200
 
 
@@ -138,10 +139,10 @@ async def test_no_token_a_foreign_token_and_a_broken_header_are_each_told_apart(
 async def test_neither_passwords_nor_tokens_are_kept_as_they_are(world: World) -> None:
     tables = [
         row["tablename"]
-        for row in await world.db.pool.fetch("select tablename from pg_tables where schemaname = 'public'")
+        for row in await peek.rows(world.db, "select tablename from pg_tables where schemaname = 'public'")
     ]
     for table in tables:
-        rows = str(await world.db.pool.fetch(f"select * from {table}")) if table != "schema_migrations" else ""
+        rows = str(await peek.rows(world.db, f"select * from {table}")) if table != "schema_migrations" else ""
         assert world.ada.token not in rows
         assert PASSWORD not in rows
 

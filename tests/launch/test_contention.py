@@ -15,6 +15,7 @@ import pytest
 
 from gpuaas.core.db import DbRole, connect
 from gpuaas.wire.allocations import Status
+from tests import peek
 from tests.launch.history import History, double_owners
 from tests.world import SLICE, World, furnished, world_on
 
@@ -127,7 +128,7 @@ async def test_without_the_unique_index_two_replicas_would_sell_twice_and_it_wou
     """The red twin: what keeps the promise is the index, and this is how its absence would look."""
     async with ring(tmp_path, 2) as worlds:
         owner = await connect(worlds[0].dsn, DbRole.OWNER, hints=worlds[0].services.hints)
-        await owner.pool.execute("drop index claims_slot_once")
+        await peek.plant(owner, "drop index claims_slot_once")
         await owner.close()
         fight = Fight(worlds, seed=7)
         for number in range(SLOTS + 1):

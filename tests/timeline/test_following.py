@@ -13,6 +13,7 @@ from gpuaas.core.db import Database
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor, NewEntry, Subject
 from gpuaas.wire.timeline import Entry
+from tests import peek
 from tests.allocations.rows import NOON
 from tests.live import eventually, serving
 from tests.world import Person, World
@@ -65,7 +66,7 @@ async def test_a_follower_by_number_alone_would_lose_entries(world: World) -> No
     is_over = False
     while not is_over:
         is_over = writing.done()  # so that one look follows the last commit
-        for row in await world.db.pool.fetch(asked, last):
+        for row in await peek.rows(world.db, asked, last):
             last = row["id"]
             heard.append(row["phase"])
     assert len(set(heard)) < len(expected())

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import asyncpg
 
@@ -48,24 +48,6 @@ class Pool:
             yield connection
         finally:
             self.give(connection)
-
-    async def fetchrow(self, sql: str, *args: object) -> asyncpg.Record | None:
-        """One statement, on its own."""
-        async with self.lend() as connection:
-            return await connection.fetchrow(sql, *args)
-
-    async def fetch(self, sql: str, *args: object) -> list[asyncpg.Record]:
-        async with self.lend() as connection:
-            rows: list[asyncpg.Record] = await connection.fetch(sql, *args)
-            return rows
-
-    async def fetchval(self, sql: str, *args: object) -> Any:
-        async with self.lend() as connection:
-            return await connection.fetchval(sql, *args)
-
-    async def execute(self, sql: str, *args: object) -> str:
-        async with self.lend() as connection:
-            return str(await connection.execute(sql, *args))
 
     async def close(self) -> None:
         """Those at work are cut when they come back."""
