@@ -31,7 +31,7 @@ bench: setup-bench ## measure, each against a peer or a floor in the same run (A
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
 soak: setup-system ## the long proofs in full; `make test` runs a seeded sample of them
-	@GPUAAS_SOAK=1 exec $(BIN)/pytest -m soak -n $(JOBS) $(ARGS)
+	@exec $(BIN)/pytest -m soak -n $(JOBS) $(ARGS)
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv

@@ -76,7 +76,6 @@ async def test_a_sample_of_deaths_does_no_harm(verb: Verb) -> None:
 
 @needs_root
 @pytest.mark.soak
-@pytest.mark.skipif(not os.environ.get("GPUAAS_SOAK"), reason="`make soak` runs the whole")
 @pytest.mark.parametrize("process", ["server", "agent"])
 @pytest.mark.parametrize("verb", VERBS.values(), ids=list(VERBS))
 async def test_no_death_does_harm(verb: Verb, process: str) -> None:

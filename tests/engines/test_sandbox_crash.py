@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -51,13 +51,17 @@ async def test_work_goes_on_while_the_agent_is_dead(bench: SandboxBench) -> None
     await again.ended()
 
 
-async def steps_of(bench: SandboxBench, verb: Callable[[], Awaitable[object]]) -> list[int]:
-    """Every step of a verb, counted by doing it once; a spread sample unless the whole is asked for."""
+EXTENT = pytest.mark.parametrize(
+    "sample", [SAMPLE, pytest.param(sys.maxsize, marks=pytest.mark.soak)], ids=["sample", "whole"]
+)
+
+
+async def steps_of(bench: SandboxBench, verb: Callable[[], Awaitable[object]], sample: int) -> list[int]:
+    """Every step of a verb, counted by doing it once, or a sample spread over them."""
     await bench.remote.arm(0)
     await verb()
     count = await bench.remote.arm(0)
-    every = 1 if os.environ.get("GPUAAS_SOAK") else max(1, count // SAMPLE)
-    return list(range(1, count + 1, every))
+    return list(range(1, count + 1, max(1, count // sample)))
 
 
 async def interrupted(bench: SandboxBench, step: int, verb: Callable[[], Awaitable[object]]) -> None:
@@ -71,12 +75,13 @@ async def interrupted(bench: SandboxBench, step: int, verb: Callable[[], Awaitab
         await bench.begin()
 
 
-async def test_killed_at_any_step_of_making_it_can_be_completed(bench: SandboxBench) -> None:
+@EXTENT
+async def test_killed_at_any_step_of_making_it_can_be_completed(bench: SandboxBench, sample: int) -> None:
     async def make() -> Environment:
         return await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
 
     ada = Key()
-    steps = await steps_of(bench, make)
+    steps = await steps_of(bench, make, sample)
     assert len(steps) > 3
     await bench.engine.remove("a", ignore)
     for step in steps:
@@ -87,10 +92,11 @@ async def test_killed_at_any_step_of_making_it_can_be_completed(bench: SandboxBe
         assert all(item.ok for item in await bench.engine.remove("a", ignore)), step
 
 
-async def test_killed_at_any_step_of_removing_it_can_only_be_removed(bench: SandboxBench) -> None:
+@EXTENT
+async def test_killed_at_any_step_of_removing_it_can_only_be_removed(bench: SandboxBench, sample: int) -> None:
     wanted = spec("a", keys(1, Key()))
     await bench.engine.ensure(wanted, ignore)
-    steps = await steps_of(bench, lambda: bench.engine.remove("a", ignore))
+    steps = await steps_of(bench, lambda: bench.engine.remove("a", ignore), sample)
     assert len(steps) > 3
     for step in steps:
         await bench.engine.ensure(wanted, ignore)
@@ -170,7 +176,7 @@ async def test_hostile_files_are_removed_all_the_same(bench: SandboxBench) -> No
     script = f"""
         ln -s {victim} link; ln -s / /tmp/root; mkdir closed; touch closed/file; chmod 000 closed
         mkdir ro; touch ro/file; chmod 500 ro
-        python3 -c 'import os
+        python3 -c 'import sys
 for _ in range(3000):
     os.mkdir("d"); os.chdir("d")'
     """

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import os
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -113,7 +112,6 @@ async def test_a_seeded_fight_has_no_moment_with_two_owners(tmp_path: Path, repl
 
 
 @pytest.mark.soak
-@pytest.mark.skipif("GPUAAS_SOAK" not in os.environ, reason="a minute long; make soak")
 @pytest.mark.parametrize("replicas", [1, 2])
 async def test_a_minute_of_fighting_has_no_moment_with_two_owners(tmp_path: Path, replicas: int) -> None:
     async with ring(tmp_path, replicas) as worlds:
