@@ -46,6 +46,7 @@ def contract(app: Litestar) -> bytes:
 def complete(operation: Json, handler: HTTPRouteHandler, *, is_change: bool) -> None:
     """Every route can refuse what every route refuses; validation is a 422 here, never Litestar's 400."""
     operation["responses"].pop("400", None)
+    operation["responses"].get("204", {}).pop("content", None)
     refuse(operation, ALWAYS)
     if "requestBody" in operation:
         refuse(operation, WITH_BODY)
