@@ -1,0 +1,78 @@
+"""The contract names every route, every refusal, every field that is refused; and is the same bytes each time."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from gpuaas.api.app import described
+from gpuaas.api.contract import contract
+from tests.isolation.probes import ALONE, probes, published
+from tests.world import World
+
+Operations = dict[str, dict[str, Any]]
+KEYLESS = ALONE  # logging in and out, and signing up
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    decoded: dict[str, Any] = msgspec.json.decode(contract(described()))
+    return decoded
+
+
+def operations(document: dict[str, Any]) -> Operations:
+    return {
+        f"{method.upper()} {path}": operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+async def test_it_is_served_as_it_is_made(world: World, document: dict[str, Any]) -> None:
+    first = await world.stranger.get("/api/v1/openapi.json")
+    assert first.content == contract(described()) == (await world.stranger.get("/api/v1/openapi.json")).content
+    assert document["openapi"].startswith("3.1")
+
+
+def test_every_route_of_the_table_is_in_it_and_no_other(document: dict[str, Any]) -> None:
+    app = described()
+    routes = {name for name in published(app) if not name.startswith("GET /schema")}
+    assert routes | ALONE == set(operations(document))
+    assert len({str(probe) for probe in probes_of(app, document)}) >= len(routes)
+
+
+def probes_of(app: Any, document: dict[str, Any]) -> list[Any]:
+    app.routes[:] = [route for route in app.routes if not route.path.startswith("/schema")]
+    return probes(app, document)
+
+
+def test_every_operation_names_every_refusal(document: dict[str, Any]) -> None:
+    for name, operation in operations(document).items():
+        expected = {"422", "500", "503"}
+        if "requestBody" in operation:
+            expected |= {"413", "415"}
+        if operation.get("security") != []:
+            expected |= {"401"}
+            expected |= {"403", "409"} if not name.startswith("GET") else set()
+        if "{" in name and not name.endswith(("/skus/{sku}", "/skus")):
+            expected |= {"404"}
+        assert expected <= set(operation["responses"]), name
+        for status in set(operation["responses"]) - {"200", "201", "202", "204"}:
+            assert list(operation["responses"][status]["content"]) == ["application/problem+json"], (name, status)
+
+
+def test_every_change_by_somebody_signed_in_takes_the_key(document: dict[str, Any]) -> None:
+    with_key = {
+        name
+        for name, operation in operations(document).items()
+        if any(parameter["name"] == "X-Idempotency-Key" for parameter in operation.get("parameters", []))
+    }
+    assert with_key == {name for name in operations(document) if not name.startswith("GET")} - KEYLESS
+
+
+def test_what_is_sent_may_hold_no_field_that_is_not_named(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    for name, operation in operations(document).items():
+        if "requestBody" in operation:
+            used = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            assert schemas[used]["additionalProperties"] is False, name
