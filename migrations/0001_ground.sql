@@ -440,6 +440,12 @@ create table worker_switches (
     reason text not null
 );
 
+-- What is true of the platform as a whole: which key signs its node tasks.
+create table platform (
+    key text primary key,
+    value text not null
+);
+
 create table replicas (
     id text primary key,
     url text not null,

@@ -3,7 +3,9 @@
 import io
 import json
 import stat
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +21,7 @@ from gpuaas.core import logs
 from gpuaas.core.errors import IllegalMove, ValidationError
 from gpuaas.core.ids import ALPHABET, Ids, encode
 from gpuaas.core.paging import LIMIT, Paging
-from gpuaas.core.secrets import MasterKey, TaskSigner, token_hash
+from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, token_hash
 from gpuaas.core.settings import load
 from gpuaas.core.states import Machine
 from gpuaas.wire.link import TASK_PURPOSE
@@ -131,6 +133,35 @@ def test_the_master_key_is_made_once_for_our_eyes_only(tmp_path: Path) -> None:
     first, second = MasterKey.from_file(file), MasterKey.from_file(file)
     assert first.derive("x") == second.derive("x") != first.derive("y")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_replicas_that_start_at_once_on_one_folder_get_one_whole_key(tmp_path: Path) -> None:
+    file = tmp_path / "master.key"
+    with ThreadPoolExecutor(8) as replicas:
+        made = [each.derive("x") for each in replicas.map(lambda _: MasterKey.from_file(file), range(8))]
+    assert len(set(made)) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["master.key"]
+
+
+def test_a_start_cut_short_before_the_key_is_whole_leaves_no_key(tmp_path: Path) -> None:
+    """A child ends itself right before the file gets its name."""
+    file = tmp_path / "master.key"
+    cut = (
+        "import os, pathlib, sys\n"
+        "sys.addaudithook(lambda event, _: event == 'os.link' and os._exit(9))\n"
+        "from gpuaas.core.secrets import MasterKey\n"
+        f"MasterKey.from_file(pathlib.Path({str(file)!r}))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", cut], check=False).returncode == 9
+    assert not file.exists()
+    assert MasterKey.from_file(file).derive("x") == MasterKey.from_file(file).derive("x")
+
+
+def test_a_damaged_master_key_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "master.key"
+    file.write_bytes(b"")
+    with pytest.raises(MasterKeyError, match="backup"):
+        MasterKey.from_file(file)
 
 
 def test_a_master_key_of_another_length_is_refused() -> None:

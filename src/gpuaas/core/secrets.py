@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes
@@ -10,9 +12,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from gpuaas.core.db import Database
+from gpuaas.core.owners import sync
 from gpuaas.wire.link import TASK_PURPOSE, Task, Verifier
 
 MASTER_BYTES = 32
+
+
+class MasterKeyError(RuntimeError):
+    """The master key in the data folder is damaged or another platform's; the message says what to do."""
 
 
 class MasterKey:
@@ -26,17 +34,23 @@ class MasterKey:
 
     @classmethod
     def from_file(cls, path: Path) -> "MasterKey":
-        """The key in this file, made with mode 0600 if there is none."""
+        """The key in this file; of all who find none and make one, the first wins and the others take theirs."""
+        if not path.exists():
+            made, draft = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)  # mode 0600
+            try:
+                with os.fdopen(made, "wb") as out:
+                    out.write(base64.b64encode(os.urandom(MASTER_BYTES)))
+                    out.flush()
+                    os.fsync(out.fileno())
+                with suppress(FileExistsError):
+                    os.link(draft, path)  # whole or not at all
+            finally:
+                Path(draft).unlink()
+            sync(path.parent)
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
             return cls(base64.b64decode(path.read_bytes()))
-        with os.fdopen(descriptor, "wb") as out:
-            raw = os.urandom(MASTER_BYTES)
-            out.write(base64.b64encode(raw))
-            out.flush()
-            os.fsync(out.fileno())
-        return cls(raw)
+        except ValueError as error:
+            raise MasterKeyError(f"{path} is damaged: {error}. Put a backup of it there.") from error
 
     def derive(self, purpose: str) -> bytes:
         return HKDF(hashes.SHA256(), MASTER_BYTES, salt=None, info=f"gpuaas:{purpose}".encode()).derive(self._raw)
@@ -64,6 +78,24 @@ class TaskSigner:
         return Task(body=body, signer=self.verifier.id, signature=self._key.sign(TASK_PURPOSE + body))
 
 
+async def pin(db: Database, signer: TaskSigner) -> None:
+    """A platform keeps the key it began with: its nodes do nothing that another one signed."""
+    async with db.write() as tx:
+        first = await tx.value(PIN, signer.verifier.id)
+    if first != signer.verifier.id:
+        raise MasterKeyError(
+            f"this platform's node tasks are signed by {first}, and the master key here makes {signer.verifier.id}. "
+            "Put master.key of the first start into the data folder, from a backup or another replica; see "
+            "docs/runbooks/master-key.md."
+        )
+
+
 def token_hash(token: str) -> bytes:
     """Tokens are 256 random bits: one round of SHA-256 is all a thief of the table could be denied."""
     return hashlib.sha256(token.encode()).digest()
+
+
+PIN = """
+    insert into platform as kept (key, value) values ('task_signer', $1)
+    on conflict (key) do update set value = kept.value returning value
+"""

@@ -19,6 +19,7 @@ from litestar.types import ASGIApp
 from gpuaas.api.app import create_app
 from gpuaas.api.links import Links
 from gpuaas.api.services import Services
+from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs, settings
 from gpuaas.core.clock import Clock, SystemClock
 from gpuaas.core.db import Database, DbRole, connect
@@ -28,7 +29,7 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.outbox import Event, Relay
 from gpuaas.core.points import points_from
-from gpuaas.core.secrets import MasterKey, TaskSigner
+from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
 from gpuaas.core.settings import Settings
 from gpuaas.core.work import Loop, Worker, system_jitter
 from gpuaas.domain.allocations.reach import ReachWorker
@@ -84,7 +85,7 @@ async def wired(
             await db.check_fence()
         master, index = MasterKey.from_file(config.master_key_file), Index(worker_db, hints)
         await index.refresh()
-        signer = TaskSigner(master)
+        await pin(worker_db, signer := TaskSigner(master))
         links = Links(
             db=worker_db,
             hints=hints,
@@ -184,4 +185,7 @@ def command(
     config = settings.load(os.environ, data=data, host=host, port=port)
     config.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     logs.configure(level=config.log_level)
-    uvloop.run(serve(config, only))
+    try:
+        uvloop.run(serve(config, only))
+    except MasterKeyError as error:
+        raise Complaint(str(error)) from error
