@@ -13,7 +13,6 @@ from typing import cast
 
 import uvloop
 
-from gpuaas.api.services import Services
 from gpuaas.core import logs, settings
 from gpuaas.core.clock import Clock
 from gpuaas.core.secrets import TaskSigner
@@ -56,8 +55,9 @@ async def tell(clock: CountingClock, file: Path) -> None:
 
 
 @asynccontextmanager
-async def watched(config: Settings, dsn: str) -> AsyncIterator[tuple[Services, list[server.Background]]]:
-    async with wired(config, dsn) as (services, background):
+async def watched(config: Settings, dsn: str) -> AsyncIterator[server.Wired]:
+    async with wired(config, dsn) as made:
+        services = made.services
         clock = CountingClock(services.links._clock)
         services.links._clock = clock
         if os.environ.get("BENCH_UNSIGNED"):
@@ -66,7 +66,7 @@ async def watched(config: Settings, dsn: str) -> AsyncIterator[tuple[Services, l
         async def count() -> None:
             await tell(clock, config.data / "messages")
 
-        yield services, [*background, count]
+        yield server.Wired(services, [*made.serving, count], made.working)
 
 
 def main() -> None:

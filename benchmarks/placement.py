@@ -115,7 +115,7 @@ class Bench:
         self._stage, self._api, self._worker, self._pool = stage, api, worker, pool
         self._clock = SystemClock()
         self._ids = Ids(self._clock)
-        self._index = Index(worker, Hints("index"))
+        self._index = Index(worker, Hints("index"), SystemClock())
         self._launch, self._master = Launch(self._index, self._ids), MasterKey(bytes(32))
         self._data = CreateAllocation(sku=SKU, ssh_key_ids=[stage.ssh_key_id])
         self._body, self._number = msgspec.json.encode(self._data), 0

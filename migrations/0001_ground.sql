@@ -498,11 +498,12 @@ create table audit (
     facts jsonb not null default '{}'
 );
 create index audit_project on audit (project_id, id);
+create index audit_denials on audit (actor, action, target_id, id) where result = 'denied';
 
 -- Locks the node against a drain, a retirement or a new slot until this transaction ends, then looks: volatile, so its
--- query sees what was committed while it waited. A whole-node claim also keeps other claims out.
-create function claimable(node text, whole boolean) returns boolean language plpgsql volatile security definer
-    set search_path = public as $$
+-- queries see what was committed while it waited. A claim of the whole node takes every slot that is for sale.
+create function claimable(node text, wanted text[], family text, whole boolean) returns boolean
+    language plpgsql volatile security definer set search_path = public as $$
 declare ready boolean;
 begin
     if whole then
@@ -510,7 +511,13 @@ begin
     else
         select intent = 'active' and offline_since is null into ready from nodes where id = node for share;
     end if;
-    return coalesce(ready, false);
+    return coalesce(ready, false)
+        and not exists (select from claims where node_id = node and kind = 'node_exclusive' and released_at is null)
+        and not exists (select from slots where node_id = node and whole and approved_at is not null
+            and id <> all (wanted))
+        and cardinality(wanted) = (select count(*) from slots where node_id = node and id = any (wanted)
+            and gpu_family = family and approved_at is not null and disabled_at is null
+            and cleanup_blocked_at is null and fabric_vf is not null);
 end $$;
 
 -- fences -----------------------------------------------------------------------------------------------------------
@@ -582,6 +589,6 @@ grant update (repeats) on audit to gpuaas_worker; -- a refusal repeated within a
 
 grant usage on all sequences in schema public to gpuaas_api, gpuaas_operator, gpuaas_worker;
 revoke execute on function enter(bytea) from public;
-revoke execute on function claimable(text, boolean) from public;
+revoke execute on function claimable(text, text[], text, boolean) from public;
 grant execute on function enter(bytea) to gpuaas_api, gpuaas_operator;
-grant execute on function claimable(text, boolean) to gpuaas_api, gpuaas_worker;
+grant execute on function claimable(text, text[], text, boolean) to gpuaas_api, gpuaas_worker;

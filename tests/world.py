@@ -249,7 +249,8 @@ async def world_on(
     clock = clock or TestClock()
     config = Settings(data=data, dsn=dsn, port=port, pool_size=20)
     parts = Parts(clock=clock, passwords=Passwords(QUICK), caller_type=caller_type)
-    async with wired(config, dsn, parts) as (services, background):
+    async with wired(config, dsn, parts) as made:
+        services, background = made.services, [*made.serving, *made.working]
         world = World(services, background, clock, dsn)
         try:
             yield world

@@ -46,7 +46,7 @@ STARTING = {
     "a node's refusal is a failure with its reason": (
         seen(Status.PROVISIONING, task(ENSURE, "failed", reason="disk full", detail="ENOSPC")),
         SOON,
-        Move(Status.FAILED, "disk full", "ENOSPC"),
+        Move(Status.FAILED, "disk full"),
     ),
     "a refusal without words gets ours": (
         seen(Status.PROVISIONING, task(ENSURE, "refused")),
@@ -56,7 +56,7 @@ STARTING = {
     "a node that takes too long has failed": (
         seen(Status.PROVISIONING, task(ENSURE, "sent")),
         LATE,
-        Move(Status.FAILED, "The node did not finish in time.", "task task_a is sent"),
+        Move(Status.FAILED, "The node did not finish in time."),
     ),
     "a machine that came at the last moment is active all the same": (
         seen(Status.PROVISIONING, task(ENSURE, "done", result=made())),

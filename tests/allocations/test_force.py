@@ -29,7 +29,7 @@ async def test_what_an_operator_verified_absent_is_released_and_its_slot_freed(w
     assert (told, shown["status"], shown["cleanup_proven"]) == (202, "released", True)
     assert await world.value(LIVE_CLAIMS) == 0
     proof = "select evidence from cleanup_proofs where allocation_id = $1 and item = 'operator'"
-    assert await world.value(proof, a) == "operator@example.com: looked with my own eyes"
+    assert await world.value(proof, a) == "looked with my own eyes"
 
 
 async def test_a_failed_machine_verified_absent_stays_failed_and_frees_its_slot(world: World) -> None:

@@ -24,25 +24,15 @@ from gpuaas.api import (
 )
 from gpuaas.api.contract import contract
 from gpuaas.api.deps import DEPENDENCIES, AnyRequest
-from gpuaas.api.problems import on_bug, on_database_away, on_fenced, on_http_exception, on_problem
+from gpuaas.api.problems import on_bug, on_database_away, on_fenced, on_http_exception, on_problem, on_raced
 from gpuaas.api.services import Services
 from gpuaas.api.unit import Replay, UnitMiddleware
+from gpuaas.core.db import AWAY
 from gpuaas.core.errors import Problem
 
 VERSION = "1"
 NOUNS = (auth, projects, ssh_keys, skus, allocations, operations, stream, admin_nodes, admin_allocations, admin_workers)
-# What a connection that was cut, refused or starved raises; everything else of the driver's is a bug of ours.
-DATABASE_AWAY = (
-    OSError,
-    TimeoutError,
-    asyncpg.InterfaceError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
-    asyncpg.QueryCanceledError,
-)
+RERUN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
 def on_replay(_request: AnyRequest, replay: Replay) -> Response[bytes]:
@@ -100,12 +90,24 @@ def create_litestar(services: Services) -> Litestar:
             Replay: on_replay,
             Exception: on_bug,
             asyncpg.InsufficientPrivilegeError: on_fenced,
-            **dict.fromkeys(DATABASE_AWAY, on_database_away),
+            **dict.fromkeys(RERUN, on_raced),
+            **dict.fromkeys(AWAY, on_database_away),
         },
         openapi_config=None,
         state=State({"services": services}),
         logging_config=None,  # core/logs.py
         signature_types=[],
+    )
+
+
+def create_health_app(services: Services) -> ASGIApp:
+    """For a process of workers: nothing but whether it lives and can work."""
+    return Litestar(
+        [health.ROUTER],
+        dependencies=DEPENDENCIES,
+        openapi_config=None,
+        state=State({"services": services}),
+        logging_config=None,
     )
 
 

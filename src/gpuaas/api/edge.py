@@ -19,6 +19,7 @@ MOST_BRACKETS = 800
 COOKIE = "gpuaas_session"
 CSRF_HEADER = b"x-gpuaas-request"
 KEY_HEADER = b"x-idempotency-key"
+PROJECT_HEADER = b"x-project-id"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN_CORRELATION = re.compile(rb"[A-Za-z0-9_.-]{1,64}")
 KEY = re.compile(rb"[!-~]{1,%d}" % KEY_LIMIT)

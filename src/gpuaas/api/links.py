@@ -6,7 +6,7 @@ results are acknowledged after the commit.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -360,7 +360,7 @@ class Links:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         return {id: now - timedelta(seconds=max(0.0, monotonic - link.heard_at)) for id, link in self._links.items()}
 
-    def loops(self, url: str) -> list[Callable[[], Awaitable[None]]]:
+    def loops(self, url: str) -> list[Callable[[], Coroutine[None, None, None]]]:
         return [self.dispatch, self.write, self.sweep, lambda: self.keep_alive(url)]
 
 

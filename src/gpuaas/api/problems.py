@@ -150,6 +150,22 @@ def on_database_away(request: AnyRequest, error: Exception) -> Response[bytes]:
     return on_problem(request, DatabaseAway())
 
 
+def on_raced(request: AnyRequest, error: Exception) -> Response[bytes]:
+    """Two requests held what each other wanted: one of them runs again."""
+    structlog.get_logger().info("request.deadlocked", path=request.scope["path"], error=repr(error))
+    return on_problem(request, Raced("Somebody else was changing the same things. Try again."))
+
+
+class OutcomeUnknown(Problem):
+    status, code = 503, "outcome_unknown"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The database was cut off while the change was being kept, or not. "
+            "Repeat the request with the same idempotency key."
+        )
+
+
 async def send_problem(send: Send, problem: Problem) -> None:
     """For the edge, where there is no request object yet."""
     body = msgspec.json.encode(document(problem))

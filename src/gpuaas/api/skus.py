@@ -25,7 +25,7 @@ async def get_sku(sku: str, context: Context) -> Sku:
 @post("/placement/explain", status_code=200, responses=problems(NotFound))
 async def explain_placement(data: AskPlacement, context: Context) -> Placement:
     """Where a would-be request would go; or why not, and what would fit."""
-    return await commands.explain_placement(context.tx, data)
+    return await commands.explain_placement(context.tx, data, context.services.index)
 
 
 ROUTER = Router("", tags=["capacity"], route_handlers=[list_skus, get_sku, explain_placement])

@@ -4,15 +4,17 @@ The answer is held until the commit, so that nobody is told of what did not happ
 idempotency key in the same transaction. A request that lost a race runs again from the start.
 """
 
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import structlog
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPResponseStartEvent, HTTPScope, Message, Receive, Scope, Send
 
-from gpuaas.api.edge import KEY_HEADER, SAFE_METHODS, Edge, token_of
+from gpuaas.api.edge import KEY_HEADER, PROJECT_HEADER, SAFE_METHODS, Edge, token_of
+from gpuaas.api.problems import OutcomeUnknown, send_problem
 from gpuaas.api.services import Services
-from gpuaas.core.db import Tx
+from gpuaas.core.db import AWAY, Tx
 from gpuaas.core.errors import Problem, TokenExpired, TokenInvalid
 from gpuaas.core.idempotency import Idempotency, Stored, request_hash
 from gpuaas.core.logs import correlation_id
@@ -70,15 +72,20 @@ class Unit:
         return handler is not None and bool(handler.opt.get(name))
 
     async def _begin_idempotency(self, tx: Tx, caller: Caller) -> None:
-        key, method = dict(self._scope["headers"]).get(KEY_HEADER), self._scope["method"]
+        headers = dict(self._scope["headers"])
+        key, method = headers.get(KEY_HEADER), self._scope["method"]
         if key is None or method in SAFE_METHODS or self._option("ignores_key"):
             return
         path = self._scope["path"]
-        hashed = request_hash(method, path, self._body)
+        hashed = request_hash(method, path, self._body + headers.get(PROJECT_HEADER, b"") + self._holder(caller))
         self._key = Idempotency(caller.user_id, f"{method} {path}", key.decode("latin-1"), hashed)
         if stored := await self._key.begin(tx, self._services.master):
             self._key = None
             raise Replay(stored)
+
+    def _holder(self, caller: Caller) -> bytes:
+        """A secret is shown again only to the very token it was shown to."""
+        return caller.credential_id.encode() if self._option("shows_secret") else b""
 
     async def commit(self, status: int, body: bytes) -> None:
         tx, self._tx = self._tx, None
@@ -147,7 +154,7 @@ class UnitMiddleware:
                 if answer.streamed:
                     return
                 if answer.ok:
-                    await unit.commit(answer.status, answer.body)
+                    await self._commit(unit, answer)
                 else:
                     await unit.roll_back()
             except BaseException as error:
@@ -156,8 +163,17 @@ class UnitMiddleware:
             if not (unit.raced and attempt + 1 < TRIES):
                 break
             log.info("request.raced", path=scope["path"], attempt=attempt)
-        await unit.tell_denial()
+        with suppress(*AWAY):  # the refusal stands, told or not
+            await unit.tell_denial()
         await answer.flush()
+
+    async def _commit(self, unit: Unit, answer: "Answer") -> None:
+        try:
+            await unit.commit(answer.status, answer.body)
+        except AWAY as error:
+            log.warning("request.commit_cut", error=repr(error))
+            answer.forget()
+            await send_problem(answer.send, OutcomeUnknown())
 
 
 class Answer:
@@ -188,6 +204,9 @@ class Answer:
     @property
     def body(self) -> bytes:
         return b"".join(m.get("body", b"") for m in self._messages if m["type"] == "http.response.body")
+
+    def forget(self) -> None:
+        self._messages.clear()
 
     async def flush(self) -> None:
         for message in self._messages:

@@ -14,7 +14,18 @@ from gpuaas.core.points import NoPoints, Points
 from gpuaas.core.pool import Connection, Pool
 
 T = TypeVar("T")
-CUT = (OSError, asyncpg.InterfaceError, asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError)
+# What a connection that was cut, refused or starved raises; everything else of the driver's is a bug of ours.
+AWAY = (
+    OSError,
+    TimeoutError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.QueryCanceledError,
+)
 
 
 class DbRole(StrEnum):
@@ -99,6 +110,7 @@ class Database:
         try:
             await connection.execute("begin")
         except BaseException:
+            connection.terminate()  # cut in the middle, nobody knows whether it began
             self.pool.give(connection)
             raise
         return Tx(connection, what)
@@ -120,7 +132,7 @@ class Database:
             if isinstance(error, asyncio.CancelledError):
                 tx.connection.terminate()  # whoever cancelled may not let us wait for a rollback; the server does it
             else:
-                with suppress(*CUT):
+                with suppress(*AWAY):
                     await tx.connection.execute("rollback")
         finally:
             self.pool.give(tx.connection)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,7 +16,7 @@ import uvicorn
 import uvloop
 from litestar.types import ASGIApp
 
-from gpuaas.api.app import create_app
+from gpuaas.api.app import create_app, create_health_app
 from gpuaas.api.links import Links
 from gpuaas.api.services import Services
 from gpuaas.cli.complaints import Complaint
@@ -43,7 +43,7 @@ from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 
 log = structlog.get_logger()
-Background = Callable[[], Awaitable[None]]
+Background = Callable[[], Coroutine[None, None, None]]
 
 
 class Only(StrEnum):
@@ -68,10 +68,17 @@ async def tell_log(events: list[Event]) -> None:
         log.info("outbox.event", topic=event.topic, **event.payload)
 
 
+@dataclass(frozen=True)
+class Wired:
+    """A control plane, and the loops of its two halves."""
+
+    services: Services
+    serving: Sequence[Background]  # beside the routes: the index, the node links
+    working: Sequence[Background]
+
+
 @asynccontextmanager
-async def wired(
-    config: Settings, dsn: str, parts: Parts | None = None
-) -> AsyncIterator[tuple[Services, list[Background]]]:
+async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> AsyncIterator[Wired]:
     """Everything a server is made of, and the loops that run beside its routes."""
     parts = parts or Parts()
     clock, points = parts.clock, points_from(config.points)
@@ -83,7 +90,7 @@ async def wired(
     try:
         for db in (api_db, operator_db):
             await db.check_fence()
-        master, index = MasterKey.from_file(config.master_key_file), Index(worker_db, hints)
+        master, index = MasterKey.from_file(config.master_key_file), Index(worker_db, hints, clock)
         await index.refresh()
         await pin(worker_db, signer := TaskSigner(master))
         links = Links(
@@ -115,7 +122,7 @@ async def wired(
             public_url=config.public_url,
             caller_type=parts.caller_type,
         )
-        yield services, [index.run, *links.loops(config.advertise_url or config.public_url), *loops]
+        yield Wired(services, [index.run, *links.loops(config.advertise_url or config.public_url)], loops)
     finally:
         for db in pools:
             await db.close()
@@ -141,13 +148,13 @@ def origin_of(url: str) -> str:
 async def serve(config: Settings, only: Only | None) -> None:
     dsn = config.dsn or await Embedded(config.data / "postgres").start()
     await migrate(dsn)
-    async with wired(config, dsn) as (services, background), asyncio.TaskGroup() as group:
-        running = [group.create_task(services.hints.relay(dsn))]
-        if only is not Only.API:
-            running += [group.create_task(run()) for run in background]  # type: ignore[arg-type]
-        server = listener(create_app(services), config)
+    async with wired(config, dsn) as made, asyncio.TaskGroup() as group:
+        halves = {None: [*made.serving, *made.working], Only.API: made.serving, Only.WORKERS: made.working}
+        running = [group.create_task(made.services.hints.relay(dsn))]
+        running += [group.create_task(run()) for run in halves[only]]
+        app = create_health_app(made.services) if only is Only.WORKERS else create_app(made.services)
         try:
-            await server.serve()
+            await listener(app, config).serve()
         finally:
             for task in running:
                 task.cancel()
@@ -176,7 +183,7 @@ def command(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
     only: Annotated[
-        Only | None, typer.Option(help="Run one half: routes and links, or also nothing but workers.")
+        Only | None, typer.Option(help="Run one half: routes and node links, or workers (and /healthz, /readyz).")
     ] = None,
     with_parent: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:

@@ -111,7 +111,7 @@ async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, 
         facts={"runtime_verified_absent": data.runtime_verified_absent, "reason": data.reason},
     )
     if data.runtime_verified_absent:
-        proof = ProofItem(item="operator", ok=True, evidence=f"{caller.email}: {data.reason}")
+        proof = ProofItem(item="operator", ok=True, evidence=data.reason)
         if row.status is Status.RELEASE_FAILED:
             row = await store.move(tx, row, Status.RELEASING, actor=caller.actor, note=data.reason, now=now)
         await settle(tx, row, [proof], actor=caller.actor, now=now)

@@ -56,7 +56,7 @@ def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
         if row.status_since > report.at - SLACK:
             continue
         environment = found.get(row.id)
-        if environment and row.status is Status.RELEASED:
+        if environment and row.cleanup_proven_at:
             findings.append(Orphan(row))
         elif row.status is Status.ACTIVE:
             findings.extend(_judge_active(row, environment))

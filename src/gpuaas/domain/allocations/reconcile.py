@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import asyncpg
 from msgspec import Struct
 
 from gpuaas.core.clock import Clock
@@ -21,7 +22,9 @@ from gpuaas.wire.timeline import OperationStatus, Outcome
 PROVISION_LIMIT = timedelta(minutes=5)
 RELEASE_LIMIT = timedelta(minutes=5)
 REMOVE_ATTEMPTS = 3
-CLEANUP_PAUSE = timedelta(minutes=1)  # between looks at a failed allocation whose cleanup is not proven
+CLEANUP_PAUSE = timedelta(seconds=30)  # between looks at a failed allocation whose cleanup is not proven; doubles
+MOST_DOUBLINGS = 7  # an hour
+PORT_FENCE = "allocations_port"
 SYSTEM = "system"
 
 
@@ -35,7 +38,6 @@ class Queue(Struct, frozen=True):
 class Move(Struct, frozen=True):
     to: Status
     note: str
-    detail: str = ""
     result: Result | None = None
 
 
@@ -74,15 +76,15 @@ def decide(seen: Seen, now: datetime) -> Decision:
 
 def _after_ensure(seen: Seen, now: datetime, *, failed: Status) -> Decision:
     task = seen.task
-    if task is None or task.kind is not TaskKind.ENSURE or task.boot != seen.row.boot or task.status == "expired":
+    if task is None or task.kind is not TaskKind.ENSURE or task.boot != seen.row.boot:
         return Queue(TaskKind.ENSURE)
     if task.status == TaskStatus.DONE and task.result and task.result.environment:
         return Move(Status.ACTIVE, "the machine is ready", result=task.result)
-    if not task.is_open:
-        return Move(failed, task.reason or "The node could not make the machine.", task.detail)
-    if now - seen.row.status_since > PROVISION_LIMIT:
-        return Move(failed, "The node did not finish in time.", f"task {task.id} is {task.status}")
-    return None
+    if task.is_open or task.status == TaskStatus.EXPIRED:
+        if now - seen.row.status_since > PROVISION_LIMIT:
+            return Move(failed, "The node did not finish in time.")
+        return None if task.is_open else Queue(TaskKind.ENSURE)
+    return Move(failed, task.reason or "The node could not make the machine.")
 
 
 def _release(seen: Seen, now: datetime) -> Decision:
@@ -110,7 +112,7 @@ def _clean_up(seen: Seen, now: datetime) -> Decision:
         return None
     if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs):
         return Settle(task.result)
-    if now - (task.ended_at or now) > CLEANUP_PAUSE:
+    if now - (task.ended_at or now) > CLEANUP_PAUSE * 2 ** min(seen.attempts - 1, MOST_DOUBLINGS):
         return Queue(TaskKind.REMOVE)
     return None if seen.blocked else Block(_why_not_clean(task), task.result)
 
@@ -146,16 +148,25 @@ class AllocationWorker:
         decision = decide(seen, now)
         if decision is None:
             return
-        async with self._db.write(f"{type(decision).__name__} {seen.row.status}") as tx:
+        try:
+            await self._act(seen.row, decision, now)
+        except asyncpg.UniqueViolationError as error:
+            if error.constraint_name != PORT_FENCE:
+                raise
+            clash = Move(Status.FAILED, "The node gave a port that another machine still holds. Try again.")
+            await self._act(seen.row, clash, now)
+
+    async def _act(self, row: AllocationRow, decision: Queue | Move | Settle | Block, now: datetime) -> None:
+        async with self._db.write(f"{type(decision).__name__} {row.status}") as tx:
             match decision:
                 case Queue(kind, to):
-                    await self._queue(tx, seen.row, kind, to, now)
+                    await self._queue(tx, row, kind, to, now)
                 case Move():
-                    await self._move(tx, seen.row, decision, now)
+                    await self._move(tx, row, decision, now)
                 case Settle(result):
-                    await settle(tx, seen.row, result.proofs, actor=SYSTEM, now=now)
+                    await settle(tx, row, result.proofs, actor=SYSTEM, now=now)
                 case Block(note, result):
-                    await self._block(tx, seen.row, note, result, now)
+                    await self._block(tx, row, note, result, now)
 
     async def _queue(self, tx: Tx, row: AllocationRow, kind: TaskKind, to: Status | None, now: datetime) -> None:
         if to:
@@ -195,6 +206,9 @@ class AllocationWorker:
         if row.status is Status.RELEASING:
             await store.move(tx, row, Status.RELEASE_FAILED, actor=SYSTEM, note=note, now=now)
             await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason=note, now=now)
+        else:
+            blocked = NewEntry(phase="cleanup_blocked", outcome=Outcome.FAILED, at=now, actor=SYSTEM, note=note)
+            await record(tx, row.subject, blocked, row.operation_id)
 
 
 async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: str, now: datetime) -> None:

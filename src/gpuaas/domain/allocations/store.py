@@ -221,7 +221,8 @@ LOOK = """
     select to_jsonb(a) as row,
         (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id order by seq desc limit 1) as task,
         array(select kind || ' ' || ref from holds where allocation_id = a.id order by 1) as holds,
-        (select count(*) from node_tasks t where t.operation_id = a.operation_id and t.kind = $2) as attempts,
+        (select count(*) from node_tasks t where t.allocation_id = a.id and t.operation_id = a.operation_id
+            and t.kind = $2) as attempts,
         exists (select from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
             and c.released_at is null and s.cleanup_blocked_at is not null) as blocked
     from allocations a where a.id = $1
@@ -236,7 +237,8 @@ LIST_FLEET = f"""
         and a.id < $3 order by a.id desc limit $4
 """  # house: project-filter because operators see the whole fleet
 LIVE_ON_NODE = f"""
-    {SEEN} where a.node_id = $1 and a.status not in ('released', 'failed') order by a.id
+    {SEEN} where a.node_id = $1 and a.cleanup_proven_at is null and a.status not in ('released', 'failed')
+        order by a.id
 """  # house: project-filter because a node's failure concerns every project on it
 ON_NODE = f"""
     {SEEN} where a.node_id = $1 and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
@@ -254,7 +256,7 @@ MOVE = """
             host_key = coalesce($13, host_key), isolation = coalesce($14, isolation),
             active_at = coalesce(active_at, $15), released_at = coalesce($16, released_at),
             cleanup_proven_at = coalesce($17, cleanup_proven_at),
-            billing_stopped_at = coalesce(billing_stopped_at, $18)
+            billing_stopped_at = case when $3 = 'active' then null else coalesce(billing_stopped_at, $18) end
         where id = $1 and version = $2
         returning *
     ), told as (

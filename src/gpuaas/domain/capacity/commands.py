@@ -14,6 +14,7 @@ from gpuaas.core.errors import Conflict, Problem, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.capacity import store
+from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.capacity.placement import Ask, FreeSlots, explain
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
@@ -77,11 +78,11 @@ def ask_for(sku: store.SkuRow, data: AskPlacement) -> Ask:
     return Ask(shape=sku.shape, gpu_family=sku.gpu_family, gpu_count=data.gpu_count, region=data.region)
 
 
-async def explain_placement(tx: Tx, data: AskPlacement) -> Placement:
-    """From a fresh read of the fleet, never from the index."""
+async def explain_placement(tx: Tx, data: AskPlacement, fleet: Index) -> Placement:
+    """From a fresh read of the fleet: never from the index, nor by what the caller may see of it."""
     sku = await store.sku(tx, data.sku)
     ask = ask_for(sku, data)
-    return explain(await store.node_views(tx), ask, count=data.count, allowed_counts=sku.allowed_counts)
+    return explain(await fleet.read(), ask, count=data.count, allowed_counts=sku.allowed_counts)
 
 
 def with_availability(skus: Iterable[store.SkuRow], free: FreeSlots) -> list[Sku]:

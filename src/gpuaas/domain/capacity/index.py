@@ -7,27 +7,36 @@ from contextlib import suppress
 import asyncpg
 import structlog
 
+from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.core.hints import Hints
 from gpuaas.domain.capacity import store
-from gpuaas.domain.capacity.placement import Ask, Fleet, FreeSlots, Proposal
+from gpuaas.domain.capacity.placement import Ask, Fleet, FreeSlots, NodeView, Proposal
 
 REFRESH_SECONDS = 30.0
 log = structlog.get_logger()
 
 
 class Index:
-    def __init__(self, db: Database, hints: Hints) -> None:
-        self._db = db
+    def __init__(self, db: Database, hints: Hints, clock: Clock) -> None:
+        self._db, self._clock = db, clock
         self._fleet = Fleet()
         self._stale: set[str] = set()
         self._doubtful: set[str] = set()
+        self._whole_at = 0.0
+        self._reading = asyncio.Lock()  # of two reads side by side the older might be put last
         self._wake = asyncio.Event()
         hints.on(store.CAPACITY, self._changed)
+        hints.on(store.CLAIMED, self._claimed)
 
     def _changed(self, node_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
         self._stale.add(node_id)
         self._wake.set()
+
+    def _claimed(self, node_id: str, remote: bool) -> None:  # noqa: FBT001 - as above
+        """Our own claims are taken here before they are made; only another replica's are news."""
+        if remote:
+            self._changed(node_id, remote)
 
     def propose(self, ask: Ask) -> Proposal | None:
         """And take it, in one step: two requests of this replica never get the same slots."""
@@ -44,21 +53,29 @@ class Index:
 
     async def clear_doubts(self) -> None:
         if self._doubtful:
-            doubtful, self._doubtful = self._doubtful, set()
-            await self.refresh(doubtful)
+            await self.refresh(set(self._doubtful))
 
     def free(self) -> FreeSlots:
         return self._fleet.free_by_pool()
 
-    async def refresh(self, node_ids: set[str] | None = None) -> None:
+    async def read(self) -> list[NodeView]:
+        """The whole fleet as it is in the database now."""
         async with self._db.read() as tx:
-            views = await store.node_views(tx, node_ids)
-        known = {view.id for view in views}
-        gone = (node_ids or self._fleet.node_ids()) - known
-        for node_id in gone:
-            self._fleet.drop(node_id)
-        for view in views:
-            self._fleet.put(view)
+            return await store.node_views(tx)
+
+    async def refresh(self, node_ids: set[str] | None = None) -> None:
+        async with self._reading:
+            now = self._clock.monotonic()
+            async with self._db.read() as tx:
+                views = await store.node_views(tx, node_ids)
+            known = {view.id for view in views}
+            for node_id in (self._fleet.node_ids() if node_ids is None else node_ids) - known:
+                self._fleet.drop(node_id)
+            for view in views:
+                self._fleet.put(view)
+            self._doubtful -= known if node_ids is None else node_ids
+            if node_ids is None:
+                self._whole_at = now
 
     async def run(self) -> None:
         """Follow changes until cancelled."""
@@ -68,9 +85,11 @@ class Index:
                     await self._wake.wait()
             self._wake.clear()
             stale, self._stale = self._stale, set()
+            is_old = self._clock.monotonic() - self._whole_at >= REFRESH_SECONDS
             try:
-                await self.refresh(stale or None)
+                await self.refresh(None if is_old else stale)
             except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
                 log.warning("capacity.refresh_failed", error=repr(error))
                 self._stale |= stale
+                self._wake.set()
                 await asyncio.sleep(1)

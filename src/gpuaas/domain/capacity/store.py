@@ -15,7 +15,8 @@ from gpuaas.wire.capacity import Intent, Node, Shape, Size, Sku, Slot
 from gpuaas.wire.common import Money
 from gpuaas.wire.environments import NodeFacts
 
-CAPACITY = "capacity"  # the topic; its row ids are node ids
+CAPACITY = "capacity"  # the topic of nodes and slots that changed; its row ids are node ids
+CLAIMED = "claimed"  # the topic of nodes that were claimed on, for other replicas
 
 
 class SkuRow(Struct, frozen=True, kw_only=True):

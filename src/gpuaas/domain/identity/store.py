@@ -24,6 +24,13 @@ from gpuaas.wire.identity import (
 T = TypeVar("T")
 
 
+IMPLIED = {  # who may change may look
+    Scope.READ: {Scope.READ},
+    Scope.WRITE: {Scope.READ, Scope.WRITE},
+    Scope.ADMIN: {Scope.READ, Scope.WRITE, Scope.ADMIN},
+}
+
+
 class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{field}"):
     """What the database says of a token; its row fence is set for the rest of the transaction unless it expired."""
 
@@ -44,7 +51,7 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
             email=self.email,
             credential_id=self.credential_id,
             platform_role=self.platform_role,
-            scopes=frozenset(self.scopes),
+            scopes=frozenset().union(*(IMPLIED[scope] for scope in self.scopes)),
             tenants=dict(zip(self.tenant_ids, self.tenant_roles, strict=True)),
             projects=dict(zip(self.project_ids, self.project_roles, strict=True)),
         )

@@ -75,13 +75,13 @@ class Launch:
         for _ in range(ask.count):
             proposal = self._index.propose(ask_for(order.sku, ask))
             if proposal is None:
-                placement = await explain_placement(tx, ask)
+                placement = await explain_placement(tx, ask, self._index)
                 if placement.fits:
                     await self._index.refresh()
                     raise Raced("Capacity was just freed. Try again.")
                 raise SkuUnavailable(placement)
             proposals.append(proposal)
-        return proposals
+        return sorted(proposals, key=lambda proposal: proposal.slot_ids)  # claims in one order cannot deadlock
 
     def _new(
         self, order: Order, proposal: Proposal, caller: Caller, *, group: str | None, number: int, now: datetime
@@ -114,6 +114,7 @@ class Launch:
             whole=proposal.whole,
             keys=[key.authorized() for key in order.keys],
             ssh_key_ids=[key.id for key in order.keys],
+            gpu_family=order.sku.gpu_family,
         )
 
 

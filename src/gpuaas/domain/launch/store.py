@@ -10,7 +10,7 @@ from gpuaas.core.errors import Conflict, Raced
 from gpuaas.core.logs import correlation_id
 from gpuaas.domain.access.store import SshKeyRow
 from gpuaas.domain.allocations.store import ALLOCATIONS, AllocationRow
-from gpuaas.domain.capacity.store import SKUS, SkuRow
+from gpuaas.domain.capacity.store import CLAIMED, SKUS, SkuRow
 from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.environments import AuthorizedKey
@@ -44,6 +44,7 @@ class NewAllocation(Struct, frozen=True, kw_only=True):
     whole: bool
     keys: list[AuthorizedKey]
     ssh_key_ids: list[str]
+    gpu_family: str
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -79,6 +80,7 @@ async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
     if row is None:
         raise Raced("The node changed meanwhile. Try again.")
     tx.hint(ALLOCATIONS, new.id)
+    tx.hint(CLAIMED, new.node_id)
     tx.hint(EVENTS, new.project_id)
     return row
 
@@ -96,10 +98,7 @@ ADD_GROUP = """
 # unique index on live claims, whatever this statement believes.
 SUBMIT = """
     with ready as materialized (
-        select claimable($13, $23) and (
-            select count(*) from slots where id = any ($22) and node_id = $13 and approved_at is not null
-                and disabled_at is null and cleanup_blocked_at is null
-        ) = cardinality($22::text[]) as ok
+        select claimable($13, $22, $26, $23) as ok
     ), allocation as (
         insert into allocations (id, tenant_id, project_id, group_id, name, sku, shape, gpu_count, size, vcpus,
             memory_mib, simulated, node_id, region, price_id, price_minor_per_hour, currency, requested_by, holder_id,
@@ -125,7 +124,7 @@ SUBMIT = """
         insert into operations (id, tenant_id, project_id, kind, subject_kind, subject_id, status, requested_by,
             started_at, last_progress_at, correlation_id)
         select operation_id, tenant_id, project_id, 'create', 'allocation', id, 'running', requested_by, created_at,
-            created_at, $26
+            created_at, $27
         from allocation
     ), told as (
         insert into timeline_entries
@@ -138,7 +137,7 @@ SUBMIT = """
         insert into audit
             (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id)
         select created_at, tenant_id, project_id, requested_by, requested_by, 'allocation.create', 'allocation', id,
-            'done', $26
+            'done', $27
         from allocation
     )
     select * from allocation
