@@ -29,7 +29,17 @@ async def shoot(url: str, pid: int, script: str, seconds: int, *arguments: str) 
     command = pinned(
         LOAD_CORE,
         needs("wrk", "wrk"),
-        *("--threads", "1", "--connections", str(CONNECTIONS), "--duration", f"{seconds}s", "--latency"),
+        *(
+            "--threads",
+            "1",
+            "--connections",
+            str(CONNECTIONS),
+            "--duration",
+            f"{seconds}s",
+            "--latency",
+            "--timeout",
+            "20s",
+        ),
         *("--script", str(SCRIPTS / script), url, "--", *arguments),
     )
     spent = cpu_seconds(pid)
