@@ -1,11 +1,25 @@
 """Processes that end with the one that started them."""
 
+import asyncio
 import ctypes
 import os
+import shutil
 import signal
 import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import typer
 
 PR_SET_PDEATHSIG = 1
+RESTART_SECONDS = 1.0
+STOP_SECONDS = 20.0
+LOOK_SECONDS = 60.0
+LOG_BYTES = 10 << 20  # and as much of an old one
+QUICK_SECONDS, MOST_QUICK_ENDS = 10.0, 3
+LAST_WORDS = 5
 
 
 def die_with_parent(parent: int | None) -> None:
@@ -15,3 +29,72 @@ def die_with_parent(parent: int | None) -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it was gone before we asked
         sys.exit(1)
+
+
+class Child:
+    """A process of ours that is started again when it ends unasked, until it is stopped."""
+
+    def __init__(self, name: str, command: Sequence[str], log: Path, environ: Mapping[str, str]) -> None:
+        self.name, self.log = name, log
+        self._command, self._environ = command, environ
+        self._stopping = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._quick_ends = 0
+
+    @property
+    def is_hopeless(self) -> bool:
+        """It ended right after its start, again and again, or could not be started at all."""
+        return self._quick_ends >= MOST_QUICK_ENDS or (self._task is not None and self._task.done())
+
+    def last_words(self) -> tuple[str, ...]:
+        return tuple(line for line in self.log.read_text(errors="replace").splitlines() if line.strip())[-LAST_WORDS:]
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Also one that is just being started."""
+        self._stopping.set()
+        if self._task:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while not self._stopping.is_set():
+            keep_small(self.log)
+            with self.log.open("ab") as out:
+                process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                    env={**os.environ, **self._environ},
+                    start_new_session=True,  # Ctrl-C is for us; we tell the children in order
+                )
+            began = time.monotonic()
+            code = await self._until_end(process)
+            if not self._stopping.is_set():
+                self._quick_ends = self._quick_ends + 1 if time.monotonic() - began < QUICK_SECONDS else 0
+                typer.echo(f"{self.name} ended with {code}; starting it again (see {self.log})", err=True)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._stopping.wait(), RESTART_SECONDS)
+
+    async def _until_end(self, process: asyncio.subprocess.Process) -> int:
+        ended, stopping = asyncio.create_task(process.wait()), asyncio.create_task(self._stopping.wait())
+        while not ended.done() and not stopping.done():
+            await asyncio.wait({ended, stopping}, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            keep_small(self.log)
+        stopping.cancel()
+        with suppress(ProcessLookupError):  # it ended by itself
+            if not ended.done():
+                process.terminate()
+            await asyncio.wait({ended}, timeout=STOP_SECONDS)
+            if not ended.done():
+                process.kill()
+        return await ended
+
+
+def keep_small(log: Path) -> None:
+    """A log that grew too long becomes the old one, under the writer's feet: it appends, so it begins anew."""
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        shutil.copyfile(log, log.with_suffix(".log.old"))
+        os.truncate(log, 0)

@@ -53,11 +53,16 @@ def write(path: Path, file: UpFile) -> None:
     beside.rename(path)
 
 
-def people(url: str, *, demo: bool) -> UpFile:
+def people(url: str, *, demo: bool, kept: UpFile | None = None) -> UpFile:
     """Passwords are drawn and kept in the file before anybody is made with them: a crash between loses nobody."""
-    admin = UpUser(email=ADMIN, password=secrets.token_urlsafe(12), role="admin")
-    user = UpUser(email=USER, password=secrets.token_urlsafe(12), role="user")
-    return UpFile(url=url, users=[user, admin] if demo else [admin])
+    file = kept or UpFile(url=url, users=[drawn(ADMIN, "admin")])
+    if demo and all(user.email != USER for user in file.users):
+        file = msgspec.structs.replace(file, users=[drawn(USER, "user"), *file.users])
+    return msgspec.structs.replace(file, url=url)
+
+
+def drawn(email: str, role: str) -> UpUser:
+    return UpUser(email=email, password=secrets.token_urlsafe(12), role=role)
 
 
 class Demo:

@@ -5,6 +5,8 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
+import stat
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,9 +17,9 @@ from typing import Annotated, TextIO
 import httpx
 import typer
 import uvloop
-from msgspec.structs import replace
 
 from gpuaas.agent import identity
+from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.db import DbRole, connect
@@ -28,53 +30,13 @@ from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import default_data_folder
 from gpuaas.main import demo
 from gpuaas.main.agent import enrol_node, sandbox
+from gpuaas.main.children import Child
 from gpuaas.main.demo import Demo, UpFile, read
 
 GPUS = 8
 READY_SECONDS = 60.0
-RESTART_SECONDS = 1.0
-STOP_SECONDS = 20.0
-
-
-class Child:
-    """A process of ours that is started again when it ends unasked, and ends with us."""
-
-    def __init__(self, name: str, arguments: list[str], folder: Path, environ: dict[str, str]) -> None:
-        self.name, self._arguments, self._environ = name, arguments, environ
-        self._log = folder / "logs" / f"{name}.log"
-        self._process: asyncio.subprocess.Process | None = None
-        self._stopping = False
-
-    async def run(self) -> None:
-        while not self._stopping:
-            with self._log.open("ab") as out:
-                self._process = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    "-m",
-                    "gpuaas.main",
-                    *self._arguments,
-                    "--with-parent",
-                    str(os.getpid()),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=out,
-                    env={**os.environ, **self._environ},
-                    start_new_session=True,  # Ctrl-C is for us; we tell the children in order
-                )
-            code = await self._process.wait()
-            if not self._stopping:
-                typer.echo(f"{self.name} ended with {code}; starting it again (see {self._log})", err=True)
-                await asyncio.sleep(RESTART_SECONDS)
-
-    async def stop(self) -> None:
-        self._stopping = True
-        if self._process and self._process.returncode is None:
-            self._process.terminate()
-            try:
-                await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
-            except TimeoutError:
-                self._process.kill()
-                await self._process.wait()
+PORT_SECONDS = 2.0  # the server of a supervisor that was just killed needs a moment to be gone
+TRAVERSABLE = 0o711  # people reach their machines through it, and see nothing else in it
 
 
 class Up:
@@ -85,7 +47,6 @@ class Up:
         self._agent_folder = folder / "agent"
         self._postgres = Embedded(folder / "postgres")
         self._children: list[Child] = []
-        self._tasks: list[asyncio.Task[None]] = []
 
     async def run(self, began: float) -> None:
         stop = asyncio.Event()
@@ -100,20 +61,20 @@ class Up:
             await self._stop()
 
     async def _start(self) -> UpFile:
+        await self._until_port_is_free()
         dsn = await self._postgres.start()
         await migrate(dsn)
         async with self._demo(dsn) as world:
-            file = read(self._file) or demo.people(self._url, demo=self._with_demo)
-            file = replace(file, url=self._url)
+            file = demo.people(self._url, demo=self._with_demo, kept=read(self._file))
             demo.write(self._file, file)
             file = await world.ensure_people(file, demo=self._with_demo)
             await world.ensure_catalog()
             demo.write(self._file, file)
             data = ["--data", str(self._folder), "--port", str(self._port)]
-            await self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
+            self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
             await self._until(self._server_ready, "the server")
             await self._ensure_node(world)
-            await self._launch(
+            self._launch(
                 "agent", ["agent", "--folder", str(self._agent_folder), "--gpus", str(GPUS), "--stop-environments"], {}
             )
             await self._until(self._node_ready, "the node")
@@ -136,17 +97,32 @@ class Up:
         if self._with_demo:
             await world.approve_slots(identity.load(self._agent_folder).node_id, GPUS)
 
-    async def _launch(self, name: str, arguments: list[str], environ: dict[str, str]) -> None:
-        child = Child(name, arguments, self._folder, environ)
+    def _launch(self, name: str, arguments: list[str], environ: dict[str, str]) -> None:
+        command = [sys.executable, "-m", "gpuaas.main", *arguments, "--with-parent", str(os.getpid())]
+        child = Child(name, command, self._folder / "logs" / f"{name}.log", environ)
         self._children.append(child)
-        self._tasks.append(asyncio.create_task(child.run()))
+        child.start()
+
+    async def _until_port_is_free(self) -> None:
+        deadline = time.monotonic() + PORT_SECONDS
+        while why := refusal_of(self._port):
+            if time.monotonic() > deadline:
+                raise Complaint(
+                    f"port {self._port} of 127.0.0.1 cannot be had: {why}",
+                    next_step=f"gpuaas up --port {self._port + 1}, or end the program that listens there",
+                )
+            await asyncio.sleep(0.1)
 
     async def _until(self, ready: Callable[[httpx.AsyncClient], Awaitable[bool]], what: str) -> None:
         deadline = time.monotonic() + READY_SECONDS
         async with httpx.AsyncClient(base_url=self._url, timeout=2) as http:
             while not await ready(http):
+                for child in self._children:
+                    if child.is_hopeless:
+                        ended = f"the {child.name} ends right after its start"
+                        raise Complaint(ended, details=child.last_words(), next_step=f"less {child.log}")
                 if time.monotonic() > deadline:
-                    raise typer.Exit(complain(f"{what} was not ready in time; see {self._folder}/logs"))
+                    raise Complaint(f"{what} was not ready in time", next_step=f"less {self._folder}/logs/*.log")
                 await asyncio.sleep(0.03)
 
     async def _server_ready(self, http: httpx.AsyncClient) -> bool:
@@ -162,7 +138,6 @@ class Up:
     async def _stop(self) -> None:
         for child in reversed(self._children):
             await child.stop()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._postgres.stop()
 
 
@@ -181,9 +156,41 @@ Next, in another terminal:
 """
 
 
-def complain(message: str) -> int:
-    typer.echo(f"gpuaas up: {message}", err=True)
-    return 1
+def refusal_of(port: int) -> str:
+    """Why nobody can listen on this port now; empty if one can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return os.strerror(error.errno or 0).lower()
+    return ""
+
+
+def prepare(folder: Path) -> None:
+    """Made by us, it is as it must be; one that was there is judged and left as it is."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        check(folder)
+    except OSError as error:
+        raise Complaint(f"{folder} cannot be made: {error.strerror}", next_step="gpuaas up --data FOLDER") from error
+    else:
+        folder.chmod(TRAVERSABLE)  # whatever the umask says
+    try:
+        (folder / "logs").mkdir(exist_ok=True)
+    except OSError as error:
+        raise Complaint(f"{folder} is not ours: {error.strerror}", next_step="gpuaas up --data FOLDER") from error
+
+
+def check(folder: Path) -> None:
+    mode = folder.stat().st_mode
+    if stat.S_ISDIR(mode) and mode & stat.S_IWOTH:
+        raise Complaint(f"everybody can write in {folder}", next_step=f"gpuaas up --data {folder / 'gpuaas'}")
+    if stat.S_ISDIR(mode) and os.geteuid() == 0 and not mode & stat.S_IXOTH:
+        raise Complaint(
+            f"people reach their machines through {folder}, and it is closed", next_step=f"chmod o+x {folder}"
+        )
 
 
 def lock(folder: Path) -> TextIO | None:
@@ -198,14 +205,13 @@ def lock(folder: Path) -> TextIO | None:
 
 def command(
     data: Annotated[Path | None, typer.Option(help="Folder that holds everything.")] = None,
-    port: Annotated[int, typer.Option(help="Port of the API, on loopback.")] = 8080,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the API, on loopback.")] = 8080,
     demo: Annotated[bool, typer.Option("--demo/--no-demo", help="With a demo tenant, user and approved slots.")] = True,
 ) -> None:
     """Run a whole GPUaaS on this machine: PostgreSQL, control plane, one node with the sandbox engine."""
     began = time.monotonic()
     folder = (data or default_data_folder()).absolute()
-    (folder / "logs").mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o711)
+    prepare(folder)
     held = lock(folder)
     if held is None:
         running = read(folder / "up.json")
