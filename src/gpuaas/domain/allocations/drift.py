@@ -53,7 +53,7 @@ def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
     found = {environment.allocation_id: environment for environment in report.environments}
     findings: list[Finding] = [Unknown(id) for id in found if id not in known]
     for row in rows:
-        if row.status_since > report.at - SLACK:
+        if row.status_since + SLACK > report.at:
             continue
         environment = found.get(row.id)
         if environment and row.cleanup_proven_at:
@@ -112,4 +112,4 @@ async def _remove_orphan(tx: Tx, row: AllocationRow, ids: Ids, now: datetime) ->
         kind=TaskKind.REMOVE,
         wants=RemoveEnvironment(reason="released before"),
     )
-    await tasks.queue(tx, task, now)
+    await tasks.queue(tx, task, version=row.version, now=now)

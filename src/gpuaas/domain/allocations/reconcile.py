@@ -180,7 +180,7 @@ class AllocationWorker:
             kind=kind,
             wants=await wants(tx, row, kind),
         )
-        await tasks.queue(tx, task, now)
+        await tasks.queue(tx, task, version=row.version, now=now)
 
     async def _move(self, tx: Tx, row: AllocationRow, move: Move, now: datetime) -> None:
         change = Change()

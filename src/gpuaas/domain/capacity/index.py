@@ -23,7 +23,7 @@ class Index:
         self._fleet = Fleet()
         self._stale: set[str] = set()
         self._doubtful: set[str] = set()
-        self._whole_at = 0.0
+        self._whole_at, self._losses = 0.0, 0
         self._reading = asyncio.Lock()  # of two reads side by side the older might be put last
         self._wake = asyncio.Event()
         hints.on(store.CAPACITY, self._changed)
@@ -51,9 +51,13 @@ class Index:
         if not claimed:
             self._doubtful.add(proposal.node_id)
 
+    def lose(self) -> None:
+        """What was proposed another replica had sold; a second time in a row puts all the rest in doubt."""
+        self._losses += 1
+
     async def clear_doubts(self) -> None:
         if self._doubtful:
-            await self.refresh(set(self._doubtful))
+            await self.refresh(None if self._losses > 1 else set(self._doubtful))
 
     def free(self) -> FreeSlots:
         return self._fleet.free_by_pool()
@@ -75,7 +79,7 @@ class Index:
                 self._fleet.put(view)
             self._doubtful -= known if node_ids is None else node_ids
             if node_ids is None:
-                self._whole_at = now
+                self._whole_at, self._losses = now, 0
 
     async def run(self) -> None:
         """Follow changes until cancelled."""

@@ -22,6 +22,7 @@ from gpuaas.wire.allocations import CreateAllocation, SubmittedAllocations
 from gpuaas.wire.capacity import AskPlacement, Size
 
 USERNAME = "gpu"
+NAME_LENGTH = 63  # of a hostname, and so of a name
 
 
 class ProjectRequired(Problem):
@@ -55,10 +56,14 @@ class Launch:
         if group_id:
             place = (order.project.tenant_id, order.project.id)
             await store.add_group(tx, group_id, *place, created_by=caller.user_id, now=now)
-        rows = [
-            await store.submit(tx, self._new(order, proposal, caller, group=group_id, number=number, now=now))
-            for number, proposal in enumerate(proposals, 1)
-        ]
+        try:
+            rows = [
+                await store.submit(tx, self._new(order, proposal, caller, group=group_id, number=number, now=now))
+                for number, proposal in enumerate(proposals, 1)
+            ]
+        except Raced:
+            self._index.lose()
+            raise
         return SubmittedAllocations(
             allocations=[view(row) for row in rows], group_id=group_id, operation_id=rows[0].operation_id
         )
@@ -129,6 +134,7 @@ async def check(tx: Tx, caller: Caller, data: CreateAllocation) -> Order:
     if found.sku is None:
         raise ValidationError(f"There is no SKU named {data.sku}. See GET /skus.", errors={"sku": "unknown"})
     size = choose_size(found.sku, data.gpu_count, data.size)
+    check_name(data)
     missing = sorted(set(data.ssh_key_ids) - {key.id for key in found.keys})
     if missing:
         raise ValidationError(
@@ -136,6 +142,16 @@ async def check(tx: Tx, caller: Caller, data: CreateAllocation) -> Order:
             errors={"ssh_key_ids": f"unknown: {missing[0]}"},
         )
     return Order(project=found.project, sku=found.sku, size=size, keys=found.keys, data=data)
+
+
+def check_name(data: CreateAllocation) -> None:
+    """Machines of a group get a number behind the name, and every name is a hostname."""
+    longest = NAME_LENGTH - len(f"-{data.count}")
+    if data.count > 1 and len(data.name or "") > longest:
+        raise ValidationError(
+            f"For {data.count} machines the name can have {longest} characters: each gets its number behind it.",
+            errors={"name": f"at most {longest} characters"},
+        )
 
 
 def choose_project(caller: Caller, given: str | None) -> str:

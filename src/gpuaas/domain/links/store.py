@@ -1,5 +1,6 @@
 """Which replica holds which node's link, and which replicas live."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
@@ -24,6 +25,16 @@ async def close_link(tx: Tx, node_id: str, epoch: int) -> bool:
     return bool(await tx.run("delete from links where node_id = $1 and epoch = $2", node_id, epoch))
 
 
+async def take_forgotten_links(tx: Tx, replica_id: str, here: Mapping[str, int], before: datetime) -> list[LostLink]:
+    """Rows of this replica, opened before then, that it has no link for: whoever should have closed them could not."""
+    return await tx.all(LostLink, TAKE_FORGOTTEN, replica_id, list(here), list(here.values()), before)
+
+
+async def strays(tx: Tx, replica_id: str, here: Mapping[str, int]) -> list[str]:
+    """Nodes whose link here, by its epoch, is not the one that counts."""
+    return await tx.column(STRAYS, replica_id, list(here), list(here.values()))
+
+
 async def replica_lives(tx: Tx, replica_id: str, url: str) -> None:
     await tx.run(REPLICA_LIVES, replica_id, url)
 
@@ -41,11 +52,29 @@ REPLICA_LIVES = """
     insert into replicas (id, url, started_at, seen_at) values ($1, $2, clock_timestamp(), clock_timestamp())
     on conflict (id) do update set seen_at = clock_timestamp()
 """
+# A replica that never said it lives is as old as its links.
 TAKE_DEAD = """
     with dead as (
-        delete from links l using replicas r
-        where r.id = l.replica_id and r.seen_at < clock_timestamp() - $1 * interval '1 second'
-        returning l.node_id, r.seen_at
+        delete from links l
+        where not exists (
+            select from replicas r
+            where r.id = l.replica_id and r.seen_at >= clock_timestamp() - $1::float8 * interval '1 second'
+        ) and l.since < clock_timestamp() - $1::float8 * interval '1 second'
+        returning l.node_id, l.replica_id, l.since
     )
-    select node_id, seen_at as last_seen from dead
+    select d.node_id, coalesce(r.seen_at, d.since) as last_seen from dead d left join replicas r on r.id = d.replica_id
+"""
+TAKE_FORGOTTEN = """
+    delete from links l using nodes n
+    where l.replica_id = $1 and n.id = l.node_id and l.since < $4 and not exists (
+        select from unnest($2::text[], $3::bigint[]) as here (node_id, epoch)
+        where here.node_id = l.node_id and here.epoch = l.epoch
+    )
+    returning l.node_id, greatest(l.since, n.last_seen_at) as last_seen
+"""
+STRAYS = """
+    select here.node_id from unnest($2::text[], $3::bigint[]) as here (node_id, epoch)
+    where not exists (
+        select from links l where l.node_id = here.node_id and l.epoch = here.epoch and l.replica_id = $1
+    )
 """

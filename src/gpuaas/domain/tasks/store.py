@@ -53,13 +53,18 @@ class EndedTask(Struct, frozen=True):
     allocation_id: str | None
 
 
-async def queue(tx: Tx, task: NewTask, now: datetime) -> None:
-    """The newest task of an allocation is the wanted one: older open ones are superseded with it."""
+async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
+    """The newest task of an allocation is the wanted one: older open ones are superseded with it.
+
+    `version` is the allocation's as the task was decided on; if it has moved since, the task is not wanted any more.
+    """
     fields = (task.id, task.node_id, task.allocation_id, task.operation_id, task.boot, task.kind.value)
     try:
-        await tx.run(QUEUE, *fields, to_builtins(task.wants), now)
+        queued = await tx.run(QUEUE, *fields, to_builtins(task.wants), now, version)
     except asyncpg.UniqueViolationError as error:
         raise Raced("Another pass queued a task for this allocation.") from error
+    if not queued:
+        raise Raced("The allocation moved before its task was queued.")
     tx.hint(TASKS, task.node_id)
 
 
@@ -71,9 +76,10 @@ async def of_allocation(tx: Tx, allocation_id: str) -> list[NodeTask]:
     return await tx.all(NodeTask, "select * from node_tasks where allocation_id = $1 order by seq", allocation_id)
 
 
-async def take_queued(tx: Tx, node_ids: Iterable[str], limit: int) -> list[TaskRow]:
-    """Queued tasks of these nodes, marked as sent: the caller sends them now, or the next `hello` will."""
-    return await tx.all(TaskRow, TAKE_QUEUED, list(node_ids), limit)
+async def take_queued(tx: Tx, node_ids: Iterable[str], replica_id: str, limit: int) -> list[TaskRow]:
+    """Queued tasks of those of these nodes whose newest link is this replica's, marked as sent: the caller sends them
+    now, or the next `hello` will."""
+    return await tx.all(TaskRow, TAKE_QUEUED, list(node_ids), limit, replica_id)
 
 
 async def take_unfinished(tx: Tx, node_id: str) -> list[TaskRow]:
@@ -140,14 +146,16 @@ QUEUE = """
     insert into node_tasks (id, node_id, allocation_id, operation_id, boot, kind, wants, status, created_at, seq)
     select $1, $2, $3, $4, $5, $6, $7, 'queued', $8,
         coalesce((select max(seq) from node_tasks where allocation_id = $3), 0) + 1
+    where exists (select from allocations where id = $3 and version = $9)
 """
 LATEST = "select * from node_tasks where allocation_id = $1 order by seq desc limit 1"
 TAKE_QUEUED = """
     with taken as (
         update node_tasks set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
         where id in (
-            select id from node_tasks where node_id = any ($1) and status = 'queued'
-            order by id limit $2 for update skip locked
+            select t.id from node_tasks t where t.node_id = any ($1) and t.status = 'queued'
+                and exists (select from links l where l.node_id = t.node_id and l.replica_id = $3)
+            order by t.id limit $2 for update of t skip locked
         )
         returning *
     )
