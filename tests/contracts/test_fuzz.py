@@ -1,6 +1,5 @@
 """Whatever the contract allows or forbids, the answer is one it names: no 5xx, no other shape, nothing wrong taken."""
 
-import os
 import random
 from pathlib import Path
 
@@ -29,7 +28,6 @@ async def test_a_seeded_sample_finds_nothing(tmp_path: Path, who: str, run: Run)
 
 
 @pytest.mark.soak
-@pytest.mark.skipif("GPUAAS_SOAK" not in os.environ, reason="hours long; `make soak`")
 @pytest.mark.parametrize("who", ["ada", "operator"])
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_the_whole_contract_as_everybody(tmp_path: Path, who: str, seed: int) -> None:
