@@ -139,3 +139,16 @@ async def test_the_project_may_be_left_out_when_there_is_only_one(world: World) 
 async def test_the_price_is_fixed_at_the_submit(world: World) -> None:
     a = await world.allocation(Status.ACTIVE, gpu_count=4)
     assert (await world.seen(a))["price_per_hour"] == {"amount_minor": 4 * 450, "currency": "USD"}
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "status"), [(61, 2, 202), (62, 2, 422), (60, 10, 409), (61, 10, 422), (63, 1, 202)]
+)
+async def test_names_of_a_group_stay_hostnames(world: World, length: int, count: int, status: int) -> None:
+    await world.nodes.add()
+    answer = await world.submit(name="n" * length, count=count)
+    assert answer.status_code == status
+    if status == 422:
+        assert [error["field"] for error in answer.json()["errors"]] == ["name"]
+    elif status == 202:
+        assert max(len(each["name"]) for each in answer.json()["allocations"]) == 63

@@ -9,9 +9,11 @@ from pathlib import Path
 import httpx
 import msgspec
 
+from gpuaas.api.stream import KEEPALIVE_SECONDS, Follower
 from gpuaas.core.db import Database
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor, NewEntry, Subject
+from gpuaas.sdk.exchange import Options
 from gpuaas.wire.timeline import Entry
 from tests import peek
 from tests.allocations.rows import NOON
@@ -164,3 +166,17 @@ async def test_another_tenants_stream_does_not_exist(world: World) -> None:
     eve = await world.sign_up("eve")
     for path in (f"projects/{world.ada.project_id}/events", f"allocations/{a}/events", "allocations/none/events"):
         assert (await eve.http.get(f"/api/v1/{path}")).status_code == 404
+
+
+async def test_a_reader_that_goes_away_at_once_is_forgotten(world: World) -> None:
+    listeners = world.services.hints._listeners[store.EVENTS]
+    before = list(listeners)
+    follower = Follower(world.services, world.ada.token, world.ada.project_id, None, Cursor(0, 0))
+    async with aclosing(follower.events()) as events:
+        assert await anext(events) == ": following\n\n"
+        assert len(listeners) == len(before) + 1
+    assert listeners == before
+
+
+def test_a_quiet_stream_is_heard_from_twice_before_a_client_doubts_it() -> None:
+    assert Options().silence > 2 * KEEPALIVE_SECONDS

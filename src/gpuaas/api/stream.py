@@ -1,7 +1,7 @@
 """Live events: the timeline as server-sent events, resumable by id. No connection is held between looks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor
 
-KEEPALIVE_SECONDS = 10.0
+KEEPALIVE_SECONDS = 4.0  # well within the 10 s of silence after which the SDK opens a stream anew
 # A hint may come before older transactions have ended, and entries behind them wait: look again soon, then later.
 LOOK_AGAIN_SECONDS = (0.01, 0.03, 0.1, 0.3)
 BATCH = 200
@@ -42,10 +42,10 @@ class Follower:
         if project_id == self._project_id:
             self._wake.set()
 
-    async def events(self) -> AsyncIterator[str]:
+    async def events(self) -> AsyncGenerator[str, None]:
         forget = self._services.hints.on(store.EVENTS, self._hint)
-        yield ": following\n\n"
-        try:
+        try:  # from here on a reader that goes away at any yield is forgotten
+            yield ": following\n\n"
             pauses: Iterator[float] = iter(())
             while True:
                 self._wake.clear()
