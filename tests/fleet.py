@@ -27,6 +27,7 @@ STATE = """
     select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq
     from allocations a order by a.id
 """
+LINK_ALL = "insert into links select unnest($1::text[]), 'fleet', 0, clock_timestamp() on conflict do nothing"
 
 
 class Node(FakeEngine):
@@ -132,7 +133,9 @@ class Nodes:
         """Every node that answers does what is queued for it; how many tasks that were."""
         answering = [node.id for node in self.all.values() if not node.is_silent]
         async with self._world.db.write() as tx:
-            rows = await tasks.take_queued(tx, answering, 1000)
+            await tx.run(LINK_ALL, answering)
+            rows = await tasks.take_queued(tx, answering, "fleet", 1000)
+            await tx.run("delete from links where replica_id = 'fleet'")
         for row in rows:
             result = await self._do(self.all[row.node_id], row)
             async with self._world.db.write() as tx:

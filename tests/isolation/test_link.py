@@ -88,7 +88,7 @@ async def test_no_other_socket_is_there(world: World, fleet: Fleet) -> None:
 
 @pytest.fixture
 async def writing(world: World) -> AsyncIterator[None]:
-    task = asyncio.ensure_future(world.services.links.write())
+    task = asyncio.ensure_future(world.services.links.messages.write())
     yield
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -27,12 +27,11 @@ from gpuaas.api.deps import DEPENDENCIES, AnyRequest
 from gpuaas.api.problems import on_bug, on_database_away, on_fenced, on_http_exception, on_problem, on_raced
 from gpuaas.api.services import Services
 from gpuaas.api.unit import Replay, UnitMiddleware
-from gpuaas.core.db import AWAY
+from gpuaas.core.db import AWAY, RERUN
 from gpuaas.core.errors import Problem
 
 VERSION = "1"
 NOUNS = (auth, projects, ssh_keys, skus, allocations, operations, stream, admin_nodes, admin_allocations, admin_workers)
-RERUN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
 def on_replay(_request: AnyRequest, replay: Replay) -> Response[bytes]:

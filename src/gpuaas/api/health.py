@@ -2,8 +2,8 @@
 
 from litestar import Response, Router, get
 
-from gpuaas.api.links import AWAY
 from gpuaas.api.services import Services
+from gpuaas.core.db import AWAY
 
 
 @get("/healthz")

@@ -26,6 +26,8 @@ AWAY = (
     asyncpg.TooManyConnectionsError,
     asyncpg.QueryCanceledError,
 )
+# What two transactions that stood in each other's way raise; run again, each would pass.
+RERUN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
 class DbRole(StrEnum):

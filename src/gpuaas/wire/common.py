@@ -1,5 +1,6 @@
 """Shapes every noun shares: names, pages, money, problem documents."""
 
+from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
@@ -19,6 +20,7 @@ Name = Annotated[
 Reference = Annotated[str, Meta(min_length=1, max_length=64, description="the id or name of a thing there is")]
 Reason = Annotated[str, Meta(max_length=500)]
 Title = Annotated[str, Meta(min_length=1, max_length=100)]
+Moment = Annotated[datetime, Meta(tz=True)]  # from another machine: one without a zone is refused as it is read
 Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$(?!\n)")]
 
 

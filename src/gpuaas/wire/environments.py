@@ -1,9 +1,10 @@
 """An environment: what an engine makes on a node for one allocation, as wanted and as seen."""
 
-from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
+
+from gpuaas.wire.common import Moment
 
 
 class SlotDevice(Struct, frozen=True, kw_only=True):
@@ -72,7 +73,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     port: int | None = None
     host_key: str | None = None  # public half, OpenSSH form without comment
     key_generation: int = 0
-    started_at: datetime | None = None
+    started_at: Moment | None = None
     isolation: Isolation | None = None
     detail: str = ""
 
@@ -91,7 +92,7 @@ class Connection(Struct, frozen=True, kw_only=True):
     id: str
     key_fingerprint: str
     source: str
-    opened_at: datetime
+    opened_at: Moment
 
 
 class Fact(Struct, frozen=True, kw_only=True):

@@ -4,12 +4,12 @@ Opening: server `Challenge` → agent `Hello` → server `Welcome`. Then tasks g
 beats come up, and an `Ack` lets the agent forget a result that the database has.
 """
 
-from datetime import datetime
 from enum import StrEnum
 
 import msgspec
 from msgspec import Struct
 
+from gpuaas.wire.common import Moment
 from gpuaas.wire.environments import Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 
 LINK_PURPOSE = "gpuaas-link-v1"
@@ -66,8 +66,8 @@ class TaskBody(Struct, frozen=True, kw_only=True):
     boot: int
     kind: str
     wants: msgspec.Raw
-    issued_at: datetime
-    expires_at: datetime
+    issued_at: Moment
+    expires_at: Moment
 
 
 class TaskStatus(StrEnum):
@@ -82,12 +82,12 @@ class TaskStatus(StrEnum):
 
 class Challenge(Struct, frozen=True, kw_only=True, tag="challenge"):
     nonce: bytes
-    server_time: datetime
+    server_time: Moment
 
 
 class Welcome(Struct, frozen=True, kw_only=True, tag="welcome"):
     epoch: int
-    server_time: datetime
+    server_time: Moment
 
 
 class Task(Struct, frozen=True, kw_only=True, tag="task"):
@@ -104,7 +104,7 @@ class Report(Struct, frozen=True, kw_only=True, tag="report"):
     """Everything that exists on the node, whole; sent after `welcome` and whenever it changed unasked."""
 
     environments: list[Environment]
-    at: datetime
+    at: Moment
 
 
 class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
@@ -120,20 +120,20 @@ class Progress(Struct, frozen=True, kw_only=True, tag="progress"):
     task_id: str
     phase: str
     note: str
-    at: datetime
+    at: Moment
 
 
 class LogLines(Struct, frozen=True, kw_only=True, tag="log"):
     task_id: str
     first_seq: int
     lines: list[str]
-    at: datetime
+    at: Moment
 
 
 class Result(Struct, frozen=True, kw_only=True, tag="result"):
     task_id: str
     status: TaskStatus
-    at: datetime
+    at: Moment
     reason: str = ""  # safe to show to the person
     detail: str = ""  # for operators
     environment: Environment | None = None

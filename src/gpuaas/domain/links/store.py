@@ -25,6 +25,14 @@ async def close_link(tx: Tx, node_id: str, epoch: int) -> bool:
     return bool(await tx.run("delete from links where node_id = $1 and epoch = $2", node_id, epoch))
 
 
+async def replica_lives(tx: Tx, replica_id: str, url: str) -> None:
+    await tx.run(REPLICA_LIVES, replica_id, url)
+
+
+async def take_links_of_dead_replicas(tx: Tx) -> list[LostLink]:
+    return await tx.all(LostLink, TAKE_DEAD, DEAD_REPLICA_SECONDS)
+
+
 async def take_forgotten_links(tx: Tx, replica_id: str, here: Mapping[str, int], before: datetime) -> list[LostLink]:
     """Rows of this replica, opened before then, that it has no link for: whoever should have closed them could not."""
     return await tx.all(LostLink, TAKE_FORGOTTEN, replica_id, list(here), list(here.values()), before)
@@ -33,14 +41,6 @@ async def take_forgotten_links(tx: Tx, replica_id: str, here: Mapping[str, int],
 async def strays(tx: Tx, replica_id: str, here: Mapping[str, int]) -> list[str]:
     """Nodes whose link here, by its epoch, is not the one that counts."""
     return await tx.column(STRAYS, replica_id, list(here), list(here.values()))
-
-
-async def replica_lives(tx: Tx, replica_id: str, url: str) -> None:
-    await tx.run(REPLICA_LIVES, replica_id, url)
-
-
-async def take_links_of_dead_replicas(tx: Tx) -> list[LostLink]:
-    return await tx.all(LostLink, TAKE_DEAD, DEAD_REPLICA_SECONDS)
 
 
 OPEN_LINK = """
@@ -52,14 +52,12 @@ REPLICA_LIVES = """
     insert into replicas (id, url, started_at, seen_at) values ($1, $2, clock_timestamp(), clock_timestamp())
     on conflict (id) do update set seen_at = clock_timestamp()
 """
-# A replica that never said it lives is as old as its links.
+# A replica that never said it lives was last seen when it opened the link.
 TAKE_DEAD = """
     with dead as (
         delete from links l
-        where not exists (
-            select from replicas r
-            where r.id = l.replica_id and r.seen_at >= clock_timestamp() - $1::float8 * interval '1 second'
-        ) and l.since < clock_timestamp() - $1::float8 * interval '1 second'
+        where coalesce((select r.seen_at from replicas r where r.id = l.replica_id), l.since)
+            < clock_timestamp() - $1::float8 * interval '1 second'
         returning l.node_id, l.replica_id, l.since
     )
     select d.node_id, coalesce(r.seen_at, d.since) as last_seen from dead d left join replicas r on r.id = d.replica_id

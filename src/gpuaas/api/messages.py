@@ -1,0 +1,141 @@
+"""What comes up the node links, written down by one writer: many messages in one transaction, in the order they came.
+
+Results are acknowledged after the commit. What one node says never stops what the others say.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from gpuaas.api.sockets import BROKEN, Link
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import AWAY, RERUN, Database, Tx
+from gpuaas.core.errors import Raced
+from gpuaas.core.ids import Ids
+from gpuaas.core.points import Points
+from gpuaas.domain.allocations import drift
+from gpuaas.domain.allocations.store import ALLOCATIONS
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result
+
+BATCH = 1_000  # messages written together
+UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
+AWAY_SECONDS = 0.5
+RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
+MOST_RACES = 10
+WEIGHTS = (LogLines, Progress, Report, Result)  # a batch is named after the weightiest of its messages
+Message = Progress | LogLines | Result | Report
+Written = tuple[Link, Message]
+log = structlog.get_logger()
+
+
+class Messages:
+    def __init__(
+        self,
+        *,
+        db: Database,
+        ids: Ids,
+        clock: Clock,
+        points: Points,
+        is_current: Callable[[Link], bool],
+        cut: Callable[[Link], Awaitable[None]],
+        room: int = UNWRITTEN,
+    ) -> None:
+        self._db, self._ids, self._clock, self._points = db, ids, clock, points
+        self._is_current, self._cut = is_current, cut
+        self._unwritten: asyncio.Queue[Written] = asyncio.Queue(room)
+
+    async def put(self, link: Link, message: Message) -> None:
+        """Wait for room: the link is not read meanwhile, and so not silent."""
+        link.is_waiting = True
+        try:
+            await self._unwritten.put((link, message))
+        finally:
+            link.is_waiting = False
+
+    async def write(self) -> None:
+        """Write down what comes up, until cancelled."""
+        while True:
+            batch = [await self._unwritten.get()]
+            while len(batch) < BATCH and not self._unwritten.empty():
+                batch.append(self._unwritten.get_nowait())
+            await self._write(batch)
+
+    async def _write(self, batch: list[Written]) -> None:
+        """In one transaction; if what one message holds forbids that, in two halves, and so on down to that message."""
+        races = 0
+        while True:
+            try:
+                await self._write_together(batch)
+            except Exception as error:  # house: broad-except because one node's words must not end everybody's links
+                if isinstance(error, AWAY) and not isinstance(error, ValueError):  # the driver's DataError is both
+                    log.warning("link.write_failed", error=repr(error))
+                    await asyncio.sleep(AWAY_SECONDS)
+                elif len(batch) > 1:
+                    middle = len(batch) // 2
+                    await self._write(batch[:middle])
+                    await self._write(batch[middle:])
+                    return
+                elif isinstance(error, (Raced, *RERUN)) and races < MOST_RACES:
+                    races += 1
+                    await asyncio.sleep(RACE_SECONDS * races)
+                else:
+                    log.exception("link.message_dropped", node=batch[0][0].node_id, kind=type(batch[0][1]).__name__)
+                    return
+            else:
+                await self._acknowledge(batch)
+                return
+
+    async def _write_together(self, batch: list[Written]) -> None:
+        heaviest = max(WEIGHTS.index(type(message)) for _, message in batch)
+        async with self._db.write(f"{WEIGHTS[heaviest].__name__} of the node") as tx:
+            for wave in waves(batch):
+                await self._write_wave(tx, wave)
+
+    async def _write_wave(self, tx: Tx, wave: list[Written]) -> None:
+        """One statement for all the progress and one for all the results: trips to the database are what costs."""
+        await tasks.tell_all(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Progress)])
+        for link, message in wave:
+            if isinstance(message, LogLines):
+                await tasks.add_logs(tx, link.node_id, message)
+        results = [(link.node_id, result) for link, result in wave if isinstance(result, Result)]
+        for ended in await tasks.end_all(tx, results):
+            if ended.allocation_id:
+                tx.hint(ALLOCATIONS, ended.allocation_id)
+        for link, message in wave:
+            if isinstance(message, Report) and self._is_current(link):  # an older link's view is over
+                findings = await drift.apply(tx, link.node_id, message, ids=self._ids, now=self._clock.now())
+                for finding in findings:
+                    log.warning("node.drift", node=link.node_id, finding=type(finding).__name__)
+
+    async def _acknowledge(self, batch: list[Written]) -> None:
+        """All at once: the writer waits for the slowest of them, never for one after the other."""
+        ended: dict[Link, list[str]] = {}
+        for link, message in batch:
+            if isinstance(message, Result):
+                ended.setdefault(link, []).append(message.task_id)
+        await asyncio.gather(*(self._send_ack(link, task_ids) for link, task_ids in ended.items()))
+
+    async def _send_ack(self, link: Link, task_ids: list[str]) -> None:
+        try:
+            await link.send(Ack(task_ids=task_ids))
+        except BROKEN:  # told again by the next link, what was not acknowledged is no harm
+            await self._cut(link)
+        else:
+            self._points.reach("link:after acknowledgement")
+
+
+def waves(batch: list[Written]) -> list[list[Written]]:
+    """What may be written together: a node's reports keep their place before and after what else it said."""
+    found: list[list[Written]] = []
+    places: dict[str, tuple[int, bool]] = {}
+    for link, message in batch:
+        is_report = isinstance(message, Report)
+        number, was_report = places.get(link.node_id, (0, is_report))
+        number += is_report is not was_report
+        places[link.node_id] = number, is_report
+        if number == len(found):
+            found.append([])
+        found[number].append((link, message))
+    return found

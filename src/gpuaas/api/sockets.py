@@ -1,0 +1,52 @@
+"""One node's link as it stands in this process: the socket, and what came by it."""
+
+import asyncio
+from contextlib import suppress
+from typing import Protocol
+
+import msgspec
+
+from gpuaas.wire.link import Down, Up
+
+SEND_SECONDS = 5.0
+CLOSE_SECONDS = 1.0
+BROKEN = (TimeoutError, OSError, RuntimeError)  # what sending to a socket raises that is stuck or gone
+decoder: msgspec.msgpack.Decoder[Up] = msgspec.msgpack.Decoder(Up)
+
+
+class Socket(Protocol):
+    async def send(self, data: bytes) -> None: ...
+    async def receive(self) -> bytes: ...
+    async def close(self, code: int, reason: str) -> None: ...
+
+
+class UnreadableError(Exception):
+    """Bytes that are no message of ours."""
+
+
+class Link:
+    """One node's link, here."""
+
+    __slots__ = ("epoch", "heard_at", "is_over", "is_waiting", "node_id", "socket")
+
+    def __init__(self, node_id: str, socket: Socket, epoch: int, heard_at: float) -> None:
+        self.node_id, self.socket, self.epoch, self.heard_at = node_id, socket, epoch, heard_at
+        self.is_waiting = False  # it spoke, and it is we who cannot listen yet: not silent
+        self.is_over = False
+
+    async def send(self, message: Down) -> None:
+        async with asyncio.timeout(SEND_SECONDS):
+            await self.socket.send(msgspec.msgpack.encode(message))
+
+    async def close(self, code: int, reason: str) -> None:
+        with suppress(*BROKEN):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self.socket.close(code, reason)
+
+
+def read(data: bytes) -> Up:
+    """Whatever the bytes, a message or `UnreadableError`."""
+    try:
+        return decoder.decode(data)
+    except (ValueError, RecursionError) as error:  # bad text, and nesting without end, are no DecodeError
+        raise UnreadableError(str(error)) from error
