@@ -134,6 +134,24 @@ async def test_an_enrolment_token_makes_one_node_once(world: World) -> None:
     assert issued["token"] not in str(await peek.rows(world.db, "select * from enrolment_tokens"))
 
 
+async def test_a_name_whose_token_expired_gets_another_until_a_machine_came(world: World) -> None:
+    tokens, enrol = "/api/v1/admin/enrolment-tokens", "/internal/v1/nodes/enrol"
+    facts = {"engine": "fake", "simulated": True, "vcpus": 1, "memory_mib": 1, "ssh_host": "h"}
+    shown = {"public_key": "A" * 43 + "=", "agent_version": "1", "facts": facts}
+    first = (await world.operator.http.post(tokens, json={"node_name": "box"})).json()
+    await peek.plant(world.db, "update enrolment_tokens set expires_at = now() - interval '1 second'")
+    late = await world.stranger.post(enrol, json={**shown, "token": first["token"]})
+    assert late.status_code == 401
+    issued = [await world.operator.http.post(tokens, json={"node_name": "box"}) for _ in range(2)]
+    assert {answer.json()["node_id"] for answer in issued} == {first["node_id"]}
+    second, third = (answer.json()["token"] for answer in issued)
+    assert (await world.stranger.post(enrol, json={**shown, "token": second})).status_code == 200
+    stolen = {**shown, "public_key": "B" * 43 + "=", "token": third}
+    assert (await world.stranger.post(enrol, json=stolen)).status_code == 401
+    taken = await world.operator.http.post(tokens, json={"node_name": "box"})
+    assert (taken.status_code, taken.json()["code"]) == (409, "conflict")
+
+
 async def test_what_is_free_is_shown_with_each_sku(world: World) -> None:
     await world.allocation(Status.ACTIVE)
     skus = {sku["sku"]: sku for sku in (await world.http.get("/api/v1/skus")).json()["items"]}

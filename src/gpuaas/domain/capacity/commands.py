@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-import asyncpg
 from msgspec.structs import replace
 
 from gpuaas.core.db import Tx
@@ -112,13 +111,13 @@ async def create_enrolment_token(
 async def issue_enrolment_token(
     tx: Tx, data: CreateEnrolmentToken, *, by: str, ids: Ids, now: datetime
 ) -> EnrolmentToken:
-    node_id, token = ids.new("node"), "gpe_" + secrets.token_urlsafe(32)
+    """For a new node, or once more for one whose tokens were lost or expired before a machine came with them."""
+    token = "gpe_" + secrets.token_urlsafe(32)
     expires_at = now + timedelta(seconds=data.ttl_seconds)
     await store.add_region(tx, data.region)
-    try:
-        await store.add_node(tx, node_id, data.node_name, data.region, now)
-    except asyncpg.UniqueViolationError as error:
-        raise Conflict(f"There is a node named {data.node_name} already. Choose another name.") from error
+    node_id = await store.add_node(tx, ids.new("node"), data.node_name, data.region, now)
+    if node_id is None:
+        raise Conflict(f"There is a node named {data.node_name} already. Choose another name.")
     await store.add_enrolment_token(tx, token_hash(token), node_id, created_by=by, expires_at=expires_at)
     subject = Subject(kind="node", id=node_id)
     await record(tx, subject, NewEntry(phase=Intent.ENROLLING, at=now, actor=by, note="token issued"), None)

@@ -137,8 +137,10 @@ def _slot_blocked(row: _SlotRow) -> Blocked | None:
     return None if row.fabric else Blocked.NO_FABRIC
 
 
-async def add_node(tx: Tx, id: str, name: str, region: str, now: datetime) -> None:
-    await tx.run(ADD_NODE, id, name, region, now)
+async def add_node(tx: Tx, id: str, name: str, region: str, now: datetime) -> str | None:
+    """Its id, or that of a node of this name that no machine became yet; None if one did."""
+    kept = await tx.value(ADD_NODE, id, name, region, now)
+    return None if kept is None else str(kept)
 
 
 async def node(tx: Tx, id: str, *, lock: bool = False) -> NodeRow:
@@ -298,7 +300,11 @@ NODE_VIEWS = """
     order by n.id, s.index
 """
 ADD_NODE = """
-    insert into nodes (id, name, region, intent, intent_since, created_at) values ($1, $2, $3, 'enrolling', $4, $4)
+    insert into nodes as kept (id, name, region, intent, intent_since, created_at)
+    values ($1, $2, $3, 'enrolling', $4, $4)
+    on conflict (name) do update set region = excluded.region
+        where kept.intent = 'enrolling' and kept.public_key is null
+    returning id
 """
 NODE = """
     select n.*, held.claimed as slots_claimed, held.blocked as slots_blocked, held.free as slots_free
@@ -316,11 +322,16 @@ MOVE_NODE = """
     update nodes set intent = $3, intent_reason = $4, intent_since = $5, version = version + 1
     where id = $1 and version = $2
 """
+# A node may have several tokens; the machine that comes first becomes it, and the others find it locked, then taken.
 USE_ENROLMENT_TOKEN = """
-    update enrolment_tokens t set used_at = coalesce(used_at, clock_timestamp())
-    where token_hash = $1 and expires_at > clock_timestamp()
-        and (used_at is null or exists (select from nodes n where n.id = t.node_id and n.public_key = $2))
-    returning node_id
+    with node as (
+        select n.id, n.public_key from nodes n join enrolment_tokens e on e.node_id = n.id where e.token_hash = $1
+        for update of n
+    )
+    update enrolment_tokens t set used_at = coalesce(t.used_at, clock_timestamp()) from node
+    where t.token_hash = $1 and t.expires_at > clock_timestamp()
+        and ((t.used_at is null and node.public_key is null) or node.public_key = $2)
+    returning t.node_id
 """
 ENROL_NODE = """
     update nodes set public_key = $2, engine = $3, simulated = $4, agent_version = $5, ssh_host = $6, facts = $7,
