@@ -96,6 +96,10 @@ class Mortal:
         draft.rename(self._orders / "order")
 
     @property
+    def said(self) -> str:
+        return self.log.read_text(errors="replace") if self.log.exists() else "(never started)"
+
+    @property
     def passed(self) -> list[str]:
         try:
             return (self._orders / "passed").read_text().splitlines()

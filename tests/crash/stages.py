@@ -113,7 +113,7 @@ class Stage:
 
     def tail(self) -> str:
         """The last lines of both logs, for whoever reads of a failure."""
-        lines = {name: mortal.log.read_text(errors="replace") for name, mortal in self.mortals.items()}
+        lines = {name: mortal.said for name, mortal in self.mortals.items()}
         return "\n".join(f"--- {name}\n{text[-3000:]}" for name, text in lines.items())
 
     # What a person does
