@@ -143,10 +143,17 @@ class Boots:
         if above > 1:
             await processes.gone(above, 1)
 
-    async def forget(self, allocation_id: str, index: int) -> None:
+    def index_of_disk(self, folder: Path) -> int | None:
+        """Told by its owner, whatever its record says; nobody inside can change who owns these."""
+        homes = folder / "disk" / "home"
+        found = [*(homes.iterdir() if homes.is_dir() else ()), folder / "disk" / "tmp"]
+        indexes = (self._site.index_of(path.lstat().st_uid) for path in found if os.path.lexists(path))
+        return next((index for index in indexes if index is not None), None)
+
+    async def forget(self, allocation_id: str, index: int | None) -> None:
         """What an environment had beside its folder."""
         await self.limits.remove(allocation_id)
-        if self.networks is not None:
+        if self.networks is not None and index is not None:
             await self.networks.remove(index)
 
     def uid_inside(self, index: int) -> int:

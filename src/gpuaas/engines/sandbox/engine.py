@@ -15,13 +15,14 @@ import asyncssh
 import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
-from gpuaas.engines.sandbox import facts, files, isolation, processes, proofs
+from gpuaas.engines.sandbox import facts, files, isolation
 from gpuaas.engines.sandbox.boots import Boots, try_namespaces
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.network import LIMIT
 from gpuaas.engines.sandbox.ports import Recency, is_free, try_listen
-from gpuaas.engines.sandbox.records import Record, Records
+from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
+from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.wire.environments import (
     Connection,
@@ -72,6 +73,7 @@ class SandboxEngine:
         self._records = Records(self._site.environments)
         self._allow_unisolated = allow_unisolated
         self._boots = Boots(self._site, spare=spare, spare_networks=spare_networks, hide=hide)
+        self._removals = Removals(self._site, self._boots, self._records)
         self._living: dict[str, Living] = {}
         self._indexes: dict[str, int] = {}
         self._ports: dict[str, int] = {}
@@ -85,24 +87,41 @@ class SandboxEngine:
         self._site.open()
         self._port_use = Recency(self._site.root / "ports.json", self._port_range)
         self._index_use = Recency(self._site.root / "indexes.json", range(LIMIT))
-        found = {id: self._records.read(id) for id in self._records.ids()}
-        living: list[tuple[Record, int]] = []
-        for id, record in found.items():
+        living = self._find_living()
+        keep = {self._indexes[id] for id in living if id in self._indexes}
+        await self._boots.open(keep, {pid for pid, _ in living.values()}, is_isolated=not refusal)
+        for pid, record in living.values():
             if record is not None:
-                self._indexes[id], self._ports[id] = record.index, record.port
-                pid = None if record.removing else Inside(self._records.folder(id)).pid()
-                living += [(record, pid)] if pid is not None else []
-        keep, pids = {record.index for record, _ in living}, {pid for _, pid in living}
-        await self._boots.open(keep, pids, is_isolated=not refusal)
-        for record, pid in living:
-            await self._adopt(record, pid)
+                await self._adopt(record, pid)
         self._prepare_next()
+
+    def _find_living(self) -> dict[str, tuple[int, Record | None]]:
+        """Each pid 1 to be left alone, also of a record that cannot be read; numbers in use are nobody else's."""
+        living: dict[str, tuple[int, Record | None]] = {}
+        for id in self._records.ids():
+            folder, here, is_readable = self._records.folder(id), None, True
+            try:
+                here = self._records.read(id)
+            except UnreadableError:
+                is_readable = False
+            index = self._boots.index_of_disk(folder) if here is None else here.index
+            if index is not None:
+                self._indexes[id] = index
+            if here is not None and here.port is not None:
+                self._ports[id] = here.port
+            record = here if isinstance(here, Record) else None
+            if (record is not None or not is_readable) and (pid := Inside(folder).pid()) is not None:
+                living[id] = (pid, record)
+        return living
 
     async def close(self, *, stop_environments: bool) -> None:
         if self._refill is not None:
             self._refill.cancel()
             await asyncio.gather(self._refill, return_exceptions=True)
         await asyncio.gather(*(self._leave(id, stop=stop_environments) for id in list(self._living)))
+        for folder in map(self._records.folder, self._records.ids() if stop_environments else ()):
+            if (pid := Inside(folder).pid()) is not None:  # of a record that cannot be read
+                await self._boots.stop(folder, pid, grace=STOP_SECONDS)
         await self._boots.close(remove=stop_environments)
         self._site.close()
 
@@ -125,7 +144,7 @@ class SandboxEngine:
         )
 
     async def observe(self) -> list[Environment]:
-        return [self._describe(id, self._records.read(id)) for id in self._records.ids()]
+        return [self._look(id) for id in self._records.ids()]
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         _check(spec)
@@ -133,7 +152,7 @@ class SandboxEngine:
         id = spec.allocation_id
         async with self._alone(id), _told(id):
             record = self._records.read(id)
-            if record is not None and record.removing:
+            if isinstance(record, Remains):
                 raise EngineError("this environment is being removed", id)
             if record is None or not self._is_running(id) or record.boot < spec.boot:
                 await on_phase("preparing", "making its disk" if record is None else "its disk is here")
@@ -153,16 +172,17 @@ class SandboxEngine:
         if not ID.fullmatch(allocation_id):
             raise EngineError("this is not an allocation", allocation_id)
         async with self._alone(allocation_id), _told(allocation_id):
-            record = self._records.read(allocation_id)
-            if record is not None and not record.removing:
-                self._records.write(msgspec.structs.replace(record, removing=True))
             living = self._living.pop(allocation_id, None)
+            pid = living.pid if living else None
+            remains = self._removals.begin(
+                allocation_id, pid=pid, index=self._indexes.get(allocation_id), port=self._ports.get(allocation_id)
+            )
             if living is not None:
                 await living.door.close("the allocation was released")
             await on_phase("sessions_ended", "nobody is connected")
-            seen = await self._end_processes(allocation_id, living, record)
-            await on_phase("environment_removed", f"{len(seen)} processes ended")
-            items = await self._clean(allocation_id, record, seen)
+            await self._removals.end_processes(allocation_id, pid, remains)
+            await on_phase("environment_removed", f"{len(remains.seen)} processes ended")
+            items = await self._clean(allocation_id, remains)
             await on_phase("cleaned", ", ".join(item.item for item in items if item.ok))
             self._prepare_next()
             return items
@@ -171,7 +191,7 @@ class SandboxEngine:
         _check_keys(keys)
         async with self._alone(allocation_id), _told(allocation_id):
             record = self._records.read(allocation_id)
-            if record is None or record.removing:
+            if not isinstance(record, Record):
                 raise EngineError("there is no such environment here", allocation_id)
             self._admit(record, keys)
 
@@ -194,9 +214,21 @@ class SandboxEngine:
         living = self._living.get(allocation_id)
         return living is not None and living.inside.pid() == living.pid
 
-    def _describe(self, allocation_id: str, record: Record | None) -> Environment:
-        if record is None:
-            return Environment(allocation_id=allocation_id, state=EnvironmentState.BROKEN, boot=0, detail="half made")
+    def _look(self, id: str) -> Environment:
+        broken = Environment(allocation_id=id, state=EnvironmentState.BROKEN, boot=0)
+        try:
+            record = self._records.read(id)
+        except UnreadableError as error:
+            return msgspec.structs.replace(broken, detail=error.reason)
+        match record:
+            case None:
+                return msgspec.structs.replace(broken, detail="half made")
+            case Remains():
+                return msgspec.structs.replace(broken, boot=record.boot, port=record.port, detail="half removed")
+            case Record():
+                return self._describe(id, record)
+
+    def _describe(self, allocation_id: str, record: Record) -> Environment:
         seen = Environment(
             allocation_id=allocation_id,
             state=EnvironmentState.STOPPED,
@@ -207,8 +239,6 @@ class SandboxEngine:
             started_at=record.started_at,
         )
         living = self._living.get(allocation_id)
-        if record.removing:
-            return msgspec.structs.replace(seen, state=EnvironmentState.BROKEN, detail="half removed")
         if living is None or not self._is_running(allocation_id):
             return seen
         return msgspec.structs.replace(
@@ -266,7 +296,7 @@ class SandboxEngine:
     async def _boot(self, record: Record) -> Record:
         id = record.spec.allocation_id
         self._indexes[id], self._ports[id] = record.index, record.port
-        await asyncio.to_thread(self._records.write, record)
+        await asyncio.to_thread(self._records.write, id, record)
         pid = await self._boots.boot(self._records.folder(id), record)
         self._welcome(record, pid)
         return record
@@ -296,48 +326,24 @@ class SandboxEngine:
         if keys.generation < record.keys.generation or keys == record.keys:
             return record
         renewed = msgspec.structs.replace(record, keys=keys)
-        self._records.write(renewed)
+        self._records.write(record.spec.allocation_id, renewed)
         living = self._living.get(record.spec.allocation_id)
         if living is not None:
             living.door.set_keys(keys)
         return renewed
 
-    async def _end_processes(self, id: str, living: Living | None, record: Record | None) -> list[tuple[int, str]]:
-        folder = self._records.folder(id)
-        pid = living.pid if living else Inside(folder).pid()
-        seen = processes.in_pid_namespace_of(pid) if pid else []
-        if pid:
-            await self._boots.stop(folder, pid, grace=0)
-        for pid in processes.of_uids(self._site.uids(record.index)) if record else []:
-            await processes.end(pid)
-        return seen
-
-    async def _clean(self, id: str, record: Record | None, seen: list[tuple[int, str]]) -> list[ProofItem]:
-        folder = self._records.folder(id)
-        if record is not None:
-            await self._boots.forget(id, record.index)
-            self._index_use.touch(record.index)
-            self._port_use.touch(record.port)
-        await files.erase(folder)
+    async def _clean(self, id: str, remains: Remains) -> list[ProofItem]:
+        """Its numbers come back once all is proven to be gone, and not before."""
+        items = await self._removals.clean(id, remains)
+        if not all(item.ok for item in items):
+            return [*items, self._removals.keep(id)]
+        if remains.index is not None:
+            self._index_use.touch(remains.index)
+        if remains.port is not None:
+            self._port_use.touch(remains.port)
+        items.append(await self._removals.finish(id))
         self._indexes.pop(id, None)
         self._ports.pop(id, None)
-        return await asyncio.to_thread(self._prove, id, record, seen)
-
-    def _prove(self, id: str, record: Record | None, seen: list[tuple[int, str]]) -> list[ProofItem]:
-        uids = self._site.uids(record.index) if record else set()
-        folder, networks = self._records.folder(id), self._boots.networks
-        items = [
-            proofs.process_residue(uids, seen),
-            proofs.mount_residue(folder),
-            proofs.file_residue(folder),
-            proofs.port_residue(record.port if record else None),
-            proofs.shared_memory_residue(uids),
-            proofs.group_residue(self._boots.limits.residue(id)),
-        ]
-        if networks is not None and record is not None:
-            address = str(networks.address(record.index))
-            items.append(proofs.network_residue(networks.residue(record.index), address))
-            items.append(proofs.uid_residue(uids, self._site.environments))
         return items
 
     def _prepare_next(self) -> None:

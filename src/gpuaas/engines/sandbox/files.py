@@ -13,7 +13,9 @@ def write_whole(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = T
     new = path.with_name(f".{path.name}.new")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:
-        os.write(descriptor, data)
+        left = memoryview(data)
+        while left:  # a disk that is nearly full takes a part, and refuses the next
+            left = left[os.write(descriptor, left) :]
         if durable:
             os.fsync(descriptor)
     finally:
@@ -31,11 +33,12 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-async def erase(path: Path) -> None:
+async def erase(*paths: Path) -> None:
     """`rm` never follows a link and has no limit of depth, which a person inside could otherwise run us into."""
-    if not os.path.lexists(path):
+    there = [str(path) for path in paths if os.path.lexists(path)]
+    if not there:
         return
-    code, _ = await commands.attempt("rm", "-rf", "--one-file-system", "--", str(path))
+    code, _ = await commands.attempt("rm", "-rf", "--one-file-system", "--", *there)
     if code != 0:  # an ordinary user meets folders that the person closed to themselves
-        await commands.attempt("chmod", "-R", "u+rwX", "--", str(path))
-        await commands.run("rm", "-rf", "--one-file-system", "--", str(path))
+        await commands.attempt("chmod", "-R", "u+rwX", "--", *there)
+        await commands.run("rm", "-rf", "--one-file-system", "--", *there)

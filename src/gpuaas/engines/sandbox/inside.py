@@ -110,15 +110,6 @@ class Inside:
         except OSError as error:
             raise EngineError("the environment is not running", repr(error)) from error
 
-    async def whoami(self) -> tuple[str, int]:
-        """Which allocation answers, and at which boot."""
-        line = self._line()
-        try:
-            answer, _ = await line.ask({"ask": "who"})
-            return str(answer["here"]), int(answer["boot"])
-        finally:
-            line.close()
-
     async def run(
         self, path: str, argv: list[str], environment: dict[str, str], *, terminal: tuple[int, int, int, int] | None
     ) -> Process:

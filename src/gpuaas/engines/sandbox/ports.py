@@ -1,5 +1,6 @@
 """Numbers that are handed out and come back: the least recently used first, so that a stale client meets silence."""
 
+import contextlib
 import errno
 import json
 import socket
@@ -28,7 +29,8 @@ class Recency:
         """It was used just now."""
         self._used.pop(number, None)
         self._used[number] = None
-        files.write_whole(self._path, json.dumps(list(self._used)).encode(), durable=False)
+        with contextlib.suppress(OSError):  # on a full disk the order is lost, and nothing else
+            files.write_whole(self._path, json.dumps(list(self._used)).encode(), durable=False)
 
 
 def try_listen(address: str, port: int) -> socket.socket | None:

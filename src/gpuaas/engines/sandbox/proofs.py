@@ -1,7 +1,6 @@
 """After a removal: each kind of residue looked for, with what was found."""
 
 import os
-import socket
 from pathlib import Path
 
 from gpuaas.engines.sandbox import processes
@@ -23,7 +22,11 @@ def process_residue(uids: set[int], seen: list[tuple[int, str]]) -> ProofItem:
     return item("processes", [str(pid) for pid in sorted(left)], f"{looked}all {len(seen)} seen inside have ended")
 
 
-def file_residue(folder: Path) -> ProofItem:
+def file_residue(folder: Path, *, kept: str = "") -> ProofItem:
+    """`kept` may stay: the record of a removal that is not proven yet."""
+    if kept:
+        left = [str(path) for path in _entries(folder) if path.name != kept]
+        return item("files", left, f"only {kept} of {folder.name} is kept, until the rest is gone")
     return item("files", [str(folder)] if os.path.lexists(folder) else [], f"{folder.name} is gone from disk")
 
 
@@ -112,10 +115,3 @@ def _own_sockets() -> set[str]:
         if target.startswith("socket:["):
             found.add(target.removeprefix("socket:[").removesuffix("]"))
     return found
-
-
-def is_open(address: str, port: int) -> bool:
-    """Whether anybody accepts there."""
-    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex((address, port)) == 0

@@ -6,12 +6,25 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox import files
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
 
+NAME = "record.json"
+
+
+class UnreadableError(EngineError):
+    """There is a record and nobody knows what it says: what it stands for is left alone until somebody asks."""
+
+    def __init__(self, allocation_id: str, error: Exception) -> None:
+        super().__init__("its record cannot be read", f"{allocation_id}: {error}")
+
 
 class Record(Struct, frozen=True, kw_only=True):
-    """Enough to adopt, boot again or remove, whatever line the agent died at."""
+    """Enough to adopt, boot again or remove, whatever line the agent died at.
+
+    Older versions wrote the ones that are on disk: a field that is added has a default.
+    """
 
     spec: EnvironmentSpec
     boot: int
@@ -20,7 +33,16 @@ class Record(Struct, frozen=True, kw_only=True):
     host_key: str  # private, OpenSSH form: the file is 0600 in a 0700 folder
     keys: KeySet
     started_at: datetime
+
+
+class Remains(Struct, frozen=True, kw_only=True):
+    """What a removal has to look for; takes the record's place until every kind is proven to be gone."""
+
     removing: bool = False
+    boot: int = 0
+    index: int | None = None  # unknown when its record could not be read and its disk has no owner of its own
+    port: int | None = None
+    seen: tuple[tuple[int, str], ...] = ()  # processes that lived inside, with the time each was born
 
 
 class Records:
@@ -35,12 +57,24 @@ class Records:
     def ids(self) -> list[str]:
         return sorted(path.name for path in self.root.iterdir())
 
-    def read(self, allocation_id: str) -> Record | None:
-        """None also when it never got as far as a record."""
+    def read(self, allocation_id: str) -> Record | Remains | None:
+        """None when it never got as far as a record, and for no other reason."""
         try:
-            return msgspec.json.decode((self.folder(allocation_id) / "record.json").read_bytes(), type=Record)
-        except (FileNotFoundError, msgspec.DecodeError):
+            data = (self.folder(allocation_id) / NAME).read_bytes()
+            remains = msgspec.json.decode(data, type=Remains)
+            return remains if remains.removing else msgspec.json.decode(data, type=Record)
+        except FileNotFoundError:
             return None
+        except (OSError, msgspec.DecodeError) as error:
+            raise UnreadableError(allocation_id, error) from error
 
-    def write(self, record: Record) -> None:
-        files.write_whole(self.folder(record.spec.allocation_id) / "record.json", msgspec.json.encode(record))
+    def write(self, allocation_id: str, record: Record | Remains) -> None:
+        files.write_whole(self.folder(allocation_id) / NAME, msgspec.json.encode(record))
+
+    async def erase_all_but_the_record(self, allocation_id: str) -> None:
+        folder = self.folder(allocation_id)
+        if folder.is_dir():
+            await files.erase(*(path for path in folder.iterdir() if path.name != NAME))
+
+    async def erase(self, allocation_id: str) -> None:
+        await files.erase(self.folder(allocation_id))

@@ -62,6 +62,11 @@ class Site:
     def uids(self, index: int) -> set[int]:
         return {self.init_uid(index), self.person_uid(index)} if self.is_root else set()
 
+    def index_of(self, uid: int) -> int | None:
+        """Whose uid it is, when it is one of ours."""
+        offset = uid - self.init_uid(0)
+        return offset // 2 if 0 <= offset < UIDS_PER_BLOCK else None
+
     async def block(self) -> IPv4Network:
         path = self.root / "engine.json"
         if path.exists():

@@ -1,0 +1,104 @@
+"""A removal: what to look for is written down first and forgotten last, so that no later try can prove less."""
+
+import asyncio
+import errno
+import os
+
+import msgspec
+
+from gpuaas.engines.sandbox import processes, proofs
+from gpuaas.engines.sandbox.boots import Boots
+from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.records import NAME, Record, Records, Remains, UnreadableError
+from gpuaas.engines.sandbox.site import Site
+from gpuaas.wire.environments import ProofItem
+
+
+class Removals:
+    """Takes environments of one engine away, whatever is left of them."""
+
+    def __init__(self, site: Site, boots: Boots, records: Records) -> None:
+        self._site, self._boots, self._records = site, boots, records
+
+    def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
+        """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
+        try:
+            here = self._records.read(id)
+        except UnreadableError:
+            here = None
+        pid = pid or Inside(self._records.folder(id)).pid()
+        found = processes.in_pid_namespace_of(pid) if pid else []
+        remains = _remains(here, index, port)
+        remains = msgspec.structs.replace(remains, seen=tuple(dict.fromkeys((*remains.seen, *found))))
+        if remains != here:
+            try:
+                self._write(id, remains)
+            except OSError as error:  # a disk that its person filled: written as soon as that is erased
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+        return remains
+
+    def _write(self, id: str, remains: Remains) -> None:
+        if os.path.lexists(self._records.folder(id)):
+            self._records.write(id, remains)
+
+    async def end_processes(self, id: str, pid: int | None, remains: Remains) -> None:
+        folder = self._records.folder(id)
+        pid = pid or Inside(folder).pid()
+        if pid:
+            await self._boots.stop(folder, pid, grace=0)
+        uids = self._uids(remains)
+        for left in processes.of_uids(uids) if uids else ():
+            await processes.end(left)
+
+    async def clean(self, id: str, remains: Remains) -> list[ProofItem]:
+        """Everything but the record goes, and is looked for; `finish` or `keep` has the last word."""
+        await self._boots.forget(id, remains.index)
+        await self._records.erase_all_but_the_record(id)
+        if _is_unwritten(self._records, id, remains):
+            self._write(id, remains)
+        return await asyncio.to_thread(self._prove, id, remains)
+
+    async def finish(self, id: str) -> ProofItem:
+        """Once all else is proven."""
+        await self._records.erase(id)
+        return proofs.file_residue(self._records.folder(id))
+
+    def keep(self, id: str) -> ProofItem:
+        """Its record stays for the next try, which has to look for the same."""
+        return proofs.file_residue(self._records.folder(id), kept=NAME)
+
+    def _uids(self, remains: Remains) -> set[int]:
+        return set() if remains.index is None else self._site.uids(remains.index)
+
+    def _prove(self, id: str, remains: Remains) -> list[ProofItem]:
+        uids, networks = self._uids(remains), self._boots.networks
+        items = [
+            proofs.process_residue(uids, list(remains.seen)),
+            proofs.mount_residue(self._records.folder(id)),
+            proofs.port_residue(remains.port),
+            proofs.shared_memory_residue(uids),
+            proofs.group_residue(self._boots.limits.residue(id)),
+        ]
+        if networks is not None and remains.index is not None:
+            address = str(networks.address(remains.index))
+            items.append(proofs.network_residue(networks.residue(remains.index), address))
+            items.append(proofs.uid_residue(uids, self._site.environments))
+        return items
+
+
+def _remains(here: Record | Remains | None, index: int | None, port: int | None) -> Remains:
+    match here:
+        case Remains():
+            return here
+        case Record():
+            return Remains(removing=True, boot=here.boot, index=here.index, port=here.port)
+        case None:
+            return Remains(removing=True, index=index, port=port)
+
+
+def _is_unwritten(records: Records, id: str, remains: Remains) -> bool:
+    try:
+        return records.read(id) != remains
+    except UnreadableError:
+        return True

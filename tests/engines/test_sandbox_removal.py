@@ -1,0 +1,106 @@
+"""A removal that was not proven is looked into again, whole, however often it is asked for."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.sandbox import processes
+from gpuaas.engines.sandbox.records import Record, Records, Remains
+from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
+from tests.engines.benches import Key, SandboxBench, ignore, keys, spec
+
+
+@contextlib.contextmanager
+def left_in_shared_memory(uid: int) -> Iterator[None]:
+    """Residue that no removal takes away by itself."""
+    path = Path("/dev/shm") / f"gpuaas-removal-{os.getpid()}-{uid}"  # noqa: S108 (the place that is looked at)
+    path.touch()
+    os.chown(path, uid, uid)
+    try:
+        yield
+    finally:
+        path.unlink()
+
+
+def failed(items: list[ProofItem]) -> set[str]:
+    return {item.item for item in items if not item.ok}
+
+
+def outcomes(items: list[ProofItem]) -> list[tuple[str, bool]]:
+    return [(item.item, item.ok) for item in items]
+
+
+def person_uid(environment: Environment) -> int:
+    assert environment.isolation is not None
+    return environment.isolation.uid
+
+
+@pytest.mark.parametrize("has_record", [True, False], ids=["with its record", "with an unreadable record"])
+async def test_asking_again_does_not_prove_what_was_not_proven(
+    root_bench: SandboxBench, allocation_id: str, has_record: bool
+) -> None:
+    wanted = spec(allocation_id, keys(1, Key()))
+    made = await root_bench.engine.ensure(wanted, ignore)
+    if not has_record:
+        (root_bench.root / "environments" / allocation_id / "record.json").write_text("{")
+    with left_in_shared_memory(person_uid(made)):
+        first = await root_bench.engine.remove(allocation_id, ignore)
+        assert failed(first) == {"shared_memory"}, first
+        assert outcomes(await root_bench.engine.remove(allocation_id, ignore)) == outcomes(first)
+        with pytest.raises(EngineError, match="being removed"):
+            await root_bench.engine.ensure(wanted, ignore)
+        await root_bench.crash()
+        seen = next(one for one in await root_bench.engine.observe() if one.allocation_id == allocation_id)
+        assert (seen.state, seen.detail, seen.port) == (EnvironmentState.BROKEN, "half removed", made.port)
+        assert outcomes(await root_bench.engine.remove(allocation_id, ignore)) == outcomes(first)
+        assert not (root_bench.root / "environments" / allocation_id / "disk").exists(), "the disk is gone meanwhile"
+    last = await root_bench.engine.remove(allocation_id, ignore)
+    assert [item.item for item in last] == [item.item for item in first]
+    assert failed(last) == set(), last
+    assert allocation_id not in {one.allocation_id for one in await root_bench.engine.observe()}
+
+
+async def test_numbers_of_a_removal_that_is_not_proven_are_not_given_to_another(
+    root_bench: SandboxBench, allocation_id: str
+) -> None:
+    made = await root_bench.engine.ensure(spec(allocation_id, keys(1, Key())), ignore)
+    records = Records(root_bench.root / "environments")
+    before = records.read(allocation_id)
+    assert isinstance(before, Record)
+    with left_in_shared_memory(person_uid(made)):
+        assert failed(await root_bench.engine.remove(allocation_id, ignore))
+        # as if every other number were used later: the next environment would get these, were they free
+        for name, numbers in (("ports", root_bench.ports), ("indexes", range(512))):
+            used = [number for number in numbers if number not in (before.port, before.index)]
+            (root_bench.root / f"{name}.json").write_text(str(used))
+        await root_bench.crash()
+        other = await root_bench.engine.ensure(spec(f"{allocation_id}-next", keys(1, Key())), ignore)
+        assert other.port != made.port
+        assert person_uid(other) != person_uid(made)
+    for id in (allocation_id, f"{allocation_id}-next"):
+        assert failed(await root_bench.engine.remove(id, ignore)) == set()
+
+
+async def test_a_process_seen_inside_is_looked_for_by_every_later_try(real: SandboxBench, allocation_id: str) -> None:
+    child = await asyncio.create_subprocess_exec("sleep", "1000")
+    try:
+        folder = real.root / "environments" / allocation_id
+        folder.mkdir()
+        os.chown(folder, real.uid, real.uid)
+        Records(folder.parent).write(
+            allocation_id, Remains(removing=True, seen=((child.pid, processes.born(child.pid)),))
+        )
+        os.chown(folder / "record.json", real.uid, real.uid)
+        for _ in range(2):
+            items = await real.engine.remove(allocation_id, ignore)
+            assert failed(items) == {"processes"}, items
+    finally:
+        child.kill()
+        await child.wait()
+    assert failed(await real.engine.remove(allocation_id, ignore)) == set()
+    assert not folder.exists()
