@@ -85,6 +85,7 @@ create table sessions (
     revoked_at timestamptz
 );
 create index sessions_user on sessions (user_id);
+create index sessions_over on sessions (least(expires_at, revoked_at));
 
 create table tokens (
     id text primary key,
@@ -97,6 +98,7 @@ create table tokens (
     revoked_at timestamptz
 );
 create index tokens_user on tokens (user_id);
+create index tokens_over on tokens (least(expires_at, revoked_at));
 
 create table rate_limits (
     bucket text primary key,
@@ -387,6 +389,7 @@ create table node_tasks (
 );
 create index node_tasks_open on node_tasks (node_id) where status in ('queued', 'sent');
 create unique index node_tasks_seq on node_tasks (allocation_id, seq);
+create index node_tasks_ended on node_tasks (ended_at) where kind <> 'environment.remove';
 
 create table task_logs (
     operation_id text not null references operations,
@@ -398,6 +401,7 @@ create table task_logs (
     primary key (task_id, seq)
 );
 create index task_logs_operation on task_logs (operation_id, at, seq);
+create index task_logs_at on task_logs (at);
 
 create table outbox (
     id bigint generated always as identity primary key,

@@ -86,6 +86,16 @@ async def test_an_unknown_person_is_limited_like_a_known_one(world: World) -> No
     assert [answer.status_code for answer in answers] == [401] * ATTEMPTS + [429]
 
 
+async def test_an_address_that_tried_too_often_spends_nobodys_attempts(world: World) -> None:
+    async def guess(number: int) -> int:
+        body = {"email": f"victim{number}@example.com", "password": "guess number one"}
+        return (await world.stranger.post(LOGIN, json=body)).status_code
+
+    answers = [await guess(number) for number in range(ATTEMPTS * 5 + 3)]
+    assert answers == [401] * ATTEMPTS * 5 + [429] * 3
+    assert await world.value("select count(*) from rate_limits where bucket like 'login:victim%'") == ATTEMPTS * 5
+
+
 async def test_the_limit_is_over_when_its_window_is(world: World) -> None:
     body = {"email": "ada@example.com", "password": "guess number one"}
     for _ in range(ATTEMPTS + 1):

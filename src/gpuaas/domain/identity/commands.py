@@ -64,8 +64,8 @@ class Accounts:
             raise Conflict("There is an account with this e-mail address. Log in instead.") from error
 
     async def login(self, data: Login, *, device: str, address: str, now: datetime) -> LoggedIn:
-        await self._limit(f"login:{data.email.lower()}")
         await self._limit(f"login-from:{address}", attempts=ATTEMPTS * 5)
+        await self._limit(f"login:{data.email.lower()}")
         async with self._db.read() as tx:
             found = await store.password_identity(tx, data.email)
         if not await self._passwords.matches(found.secret_hash if found else None, data.password) or not found:

@@ -5,7 +5,7 @@ from gpuaas.domain.workers import store
 
 
 class Janitor:
-    """Old idempotency keys, rate-limit windows, delivered events, dead replicas: nobody will ask for them again."""
+    """Old keys, windows, events, replicas, credentials, and the tasks of machines long gone: nobody asks for them."""
 
     name = "janitor"
     topics = ()

@@ -46,6 +46,22 @@ SWEEPS = (
     delete from replicas r where seen_at < clock_timestamp() - interval '1 day'
         and not exists (select from links l where l.replica_id = r.id)
     """,
+    "delete from sessions where least(expires_at, revoked_at) < clock_timestamp() - interval '30 days'",
+    "delete from tokens where least(expires_at, revoked_at) < clock_timestamp() - interval '30 days'",
+    "delete from enrolment_tokens where least(expires_at, used_at) < clock_timestamp() - interval '1 day'",
+    # Of a machine that is proven gone, for good: how it was made, and what its node said. The last task, a removal,
+    # stays: tasks are numbered on from it, should the node show the machine again.
+    """
+    delete from task_logs l using operations o, allocations a
+    where l.at < clock_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
+        and a.cleanup_proven_at < clock_timestamp() - interval '30 days'
+    """,  # house: project-filter because the janitor sweeps for everybody
+    """
+    delete from node_tasks t using allocations a
+    where t.kind <> 'environment.remove' and t.ended_at < clock_timestamp() - interval '30 days'
+        and a.id = t.allocation_id and a.cleanup_proven_at < clock_timestamp() - interval '30 days'
+        and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
+    """,  # house: project-filter because the janitor sweeps for everybody
 )
 STATUS = """
     select $1::text as worker, count(due.id) as due, count(*) filter (where work.until > clock_timestamp()) as leased,
