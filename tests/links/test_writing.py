@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from gpuaas.api.links import Link, Socket, Written, waves
+from gpuaas.api.messages import Written, waves
+from gpuaas.api.sockets import Link, Socket
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.link import Progress, Report, Result, TaskStatus
