@@ -55,13 +55,13 @@ SWEEPS = (
     delete from task_logs l using operations o, allocations a
     where l.at < clock_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
         and a.cleanup_proven_at < clock_timestamp() - interval '30 days'
-    """,  # house: project-filter because the janitor sweeps for everybody
+    """,
     """
     delete from node_tasks t using allocations a
     where t.kind <> 'environment.remove' and t.ended_at < clock_timestamp() - interval '30 days'
         and a.id = t.allocation_id and a.cleanup_proven_at < clock_timestamp() - interval '30 days'
         and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
-    """,  # house: project-filter because the janitor sweeps for everybody
+    """,
 )
 STATUS = """
     select $1::text as worker, count(due.id) as due, count(*) filter (where work.until > clock_timestamp()) as leased,
