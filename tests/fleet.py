@@ -139,7 +139,7 @@ class Nodes:
         for row in rows:
             result = await self._do(self.all[row.node_id], row)
             async with self._world.db.write() as tx:
-                await tasks.end(tx, row.node_id, [result])
+                await tasks.end_all(tx, [(row.node_id, result)])
         return len(rows)
 
     async def _do(self, node: Node, row: TaskRow) -> Result:

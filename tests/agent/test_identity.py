@@ -15,7 +15,7 @@ from gpuaas.agent.identity import IdentityError
 from gpuaas.agent.journal import Journal, Pinned
 from gpuaas.core.points import NoPoints, Points
 from gpuaas.wire.environments import NodeFacts
-from gpuaas.wire.link import Enrol, Enrolled, link_proof
+from gpuaas.wire.link import Enrol, Enrolled, link_proof, origin_of
 from tests.agent.link_server import NOON
 from tests.agent.world import NODE_ID, SIGNER
 
@@ -204,4 +204,4 @@ async def test_the_server_may_move_and_the_node_stays_who_it_is(server: EnrolSer
     ],
 )
 def test_an_origin_always_names_its_port(url: str, origin: str) -> None:
-    assert identity.origin_of(url) == origin
+    assert origin_of(url) == origin

@@ -10,7 +10,7 @@ import pytest
 
 from gpuaas.agent import journal
 from gpuaas.agent.journal import Anchor, Journal, JournalRefusedError, Pinned, Standing
-from gpuaas.core.points import NoPoints, RecordPoints
+from gpuaas.core.points import NoPoints
 from gpuaas.wire.link import Progress, Result, TaskBody, TaskStatus
 from tests.agent.link_server import NOON
 from tests.agent.world import NODE_ID, SIGNER, ensure, remove, world_in
@@ -102,13 +102,21 @@ def test_what_has_no_result_cannot_be_acknowledged_away(tmp_path: Path) -> None:
     opened.close()
 
 
+class PassedPoints:
+    def __init__(self) -> None:
+        self.passed: list[str] = []
+
+    def reach(self, name: str) -> None:
+        self.passed.append(name)
+
+
 def test_every_commit_passes_its_points(tmp_path: Path) -> None:
     journal.create(tmp_path / journal.FILE, PINNED)
-    opened = Journal.open(tmp_path / journal.FILE, RecordPoints(tmp_path / "points"))
+    opened = Journal.open(tmp_path / journal.FILE, points := PassedPoints())
     accept(opened, "t1", "alloc_1", 1)
     opened.finish(Result(task_id="t1", status=TaskStatus.DONE, at=NOON))
     opened.close()
-    assert (tmp_path / "points").read_text().split() == [
+    assert points.passed == [
         "journal:accept:before",
         "journal:accept:after",
         "journal:finish:before",

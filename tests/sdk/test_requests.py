@@ -73,7 +73,10 @@ def test_an_id_cannot_reach_into_another_path() -> None:
     assert path("allocations", "a/../../admin?x#y", 3) == "/allocations/a%2F..%2F..%2Fadmin%3Fx%23y/3"
 
 
-@pytest.mark.parametrize("url", ["http://gpuaas.example.com", "http://10.0.0.7:8000", "ftp://localhost", "localhost"])
+@pytest.mark.parametrize(
+    "url",
+    ["http://gpuaas.example.com", "http://10.0.0.7:8000", "http://a.localhost", "ftp://localhost", "localhost"],
+)
 def test_a_token_is_not_sent_in_clear_text_beyond_this_machine(url: str) -> None:
     with pytest.raises(InsecureUrl):
         Client(url, TOKEN)

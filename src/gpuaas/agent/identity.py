@@ -1,7 +1,6 @@
 """Who this node is: a key made here that never leaves, and what the server said at enrolment."""
 
 import base64
-import ipaddress
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gpuaas.agent import journal
 from gpuaas.core.points import Points
+from gpuaas.wire.addresses import is_loopback
 from gpuaas.wire.environments import NodeFacts
-from gpuaas.wire.link import Enrol, Enrolled, Verifier, link_proof
+from gpuaas.wire.link import DEFAULT_PORTS, Enrol, Enrolled, Verifier, link_proof, origin_of
 
 KEY_FILE = "node.key"
 NODE_FILE = "node.json"
 ENROL_PATH = "/internal/v1/nodes/enrol"
 ENROL_SECONDS = 30.0
-DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class IdentityError(Exception):
@@ -127,23 +126,9 @@ def checked_url(url: str, *, allow_plain_http: bool) -> str:
     parts = urlsplit(url)
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
         raise IdentityError(f"{url!r} is not a server address. It looks like https://gpuaas.example.org.")
-    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not allow_plain_http and not is_loopback(parts.hostname):
         raise IdentityError(f"{url} is plain http beyond this machine. Use https, or allow plain http explicitly.")
     return url.rstrip("/")
-
-
-def origin_of(url: str) -> str:
-    """`scheme://host:port`, the port always written: what a link proof is bound to."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{parts.scheme}://{host}:{parts.port or DEFAULT_PORTS[parts.scheme]}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 async def _ask(server_url: str, request: Enrol) -> Enrolled:

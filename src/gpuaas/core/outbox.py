@@ -1,13 +1,13 @@
-"""Events for the world outside, written with the change they tell of and delivered at least once.
+"""Events for the world outside, delivered at least once; the statement that makes a change writes its event.
 
 No reconciler depends on it: it is for webhooks, notices and other followers.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from gpuaas.core.db import Database, Tx
+from gpuaas.core.db import Database
 
 TOPIC = "outbox"
 BATCH = 500
@@ -18,11 +18,6 @@ class Event(Struct, frozen=True):
     id: int
     topic: str
     payload: dict[str, object]
-
-
-async def put(tx: Tx, topic: str, payload: Mapping[str, object]) -> None:
-    await tx.run("insert into outbox (topic, payload) values ($1, $2)", topic, payload)
-    tx.hint(TOPIC, "")
 
 
 class Relay:

@@ -38,17 +38,6 @@ class NoPoints:
         pass
 
 
-class RecordPoints:
-    """Appends each point to a file, in the order passed."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def reach(self, name: str) -> None:
-        with self._file.open("a") as out:
-            out.write(name + "\n")
-
-
 class FollowOrders:
     """Does what `order` in its folder says, `<serial> note` or `<serial> die <nth> <point>`; without one, nothing."""
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import structlog
 import typer
@@ -41,6 +40,7 @@ from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
+from gpuaas.wire.link import origin_of
 
 log = structlog.get_logger()
 Background = Callable[[], Coroutine[None, None, None]]
@@ -136,13 +136,6 @@ def origins(config: Settings) -> frozenset[str]:
     """What an agent may have dialled to reach this server; its proof of identity is bound to it."""
     local = {f"http://{name}:{config.port}" for name in ("127.0.0.1", "localhost", "[::1]", config.host)}
     return frozenset(origin_of(url) for url in {config.public_url, config.advertise_url, *local} if url)
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port, the port always written out: as the agent signs it."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{parts.scheme}://{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
 
 async def serve(config: Settings, only: Only | None) -> None:

@@ -1,6 +1,5 @@
 """What both clients do alike: where the API is, how a request becomes bytes and an answer becomes a value."""
 
-import ipaddress
 import secrets
 import ssl
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import msgspec
 from gpuaas.sdk.errors import ApiError, InsecureUrl, UnreadableAnswer
 from gpuaas.sdk.requests import Repeat, Request
 from gpuaas.sdk.retries import Retries
+from gpuaas.wire.addresses import is_loopback
 from gpuaas.wire.common import ProblemDocument
 
 T = TypeVar("T")
@@ -121,12 +121,3 @@ def check_url(url: httpx.URL, *, allow_plain_http: bool) -> None:
         raise InsecureUrl(f"{url} is no address of a GPUaaS; it looks like https://gpuaas.example.com.")
     if url.scheme == "http" and not is_loopback(url.host) and not allow_plain_http:
         raise InsecureUrl(f"{url} would send your token in clear text over a network. Use https.")
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -5,6 +5,7 @@ beats come up, and an `Ack` lets the agent forget a result that the database has
 """
 
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +14,7 @@ from gpuaas.wire.common import Moment
 from gpuaas.wire.environments import Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 
 LINK_PURPOSE = "gpuaas-link-v1"
+DEFAULT_PORTS = {"http": 80, "https": 443}
 TASK_PURPOSE = b"gpuaas-task-v1\x00"
 BEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 5.0
@@ -153,3 +155,10 @@ Up = Hello | Progress | LogLines | Result | Report | Beat
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:
     """The bytes a node signs to open its link: bound to this server's nonce, this node and the origin it dialled."""
     return msgspec.msgpack.encode((LINK_PURPOSE, nonce, node_id, origin))
+
+
+def origin_of(url: str) -> str:
+    """`scheme://host:port`, the port always written: what a link proof is bound to, and what a server expects."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}:{parts.port or DEFAULT_PORTS.get(parts.scheme, 80)}"

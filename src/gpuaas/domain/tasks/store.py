@@ -87,13 +87,11 @@ async def take_unfinished(tx: Tx, node_id: str) -> list[TaskRow]:
     return await tx.all(TaskRow, TAKE_UNFINISHED, node_id)
 
 
-async def end(tx: Tx, node_id: str, results: list[Result]) -> list[EndedTask]:
-    """Write down how tasks of this node ended, once; an answer to one already ended changes nothing."""
-    return await end_all(tx, [(node_id, result) for result in results])
-
-
 async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTask]:
-    """The same for the results of many nodes, in one statement: it is not the rows that cost, but the trips."""
+    """Write down how tasks ended, by node, once; an answer to one already ended changes nothing.
+
+    One statement for the results of many nodes: it is not the rows that cost, but the trips.
+    """
     if not results:
         return []
     ended = await tx.all(
