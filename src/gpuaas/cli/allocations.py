@@ -45,9 +45,9 @@ def create_allocation(
 
     \b
     Examples:
-      gpuaas allocations create --name train-a
+      gpuaas allocations create --sku sim-h200-slice --name train-a
       gpuaas allocations create --sku sim-h200-slice --gpus 4 --key laptop
-      gpuaas allocations create --name sweep --count 8 --no-wait -o json
+      gpuaas allocations create --sku sim-h200-slice --name sweep --count 8 --no-wait -o json
     """
     with connected(ctx) as client:
         submitted = client.allocations.create(
@@ -138,7 +138,7 @@ def list_allocations(
         found = list(client.allocations.list(chosen_project(ctx, client, project), status=status, name=name or None))
     is_whole = everything or status is not None
     shown = [one for one in found if is_whole or one.status not in ENDED]
-    empty = "No allocations here: gpuaas allocations create --name train-a"
+    empty = "No allocations here: gpuaas allocations create --sku SKU --name train-a"
     show_rows(shown, summary(surroundings_of(ctx).now), output, empty=empty)
     if len(shown) < len(found) and output is Output.TABLE:
         note(f"{len(found) - len(shown)} released or failed not shown; --all shows them.")

@@ -29,4 +29,4 @@ def command(ctx: typer.Context, project: ProjectOption = "") -> None:
     for one in active:
         say(f"{host_block(around, one)}\n")
     if not active:
-        note("No active allocations: gpuaas allocations create --name train-a")
+        note("No active allocations: gpuaas allocations create --sku SKU --name train-a")

@@ -1,8 +1,7 @@
 """A mutation asked for twice is done once: the key is the first row of its transaction, the answer its last.
 
 A duplicate that arrives while the first runs waits on that row, as long as core/db.py lets any lock be waited for, then
-gets the stored bytes. Only 2xx is kept, so a
-refusal, which rolls back, may be tried again.
+gets the stored bytes. Only 2xx is kept, so a refusal, which rolls back, may be tried again.
 """
 
 import hashlib

@@ -19,7 +19,9 @@ from gpuaas.core.settings import default_data_folder
 from gpuaas.engines.sandbox.engine import PORTS, SandboxEngine
 from gpuaas.main.children import die_with_parent
 
-command = typer.Typer(help="Enrol and run a node's agent.", no_args_is_help=False)
+command = typer.Typer(
+    help="Enrol and run a node's agent.", no_args_is_help=False, add_completion=False, rich_markup_mode=None
+)
 Folder = Annotated[Path | None, typer.Option(help="Folder of this node: its key, its journal, its environments.")]
 Gpus = Annotated[int, typer.Option(help="Simulated GPUs to offer on a machine without real ones.")]
 

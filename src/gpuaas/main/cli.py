@@ -72,7 +72,8 @@ HELP = """GPU machines as self-service compute.
 First steps:
   gpuaas login
   gpuaas ssh-keys add
-  gpuaas allocations create --name train-a
+  gpuaas skus
+  gpuaas allocations create --sku sim-h200-slice --name train-a
   gpuaas ssh train-a
 
 \b

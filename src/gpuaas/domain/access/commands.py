@@ -26,7 +26,7 @@ async def get_key(tx: Tx, caller: Caller, id: str) -> SshKey:
 
 
 async def remove_key(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
-    """Machines made with it keep admitting it; see the how-to on changing the keys of a live machine."""
+    """Machines made with it keep admitting it until they are released."""
     caller.require_write()
     row = await store.get(tx, id)
     caller.require_own("ssh_key", row.user_id)
