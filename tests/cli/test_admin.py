@@ -110,8 +110,10 @@ def test_placement_is_explained(terminal: Terminal, api: FakeApi) -> None:
 
 def test_one_node_is_shown_whole(terminal: Terminal, api: FakeApi) -> None:
     api.on("GET", "/admin/nodes", page(samples.node()))
-    api.on("GET", NODE, Answer(samples.node(intent_reason="new disk")))
-    assert "new disk" in terminal.run("admin", "nodes", "get", "gpu").out
+    api.on("GET", NODE, Answer(samples.node(intent_reason="new disk", unknown_environments=["alloc_stranger"])))
+    shown = terminal.run("admin", "nodes", "get", "gpu").out
+    assert "new disk" in shown
+    assert "alloc_stranger" in shown
 
 
 def test_an_operator_reads_the_whole_case_of_an_allocation(terminal: Terminal, api: FakeApi) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from structlog.testing import capture_logs
 
 from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.errors import Raced
@@ -315,3 +316,35 @@ async def test_a_row_that_is_no_longer_due_leaves_nothing_in_the_table_of_work(b
         await peek.plant(bench.db, "update work set next_at = now() - interval '1 second'")
         await peek.plant(bench.db, loop._sweep, worker.name)
         assert await bench.row("a") == {}
+
+
+async def test_what_a_dead_replica_or_a_failure_left_is_forgotten_once_it_is_no_longer_due(bench: Bench) -> None:
+    await bench.want("wanted")
+    left = """
+        insert into work (worker, row_id, attempts, until, next_at) values
+            ('recorder', 'abandoned', 0, now() - interval '1 second', now() - interval '1 minute'),
+            ('recorder', 'failed long ago', 3, null, now() - interval '2 hours'),
+            ('recorder', 'failed just now', 3, null, now() - interval '1 second'),
+            ('recorder', 'in hand', 0, now() + interval '1 minute', now() - interval '1 minute'),
+            ('recorder', 'wanted', 3, null, now() - interval '2 hours')
+    """
+    await peek.plant(bench.db, left)
+    loop = Loop(bench.db, Recorder(), bench.hints, token="one", jitter=lambda: 0.5)
+    await peek.plant(bench.db, loop._sweep, "recorder")
+    kept = [row["row_id"] for row in await peek.rows(bench.db, "select row_id from work order by row_id")]
+    assert kept == ["failed just now", "in hand", "wanted"]
+
+
+async def test_a_worker_whose_question_is_wrong_says_so_and_stands_still_alone(bench: Bench) -> None:
+    broken, well = Recorder(), Recorder()
+    broken.name, broken.due = "broken", "select id from nothing_of_that_name"
+    await bench.want("a")
+    with capture_logs() as logs:
+        async with bench.loop(broken), bench.loop(well):
+            await eventually(ran(well, "a"))
+
+            async def is_told() -> bool:
+                return any(line["event"] == "work.pass_failed" for line in logs)
+
+            await eventually(is_told)
+    assert broken.passes == []

@@ -227,6 +227,7 @@ def node(name: str = "gpu-01", **changes: Any) -> Node:
             slots_free=7,
             slots_claimed=1,
             slots_blocked=0,
+            unknown_environments=[],
         ),
         **changes,
     )

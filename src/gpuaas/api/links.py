@@ -289,7 +289,7 @@ class Links:
             self._seen_at = self._clock.monotonic()
         for each in lost:
             log.warning("link.row_closed", node=each.node_id, last_seen=each.last_seen.isoformat())
-        await asyncio.gather(*(self._cut(here[id], 4410, "taken for dead; dial again") for id in strays))
+        await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
 
     def _last_seen(self) -> dict[str, datetime]:
         now, monotonic = self._clock.now(), self._clock.monotonic()

@@ -40,11 +40,11 @@ class Messages:
         points: Points,
         is_current: Callable[[Link], bool],
         cut: Callable[[Link], Awaitable[None]],
-        room: int = UNWRITTEN,
     ) -> None:
         self._db, self._ids, self._clock, self._points = db, ids, clock, points
         self._is_current, self._cut = is_current, cut
-        self._unwritten: asyncio.Queue[Written] = asyncio.Queue(room)
+        self._unwritten: asyncio.Queue[Written] = asyncio.Queue(UNWRITTEN)
+        self._acks: set[asyncio.Task[None]] = set()
 
     async def put(self, link: Link, message: Message) -> None:
         """Wait for room: the link is not read meanwhile, and so not silent."""
@@ -56,11 +56,15 @@ class Messages:
 
     async def write(self) -> None:
         """Write down what comes up, until cancelled."""
-        while True:
-            batch = [await self._unwritten.get()]
-            while len(batch) < BATCH and not self._unwritten.empty():
-                batch.append(self._unwritten.get_nowait())
-            await self._write(batch)
+        try:
+            while True:
+                batch = [await self._unwritten.get()]
+                while len(batch) < BATCH and not self._unwritten.empty():
+                    batch.append(self._unwritten.get_nowait())
+                await self._write(batch)
+        finally:
+            for ack in self._acks:
+                ack.cancel()
 
     async def _write(self, batch: list[Written]) -> None:
         """In one transaction; if what one message holds forbids that, in two halves, and so on down to that message."""
@@ -84,7 +88,7 @@ class Messages:
                     log.exception("link.message_dropped", node=batch[0][0].node_id, kind=type(batch[0][1]).__name__)
                     return
             else:
-                await self._acknowledge(batch)
+                self._acknowledge(batch)
                 return
 
     async def _write_together(self, batch: list[Written]) -> None:
@@ -109,13 +113,16 @@ class Messages:
                 for finding in findings:
                     log.warning("node.drift", node=link.node_id, finding=type(finding).__name__)
 
-    async def _acknowledge(self, batch: list[Written]) -> None:
-        """All at once: the writer waits for the slowest of them, never for one after the other."""
+    def _acknowledge(self, batch: list[Written]) -> None:
+        """Beside the writer: a link that takes nothing would hold up everybody's."""
         ended: dict[Link, list[str]] = {}
         for link, message in batch:
             if isinstance(message, Result):
                 ended.setdefault(link, []).append(message.task_id)
-        await asyncio.gather(*(self._send_ack(link, task_ids) for link, task_ids in ended.items()))
+        for link, task_ids in ended.items():
+            ack = asyncio.create_task(self._send_ack(link, task_ids))
+            self._acks.add(ack)
+            ack.add_done_callback(self._acks.discard)
 
     async def _send_ack(self, link: Link, task_ids: list[str]) -> None:
         try:

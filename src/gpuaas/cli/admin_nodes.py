@@ -45,6 +45,7 @@ def details(around: Surroundings) -> list[Column[Node]]:
         Column("Memory", lambda node: node.facts.memory_mib if node.facts else None, memory),
         Column("SSH host", lambda node: node.facts.ssh_host if node.facts else None),
         Column("GPUs", lambda node: ", ".join(gpu.family for gpu in node.facts.gpus) if node.facts else None),
+        Column("Unknown environments", lambda node: ", ".join(node.unknown_environments) or None),
     ]
 
 

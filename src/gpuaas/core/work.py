@@ -13,7 +13,7 @@ from typing import Protocol
 import asyncpg
 import structlog
 
-from gpuaas.core.db import Database
+from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.errors import Raced
 from gpuaas.core.hints import Hints
 
@@ -67,8 +67,12 @@ class Loop:
             while True:
                 try:
                     found = await self._pass()
-                except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+                except (*AWAY, *RERUN) as error:
                     log.warning("work.database_away", worker=self._worker.name, error=repr(error))
+                    await asyncio.sleep(IDLE_SECONDS)
+                    continue
+                except asyncpg.PostgresError:  # a bug in what is due, say: this worker stands still, the others do not
+                    log.exception("work.pass_failed", worker=self._worker.name)
                     await asyncio.sleep(IDLE_SECONDS)
                     continue
                 if not found:
@@ -106,7 +110,7 @@ class Loop:
             await self._let_go(row_id, pause=0)
         except Exception as error:  # the one place: a failing row must not stop the others, and is shown to operators
             log.exception("work.failed", worker=self._worker.name, row=row_id)
-            with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            with suppress(*AWAY, *RERUN):
                 await self._failed(row_id, repr(error))
         finally:
             if self._running.get(row_id) is asyncio.current_task():  # let go of, it may have been claimed again already
@@ -129,7 +133,7 @@ class Loop:
         """Rows in hand stay ours while this process lives; rows long done are forgotten."""
         while True:
             await asyncio.sleep(LEASE_SECONDS / 3)
-            with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+            with suppress(*AWAY, *RERUN):
                 async with self._db.read(f"heartbeat of {self._worker.name}") as tx:
                     if rows := list(self._running):
                         await tx.run(EXTEND, self._worker.name, rows, self._token, LEASE_SECONDS)
@@ -170,6 +174,7 @@ EXTEND = """
     where worker = $1 and row_id = any ($2) and token = $3
 """
 SWEEP = """
-    delete from work where worker = $1 and until is null and attempts = 0 and next_at < clock_timestamp()
+    delete from work where worker = $1 and (until is null or until < clock_timestamp())
+        and next_at < clock_timestamp() - case when attempts = 0 then interval '0' else interval '1 hour' end
         and not exists (select from ({due}) as due where due.id = work.row_id)
 """

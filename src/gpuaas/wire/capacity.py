@@ -101,6 +101,7 @@ class Node(Struct, frozen=True, kw_only=True):
     slots_free: int
     slots_claimed: int
     slots_blocked: int
+    unknown_environments: list[str]  # allocations it has machines for that we never heard of: looked at by people only
     facts: NodeFacts | None = None
 
 

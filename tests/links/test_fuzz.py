@@ -1,0 +1,121 @@
+"""An enrolled node that says anything at all ends neither the server nor what the other nodes say."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from gpuaas.wire.environments import Environment, EnvironmentState, Isolation, ProofItem
+from gpuaas.wire.link import Ack, Beat, Challenge, LogLines, Progress, Report, Result, TaskStatus, Up
+from tests.isolation.machines import Machine, encode, enrol
+from tests.links.wires import Wire, linked, task_of, writing
+from tests.world import World
+
+ROUNDS = 60  # of every mutation, of every kind
+HELLOS = 60
+LARGE = (0, -1, 1 << 31, -(1 << 31), 1 << 63, (1 << 64) - 1, -(1 << 63))
+TEXTS = ("", "\x00", "x" * 5000, "\N{BRAIN}", "0001-01-01T00:00:00+10:00", "9999-12-31T23:59:59-10:00", "2026-01-01")
+OTHERS: tuple[object, ...] = (None, True, 1.5, float("nan"), b"\xff", [], {}, [[]], {"type": "beat"})
+DEEP = b"\x82\xa4type\xa4beat\xa1x" + b"\x91" * 100_000
+
+
+def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
+    isolation = Isolation(namespaces=("pid",), uid=1, network="own", no_new_privileges=True, limits={"cpu": "cgroup"})
+    standing = Environment(
+        allocation_id=allocation_id,
+        state=EnvironmentState.RUNNING,
+        boot=1,
+        port=2222,
+        host_key="ssh-ed25519 AAAA",
+        started_at=at,
+        isolation=isolation,
+    )
+    phase = Progress(task_id=task_id, phase="booting", note="a note", at=at)
+    proof = ProofItem(item="disk", ok=True, evidence="gone")
+    return {
+        "progress": phase,
+        "log": LogLines(task_id=task_id, first_seq=1, lines=["one", "two"], at=at),
+        "report": Report(environments=[standing], at=at),
+        "result": Result(
+            task_id=task_id, status=TaskStatus.DONE, at=at, environment=standing, proofs=[proof], phases=[phase]
+        ),
+        "beat": Beat(),
+    }
+
+
+def truncated(message: bytes, dice: random.Random) -> bytes:
+    return message[: dice.randrange(len(message))]
+
+
+def flipped(message: bytes, dice: random.Random) -> bytes:
+    changed = bytearray(message)
+    for _ in range(dice.randint(1, 4)):
+        changed[dice.randrange(len(changed))] = dice.randrange(256)
+    return bytes(changed)
+
+
+def noise(_: bytes, dice: random.Random) -> bytes:
+    return dice.choice([DEEP, dice.randbytes(dice.randrange(200))])
+
+
+def meddled(message: bytes, dice: random.Random) -> bytes:
+    """Well formed, with one value replaced anywhere in it by another of its kind, or of none."""
+    said = msgspec.msgpack.decode(message)
+    places: list[tuple[Any, Any]] = []
+
+    def walk(here: Any) -> None:
+        for key in here if isinstance(here, dict) else range(len(here)):
+            places.append((here, key))
+            if isinstance(here[key], dict | list):
+                walk(here[key])
+
+    walk(said)
+    here, key = dice.choice(places)
+    choices: tuple[Any, ...] = (*LARGE, *TEXTS, *OTHERS)
+    if isinstance(here[key], int | str) and dice.random() < 0.7:
+        choices = LARGE if isinstance(here[key], int) else TEXTS
+    here[key] = dice.choice(choices)
+    return msgspec.msgpack.encode(said)
+
+
+@pytest.mark.parametrize("mutate", [noise, truncated, flipped, meddled], ids=lambda mutate: mutate.__name__)
+async def test_a_node_that_says_anything_stops_nobody_else(
+    world: World, mutate: Callable[[bytes, random.Random], bytes]
+) -> None:
+    dice = random.Random(mutate.__name__)
+    liar, honest = await enrol(world, "liar"), await enrol(world, "honest")
+    lies = await linked(world, liar)
+    allocation_id, task_id = await task_of(world)
+    truths = await linked(world, honest)
+    async with writing(world) as writer:
+        for kind, message in samples(allocation_id, task_id, world.clock.now()).items():
+            for _ in range(ROUNDS):
+                lies.say(mutate(encode(message), dice))
+            truth = Result(task_id=f"after {kind}", status=TaskStatus.FAILED, at=datetime.now(UTC))
+            truths.say(truth)
+            assert (await truths.heard(Ack)).task_ids == [truth.task_id]
+        lies.say(Result(task_id="the last word", status=TaskStatus.FAILED, at=world.clock.now()))
+        while (await lies.heard(Ack)).task_ids != ["the last word"]:
+            pass
+        assert not writer.done()
+    assert (lies.closed, truths.closed) == (None, None)
+    for wire in (lies, truths):
+        await wire.hang_up()
+
+
+@pytest.mark.parametrize("mutate", [noise, truncated, flipped, meddled], ids=lambda mutate: mutate.__name__)
+async def test_a_hello_of_any_kind_is_taken_or_refused_and_never_an_error_of_ours(
+    world: World, mutate: Callable[[bytes, random.Random], bytes]
+) -> None:
+    dice = random.Random(mutate.__name__)
+    machine: Machine = await enrol(world, "machine")
+    for _ in range(HELLOS):
+        wire = Wire()
+        wire.running = asyncio.ensure_future(world.services.links.serve(wire, machine.id))
+        wire.say(mutate(machine.hello((await wire.heard(Challenge)).nonce), dice))
+        await wire.hang_up()
+        assert wire.closed in (None, (4401, "refused"))

@@ -1,0 +1,141 @@
+"""What one node says, or does not take, never stops what the others say."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from gpuaas.api.messages import UNWRITTEN
+from gpuaas.wire.environments import Environment, EnvironmentState
+from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, TaskStatus, Up
+from tests.isolation.machines import Machine, encode, enrol
+from tests.links.wires import linked, plant_fault, task_of, writing
+from tests.live import eventually
+from tests.world import World
+
+UNKNOWN = "select unknown_environments from nodes where id = $1"
+BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def machines(world: World) -> list[Machine]:
+    return [await enrol(world, name) for name in ("first", "second", "third")]
+
+
+def result(world: World, task_id: str = "task_of_nobody") -> Result:
+    return Result(task_id=task_id, status=TaskStatus.FAILED, at=world.clock.now())
+
+
+def without_zone(message: Up) -> bytes:
+    said = msgspec.msgpack.decode(encode(message))
+    return msgspec.msgpack.encode({**said, "at": "2026-01-01T00:00:00"})
+
+
+async def test_a_message_without_a_time_zone_is_unreadable_and_the_link_goes_on(
+    world: World, machines: list[Machine]
+) -> None:
+    wire = await linked(world, machines[0])
+    await task_of(world)
+    async with writing(world):
+        now = world.clock.now()
+        wire.say(without_zone(Report(environments=[], at=now)))
+        wire.say(without_zone(Progress(task_id="t", phase="p", note="", at=now)))
+        wire.say(without_zone(LogLines(task_id="t", first_seq=1, lines=[], at=now)))
+        wire.say(without_zone(result(world)), result(world))
+        assert (await wire.heard(Ack)).task_ids == ["task_of_nobody"]
+    await wire.hang_up()
+
+
+@pytest.mark.parametrize(
+    "poison",
+    [
+        Report(environments=[], at=BEGINNING),
+        Report(environments=[Environment(allocation_id="\x00", state=EnvironmentState.RUNNING, boot=1)], at=BEGINNING),
+        LogLines(task_id="TASK", first_seq=1 << 62, lines=["x"], at=BEGINNING),
+        LogLines(task_id="TASK", first_seq=-(1 << 62), lines=["x"], at=BEGINNING),
+        Progress(task_id="TASK", phase="\x00", note="", at=BEGINNING),
+        Result(task_id="TASK", status=TaskStatus.DONE, at=BEGINNING, reason="\x00"),
+    ],
+    ids=lambda poison: type(poison).__name__,
+)
+async def test_a_message_that_cannot_be_written_is_dropped_alone(
+    world: World, machines: list[Machine], poison: Up
+) -> None:
+    wire = await linked(world, machines[0])
+    _, task_id = await task_of(world)
+    others = [await linked(world, machine) for machine in machines[1:]]
+    if not isinstance(poison, Report):
+        poison = msgspec.structs.replace(poison, task_id=task_id)
+    with capture_logs() as logs:
+        for other in others:
+            other.say(result(world))
+        wire.say(poison, result(world, task_id))
+        async with writing(world) as task:
+            for each in (wire, *others):
+                await each.heard(Ack)
+            assert not task.done()
+    dropped = [line for line in logs if line["event"] == "link.message_dropped"]
+    assert len(dropped) <= 1
+    assert await world.value("select status from node_tasks where id = $1", task_id) == "failed"
+    for each in (wire, *others):
+        await each.hang_up()
+
+
+async def test_a_message_that_lost_a_race_is_written_after_a_pause_and_not_called_dropped(
+    world: World, machines: list[Machine]
+) -> None:
+    wire = await linked(world, machines[0])
+    await plant_fault(world, "crowd", "update on nodes", "40P01", 3)
+    stranger = Environment(allocation_id="alloc_stranger", state=EnvironmentState.RUNNING, boot=1)
+
+    async def is_written() -> bool:
+        return list(await world.value(UNKNOWN, machines[0].id)) == ["alloc_stranger"]
+
+    with capture_logs() as logs:
+        async with writing(world):
+            wire.say(Report(environments=[stranger], at=world.clock.now()))
+            await eventually(is_written)
+    assert [line for line in logs if line["event"] == "link.message_dropped"] == []
+    shown = (await world.operator.http.get(f"/api/v1/admin/nodes/{machines[0].id}")).json()
+    assert shown["unknown_environments"] == ["alloc_stranger"]
+    await wire.hang_up()
+
+
+async def test_acknowledgements_do_not_wait_for_each_other(world: World, machines: list[Machine]) -> None:
+    *stuck, healthy = [await linked(world, machine) for machine in machines]
+    for wire in stuck:
+        wire.is_stuck = True
+        wire.say(result(world))
+    await asyncio.sleep(0)
+    healthy.say(result(world))
+    async with writing(world):
+        async with asyncio.timeout(4):  # less than one of them is waited for
+            await healthy.heard(Ack)
+        for wire in stuck:
+            await wire.ended()
+            assert wire.closed == (4408, "does not take what is sent")
+    await healthy.hang_up()
+
+
+async def test_a_link_that_is_not_read_because_the_writer_is_behind_is_not_silent(
+    world: World, machines: list[Machine]
+) -> None:
+    silent, blocked = await linked(world, machines[0]), await linked(world, machines[1])
+    beyond = encode(Progress(task_id="t", phase="p", note="", at=world.clock.now()))
+    blocked.say(*[beyond] * (UNWRITTEN + 1))
+
+    async def is_full() -> bool:
+        return any(link.is_waiting for link in world.services.links._links.values())
+
+    await eventually(is_full)
+    world.clock.advance(minutes=1)
+    sweep = asyncio.ensure_future(world.services.links.sweep())
+    await silent.ended()
+    assert (silent.closed, blocked.closed) == ((4408, "silent"), None)
+    sweep.cancel()
+    await asyncio.gather(sweep, return_exceptions=True)
+    assert blocked.running
+    blocked.running.cancel()
+    await asyncio.gather(blocked.running, return_exceptions=True)
