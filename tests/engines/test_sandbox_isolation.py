@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuaas.core.settings import default_data_folder
+from gpuaas.main.agent import platform_folders
 from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, ignore, keys, sandbox, spec
 from tests.engines.openssh import OpenSsh
 
@@ -204,3 +206,12 @@ async def test_two_engines_on_one_machine_do_not_meet(
         await other.engine.remove(allocation_id, ignore)
     assert [one.state for one in await root_bench.engine.observe() if one.allocation_id == allocation_id] == ["running"]
     await root_bench.engine.remove(allocation_id, ignore)
+
+
+def test_an_agent_hides_its_folder_and_the_platform_around_it_but_no_stranger(tmp_path: Path) -> None:
+    folder = tmp_path / "agent"
+    assert platform_folders(folder) == (folder,)
+    (tmp_path / "master.key").touch()
+    assert platform_folders(folder) == (folder, tmp_path)
+    default = default_data_folder()
+    assert platform_folders(default / "agent") == (default / "agent", default)

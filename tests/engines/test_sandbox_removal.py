@@ -3,16 +3,21 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import Iterator
+import subprocess
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import processes
+from gpuaas.engines.sandbox import commands, processes
+from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.records import Record, Records, Remains
+from gpuaas.engines.sandbox.removals import Removals
+from gpuaas.engines.sandbox.site import Site
 from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
-from tests.engines.benches import Key, SandboxBench, ignore, keys, spec
+from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
 
 
 @contextlib.contextmanager
@@ -104,3 +109,87 @@ async def test_a_process_seen_inside_is_looked_for_by_every_later_try(real: Sand
         await child.wait()
     assert failed(await real.engine.remove(allocation_id, ignore)) == set()
     assert not folder.exists()
+
+
+@contextlib.asynccontextmanager
+async def machine_beyond() -> AsyncIterator[str]:
+    """The address of another machine, in a namespace of the test's own, that takes connections and never reads."""
+    tag = f"r{os.getpid()}"
+    await commands.run("ip", "netns", "add", tag)
+    try:
+        for line in (
+            f"link add {tag} type veth peer name eth0 netns {tag}",
+            f"addr add 198.51.100.5/30 dev {tag}",
+            f"link set {tag} up",
+            f"-n {tag} addr add 198.51.100.6/30 dev eth0",
+            f"-n {tag} link set eth0 up",
+        ):
+            await commands.run("ip", *line.split())
+        Path(f"/proc/sys/net/ipv4/conf/{tag}/forwarding").write_text("1")
+        code = "import socket; s = socket.create_server(('0.0.0.0', 80)); print(flush=True); c = s.accept(); input()"
+        server = await asyncio.create_subprocess_exec(
+            *("ip", "netns", "exec", tag, "python3", "-c", code), stdin=PIPE, stdout=PIPE
+        )
+        assert server.stdout is not None
+        await server.stdout.readline()
+        try:
+            yield "198.51.100.6"
+        finally:
+            server.kill()
+            await server.communicate()
+    finally:
+        await commands.attempt("ip", "link", "del", tag)
+        await commands.run("ip", "netns", "del", tag)
+
+
+@pytest.mark.parametrize("sent", [0, 1 << 26], ids=["idle", "in the middle of a transfer"])
+async def test_a_connection_that_a_person_left_open_does_not_hold_the_removal(
+    root_bench: SandboxBench, allocation_id: str, sent: int
+) -> None:
+    ada = Key()
+    made = await root_bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    async with machine_beyond() as address:
+        way = await root_bench.log_in(made, ada)
+        assert isinstance(way, SshWay)
+        code = (
+            f"import socket, time; s = socket.create_connection(('{address}', 80)); s.settimeout(1)\n"
+            "print(flush=True)\n"
+            f"try: s.sendall(bytes({sent}))\nexcept TimeoutError: pass\nprint(flush=True); time.sleep(1000)"
+        )
+        process = await way.connection.create_process(f'python3 -c "{code}"')
+        async with asyncio.timeout(15):
+            for _ in range(2):
+                assert await process.stdout.readline() == "\n"
+        items = await root_bench.engine.remove(allocation_id, ignore)
+        assert failed(items) == set(), items
+        await way.ended()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
+    try:
+        yield tmp_path
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+async def test_a_disk_that_its_person_filled_can_be_removed_and_is_remembered_as_soon_as_there_is_room(
+    small_disk: Path,
+) -> None:
+    site = Site(small_disk)
+    site.open()
+    records = Records(site.environments)
+    removals = Removals(site, Boots(site, spare=0, spare_networks=0, hide=()), records)
+    (records.folder("a") / "disk").mkdir(parents=True)
+    with pytest.raises(OSError, match="No space"):
+        (records.folder("a") / "disk" / "big").write_bytes(bytes(1 << 20))
+    remains = removals.begin("a", pid=None, index=3, port=None)
+    assert records.read("a") is None
+    assert failed(await removals.clean("a", remains)) == set()
+    assert records.read("a") == remains
+    assert removals.keep("a").ok
+    assert (await removals.finish("a")).ok
+    site.close()

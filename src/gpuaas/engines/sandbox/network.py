@@ -12,14 +12,13 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import commands
+from gpuaas.engines.sandbox import commands, flows
 
 SHARED_SPACE = IPv4Network("100.64.0.0/10")  # set aside for translation inside a provider; nobody's own network
 BLOCK_PREFIX = 21
 LIMIT = 512  # networks of four addresses in a block
 NAMESPACES = Path("/run/netns")
 INTERFACES = Path("/sys/class/net")
-CONNTRACK = Path("/proc/net/nf_conntrack")
 
 RULES = """
 table inet gpuaas_{tag} {{}}
@@ -137,6 +136,7 @@ class Networks:
         if task is not None:
             await asyncio.gather(task, return_exceptions=True)
         await self._delete({index})
+        flows.end(str(self.address(index)))
 
     async def _delete(self, indexes: set[int]) -> None:
         self._ready -= indexes

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from gpuaas.engines.sandbox import processes
-from gpuaas.engines.sandbox.network import CONNTRACK
+from gpuaas.engines.sandbox import flows, processes
 from gpuaas.wire.environments import ProofItem
 
 LISTENING = "0A"
@@ -46,12 +45,12 @@ def port_residue(port: int | None) -> ProofItem:
 
 
 def network_residue(residue: list[str], address: str) -> ProofItem:
-    flows = [line for line in _lines(CONNTRACK) if f"src={address} " in line]
-    live = [line for line in flows if "ESTABLISHED" in line]
+    found = flows.of(address)
+    live = [line for line in found if "ESTABLISHED" in line]
     return item(
         "network",
         residue + [f"live flow of {address}" for _ in live],
-        f"no namespace, no interface, no live flow of {address} ({len(flows)} closing)",
+        f"no namespace, no interface, no live flow of {address} ({len(found)} closing)",
     )
 
 
