@@ -30,6 +30,13 @@ def folder_or_default(folder: Path | None) -> Path:
     return folder or default_data_folder() / "agent"
 
 
+def platform_folders(folder: Path) -> tuple[Path, ...]:
+    """What people inside must not see, should it lie in a folder of the machine that they share."""
+    data = folder.absolute().parent
+    is_platform = data == default_data_folder() or any((data / name).exists() for name in ("master.key", "up.lock"))
+    return (folder, data) if is_platform else (folder,)
+
+
 def sandbox(
     folder: Path, *, gpus: int, ssh_host: str | None = None, bind: str = "127.0.0.1", ports: range = PORTS
 ) -> SandboxEngine:
@@ -42,6 +49,7 @@ def sandbox(
         ports=ports,
         simulated_gpus=gpus,
         spare_networks=gpus,
+        hide=platform_folders(folder),
     )
 
 
