@@ -47,7 +47,8 @@ class Child:
         return self._quick_ends >= MOST_QUICK_ENDS or (self._task is not None and self._task.done())
 
     def last_words(self) -> tuple[str, ...]:
-        return tuple(line for line in self.log.read_text(errors="replace").splitlines() if line.strip())[-LAST_WORDS:]
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        return tuple(line for line in text.splitlines() if line.strip())[-LAST_WORDS:]
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
