@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import subprocess
 from ipaddress import IPv4Network
 from pathlib import Path
 
@@ -25,6 +26,16 @@ async def test_a_process_that_stayed_is_seen() -> None:
     await processes.end(child.pid)
     await child.wait()
     assert proofs.process_residue(set(), seen).ok
+
+
+def test_a_process_that_ended_and_was_not_collected_is_no_residue() -> None:
+    with subprocess.Popen(["sleep", "1000"]) as child:
+        seen = [(child.pid, processes.born(child.pid))]
+        assert not proofs.process_residue(set(), seen).ok
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert processes.born(child.pid) == seen[0][1], "its number is not free yet"
+        assert proofs.process_residue(set(), seen).ok
 
 
 @needs_root

@@ -30,6 +30,11 @@ def status(pid: int) -> dict[str, str]:
     return {name: value.strip() for name, value in pairs}
 
 
+def has_ended(pid: int) -> bool:
+    """Also when nobody has collected it yet: it holds nothing any more."""
+    return status(pid).get("State", "Z").startswith("Z")
+
+
 def parent(pid: int) -> int:
     return int(status(pid).get("PPid", "0"))
 
@@ -84,7 +89,7 @@ def descendants(pid: int) -> list[int]:
 
 async def end_descendants(pid: int) -> None:
     """Until none is left: those that fork meanwhile are met in the next round."""
-    while left := [child for child in descendants(pid) if not status(child).get("State", "Z").startswith("Z")]:
+    while left := [child for child in descendants(pid) if not has_ended(child)]:
         for child in left:
             await end(child, lambda child: child in descendants(pid))
 

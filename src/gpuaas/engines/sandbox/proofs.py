@@ -15,7 +15,7 @@ def item(name: str, residue: list[str], looked: str) -> ProofItem:
 
 def process_residue(uids: set[int], seen: list[tuple[int, str]]) -> ProofItem:
     """By uid where it is the environment's own, and by name for those that were seen to live in it."""
-    left = {pid for pid, birth in seen if birth and processes.born(pid) == birth}
+    left = {pid for pid, birth in seen if birth and processes.born(pid) == birth and not processes.has_ended(pid)}
     left |= set(processes.of_uids(uids)) if uids else set()
     looked = f"none with uid {_words(uids)}; " if uids else ""
     return item("processes", [str(pid) for pid in sorted(left)], f"{looked}all {len(seen)} seen inside have ended")
