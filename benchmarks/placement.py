@@ -111,8 +111,8 @@ class Recorder:
 class Bench:
     """The service as the API calls it, and the one statement at its heart."""
 
-    def __init__(self, stage: Stage, api: Database, worker: Database, pool: Any) -> None:
-        self._stage, self._api, self._worker, self._pool = stage, api, worker, pool
+    def __init__(self, stage: Stage, api: Database, worker: Database) -> None:
+        self._stage, self._api, self._worker = stage, api, worker
         self._clock = SystemClock()
         self._ids = Ids(self._clock)
         self._index = Index(worker, Hints("index"), SystemClock())
@@ -128,7 +128,7 @@ class Bench:
         stack.push_async_callback(api.close)
         worker = await connect(stage.dsn, DbRole.WORKER, hints=hints, size=CLIENTS)
         stack.push_async_callback(worker.close)
-        bench = cls(stage, api, worker, worker.pool)
+        bench = cls(stage, api, worker)
         await bench.reset()
         await bench._learn_statement()
         return bench
@@ -194,8 +194,8 @@ class Bench:
             else arg
             for arg in args
         ]
-        async with self._pool.acquire() as connection:
-            row = await connection.fetchrow(sql, *changed)
+        async with self._worker.read() as tx:
+            row = await tx.connection.fetchrow(sql, *changed)
         if row is None:
             raise CannotMeasureError("the bare statement made nothing")
 
