@@ -13,7 +13,7 @@ from tests.isolation.machines import Machine, encode
 from tests.world import World
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 URL = "http://127.0.0.1:8080"
 decoder: msgspec.msgpack.Decoder[Down] = msgspec.msgpack.Decoder(Down)
 FAULT = """
