@@ -177,7 +177,7 @@ async def test_hostile_files_are_removed_all_the_same(bench: SandboxBench) -> No
     script = f"""
         ln -s {victim} link; ln -s / /tmp/root; mkdir closed; touch closed/file; chmod 000 closed
         mkdir ro; touch ro/file; chmod 500 ro
-        python3 -c 'import sys
+        python3 -c 'import os
 for _ in range(3000):
     os.mkdir("d"); os.chdir("d")'
     """
