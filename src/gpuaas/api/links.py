@@ -61,7 +61,7 @@ class Links:
         origins: frozenset[str],
     ) -> None:
         self._db, self._clock, self._signer, self._points = db, clock, signer, points
-        self._replica_id, self._origins = replica_id, origins
+        self._replica_id, self._origins = replica_id, list(origins)
         self._links: dict[str, Link] = {}
         self._waiting: set[str] = set()
         self._wake = asyncio.Event()
@@ -140,9 +140,10 @@ class Links:
         if node.public_key is None or node.intent is Intent.RETIRED:
             raise LinkRefused("not enrolled, or retired")
         key = Ed25519PublicKey.from_public_bytes(node.public_key)
-        for origin in self._origins:
+        for origin in list(self._origins):
             with suppress(InvalidSignature):
                 key.verify(hello.proof, link_proof(nonce, hello.node_id, origin))
+                self._origins.sort(key=lambda each: each != origin)  # most dial the same; a wrong guess costs 0.1 ms
                 return
         raise LinkRefused("the proof does not hold")
 
