@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ AWAY = (
     asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
     asyncpg.QueryCanceledError,
+    asyncpg.InternalClientError,  # the driver's own confusion over a connection that was cut between two statements
 )
 # What two transactions that stood in each other's way raise; run again, each would pass.
 RERUN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
@@ -134,11 +135,16 @@ class Database:
             if isinstance(error, asyncio.CancelledError):
                 tx.connection.terminate()  # whoever cancelled may not let us wait for a rollback; the server does it
             else:
-                with suppress(*AWAY):
-                    await tx.connection.execute("rollback")
+                await self._undo(tx.connection)
         finally:
             self.pool.give(tx.connection)
             self._ended(tx, committed=False)
+
+    async def _undo(self, connection: Connection) -> None:
+        try:
+            await connection.execute("rollback")
+        except AWAY:
+            connection.terminate()
 
     def _ended(self, tx: Tx, *, committed: bool) -> None:
         for callback in tx.on_end:
