@@ -34,7 +34,7 @@ class LitestarSocket:
             raise ConnectionResetError("the node's link is gone") from error
 
     async def close(self, code: int, reason: str) -> None:
-        with suppress(RuntimeError):
+        with suppress(RuntimeError, WebSocketDisconnect):  # gone already
             await self._socket.close(code=code, reason=reason)
 
 
