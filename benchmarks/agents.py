@@ -174,6 +174,7 @@ class Crowd:
         self._chance, self._failures = random.Random(seed), dict.fromkeys((node.id for node in nodes), 0)
         self._verifier = Ed25519PublicKey.from_public_bytes(verifier) if verifier else None
         self._dialling: set[asyncio.Task[None]] = set()
+        self._redialling: set[str] = set()
 
     @property
     def welcomed(self) -> int:
@@ -228,7 +229,9 @@ class Crowd:
             self.on_pong(agent)
 
     def on_lost(self, agent: Agent) -> None:
-        if self.reconnects and not agent.silent and self.agents.get(agent.node.id) is agent:
+        is_current = self.agents.get(agent.node.id) is agent and agent.node.id not in self._redialling
+        if self.reconnects and not agent.silent and is_current:
+            self._redialling.add(agent.node.id)
             task = asyncio.get_running_loop().create_task(self._redial(agent.node))
             self._dialling.add(task)
             task.add_done_callback(self._dialling.discard)
@@ -241,6 +244,7 @@ class Crowd:
             await asyncio.sleep(min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**doublings) * self._chance.random())
             with suppress(OSError):
                 await self._dial(node)
+                self._redialling.discard(node.id)
                 return
 
     async def beat(self) -> None:
