@@ -2,7 +2,7 @@
 # Brings a fresh Debian machine to where the make targets work; does nothing, quickly, when all is there.
 #   tools/setup.sh            Python packages in .venv
 #   tools/setup.sh system     the Debian packages that nodes and tests need, then the same
-#   tools/setup.sh bench      the same with what the benchmarks are compared with
+#   tools/setup.sh bench      the same with what the benchmarks measure with and are compared with
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" # where ip and nft live; an ordinary user's PATH often lacks it
@@ -25,11 +25,12 @@ usable_python() { # the first Python that is new enough and can make a virtual e
     return 1
 }
 
-missing_packages() { # $1: system or nothing; prints the Debian packages that are not there
+missing_packages() { # $1: system, bench or nothing; prints the Debian packages that are not there
     usable_python >/dev/null || [[ -x .venv/bin/python ]] || printf 'python3 python3-venv '
-    [[ $1 == system ]] || return 0
-    local probe
-    for probe in ip:iproute2 nft:nftables ps:procps rsync:rsync ssh:openssh-client unshare:util-linux; do
+    [[ -n $1 ]] || return 0
+    local probe probes=(ip:iproute2 nft:nftables ps:procps rsync:rsync ssh:openssh-client unshare:util-linux)
+    if [[ $1 == bench ]]; then probes+=(wrk:wrk munged:munge slurmctld:slurmctld slurmd:slurmd salloc:slurm-client); fi
+    for probe in "${probes[@]}"; do
         command -v "${probe%%:*}" >/dev/null || printf '%s ' "${probe##*:}"
     done
     [[ -x /usr/lib/openssh/sftp-server ]] || printf 'openssh-sftp-server '
