@@ -1,7 +1,9 @@
 """The journal: what it keeps, and that a damaged one is never taken for a whole or an empty one."""
 
 import asyncio
+import contextlib
 import random
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,16 @@ from tests.agent.world import NODE_ID, SIGNER, ensure, remove, world_in
 
 PINNED = Pinned(NODE_ID, (SIGNER.verifier,))
 CUTS = 40
+TO_FORMAT_1 = """
+create table allocations (
+    allocation_id text primary key, highest_seq integer not null, removed_at text
+) strict, without rowid;
+insert into allocations select allocation_id, highest_seq, removed_at
+    from lanes left join removals using (allocation_id);
+drop table lanes;
+drop table removals;
+pragma user_version = 1;
+"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +48,7 @@ def recall(opened: Journal) -> Remembered:
         tuple(unfinished),
         tuple(answered),
         sum(len(opened.phases(id)) for id in (*unfinished, *answered)),
-        tuple(opened.standing(f"alloc_{n}") for n in range(30)),
+        tuple(opened.standing(f"alloc_{n}", "environment") for n in range(30)),
     )
 
 
@@ -68,6 +80,28 @@ def fresh(folder: Path) -> Journal:
     folder.mkdir(exist_ok=True)
     journal.create(folder / journal.FILE, PINNED)
     return Journal.open(folder / journal.FILE, NoPoints())
+
+
+def test_lanes_of_an_allocation_count_apart_and_a_removal_ends_all_of_them(tmp_path: Path) -> None:
+    opened = fresh(tmp_path)
+    accept(opened, "t", "alloc_0", 4)
+    assert opened.standing("alloc_0", "environment") == Standing(4, is_removed=False)
+    assert opened.standing("alloc_0", "keys") == Standing(0, is_removed=False)
+    accept(opened, "r", "alloc_0", 5, is_removal=True)
+    assert opened.standing("alloc_0", "keys").is_removed
+
+
+def test_a_journal_from_before_there_were_lanes_is_read_on(tmp_path: Path) -> None:
+    path = tmp_path / journal.FILE
+    first = fresh(tmp_path)
+    history = write_history(first)
+    first.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(TO_FORMAT_1)
+    for _ in range(2):
+        again = Journal.open(path, NoPoints())
+        assert recall(again) == history[-1]
+        again.close()
 
 
 def test_a_journal_closed_and_opened_says_the_same(tmp_path: Path) -> None:

@@ -294,7 +294,7 @@ async def test_an_acknowledged_result_is_forgotten_and_one_never_given_is_kept(w
         await world.server.result("t2", nth=2)  # so the acknowledgement before it was heard
     journal = world.journal()
     assert [result.task_id for result in journal.results()] == ["t2"]
-    assert journal.standing("alloc_a").highest_seq == 1
+    assert journal.standing("alloc_a", "environment").highest_seq == 1
     journal.close()
 
 

@@ -69,6 +69,7 @@ def task(kind: TaskKind, status: str, **fields: Any) -> TaskRow:
         node_id="node_a",
         allocation_id="alloc_a",
         operation_id="op_now",
+        lane="environment",
         seq=1,
         boot=1,
         kind=kind,

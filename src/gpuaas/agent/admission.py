@@ -109,11 +109,11 @@ class Admission:
             return _answer(body.id, TaskStatus.EXPIRED, "the task came after its expiry", now)
         if body.allocation_id is None:
             return None
-        standing = self._journal.standing(body.allocation_id)
+        standing = self._journal.standing(body.allocation_id, body.lane)
         if standing.is_removed and body.kind != TaskKind.REMOVE:
             reason = "the environment was removed and is never made again"
         elif body.seq <= standing.highest_seq:
-            reason = f"task {standing.highest_seq} of this allocation came before"
+            reason = f"task {standing.highest_seq} of this lane came before"
         else:
             return None
         return _answer(body.id, TaskStatus.SUPERSEDED, reason, now)

@@ -20,7 +20,7 @@ from gpuaas.core.points import Points
 from gpuaas.wire.link import Progress, Result, Task, TaskBody, Verifier
 
 FILE = "journal.db"
-FORMAT = 1
+FORMAT = 2
 SEAL_BYTES = 4
 
 SCHEMA = """
@@ -28,9 +28,10 @@ create table node (
     only integer primary key check (only = 1), node_id text not null, verifiers blob not null,
     server_time text, boot_id text, monotonic real
 ) strict;
-create table allocations (
-    allocation_id text primary key, highest_seq integer not null, removed_at text
+create table lanes (
+    allocation_id text not null, lane text not null, highest_seq integer not null, primary key (allocation_id, lane)
 ) strict, without rowid;
+create table removals (allocation_id text primary key, removed_at text not null) strict, without rowid;
 create table tasks (
     position integer primary key, id text not null unique, allocation_id text, kind text not null,
     body blob not null, signer text not null, signature blob not null,
@@ -40,6 +41,17 @@ create table phases (
     position integer primary key, task_id text not null references tasks (id) on delete cascade, progress blob not null
 ) strict;
 create index phases_of_a_task on phases (task_id);
+"""
+
+# Before there were lanes, every task was the environment's.
+FROM_FORMAT_1 = """
+create table lanes (
+    allocation_id text not null, lane text not null, highest_seq integer not null, primary key (allocation_id, lane)
+) strict, without rowid;
+create table removals (allocation_id text primary key, removed_at text not null) strict, without rowid;
+insert into lanes select allocation_id, 'environment', highest_seq from allocations;
+insert into removals select allocation_id, removed_at from allocations where removed_at is not null;
+drop table allocations;
 """
 
 
@@ -64,7 +76,7 @@ class Pinned:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the tasks of one allocation have come on this node."""
+    """How far the tasks of one lane of an allocation have come on this node."""
 
     highest_seq: int
     is_removed: bool
@@ -161,9 +173,13 @@ class Journal:
             )
             if body.allocation_id is not None:
                 self._db.execute(
-                    "insert into allocations values (?1, ?2, ?3) on conflict do update"
-                    " set highest_seq = max(highest_seq, ?2), removed_at = coalesce(removed_at, ?3)",
-                    (body.allocation_id, body.seq, at.isoformat() if is_removal else None),
+                    "insert into lanes values (?1, ?2, ?3) on conflict do update"
+                    " set highest_seq = max(highest_seq, ?3)",
+                    (body.allocation_id, body.lane, body.seq),
+                )
+            if is_removal:
+                self._db.execute(
+                    "insert into removals values (?, ?) on conflict do nothing", (body.allocation_id, at.isoformat())
                 )
 
     def replay(self, task_id: str) -> None:
@@ -205,10 +221,13 @@ class Journal:
         server_time, boot_id, monotonic = row
         return Anchor(datetime.fromisoformat(server_time), boot_id, monotonic) if server_time else None
 
-    def standing(self, allocation_id: str) -> Standing:
-        query = "select highest_seq, removed_at from allocations where allocation_id = ?"
-        row = self._db.execute(query, (allocation_id,)).fetchone()
-        return Standing(row[0], row[1] is not None) if row else Standing(0, is_removed=False)
+    def standing(self, allocation_id: str, lane: str) -> Standing:
+        query = (
+            "select (select highest_seq from lanes where allocation_id = ?1 and lane = ?2),"
+            " exists (select 1 from removals where allocation_id = ?1)"
+        )
+        highest_seq, is_removed = self._db.execute(query, (allocation_id, lane)).fetchone()
+        return Standing(highest_seq or 0, bool(is_removed))
 
     def find(self, task_id: str) -> Entry | None:
         return next(self._entries("id = ?", task_id), None)
@@ -259,10 +278,12 @@ def _trusted(db: sqlite3.Connection, path: Path) -> Pinned:
         db.execute(f"pragma {setting}")
     if path.stat().st_size % db.execute("pragma page_size").fetchone()[0]:
         raise JournalRefusedError(path, "it is cut in the middle of a page")
-    if (found := db.execute("pragma user_version").fetchone()[0]) != FORMAT:
+    if (found := db.execute("pragma user_version").fetchone()[0]) not in (1, FORMAT):
         raise JournalRefusedError(path, f"it is of format {found}, and this agent reads format {FORMAT}")
     if (verdict := db.execute("pragma quick_check").fetchone()[0]) != "ok":
         raise JournalRefusedError(path, f"it is damaged ({verdict})")
+    if found == 1:
+        db.executescript(f"begin immediate; {FROM_FORMAT_1} pragma user_version = {FORMAT}; commit;")
     row = db.execute("select node_id, verifiers from node").fetchone()
     if row is None:
         raise JournalRefusedError(path, "it does not say which node it belongs to")

@@ -236,6 +236,7 @@ class Links:
             id=row.id,
             node_id=row.node_id,
             allocation_id=row.allocation_id,
+            lane=row.lane,
             seq=row.seq,
             boot=row.boot,
             kind=row.kind,

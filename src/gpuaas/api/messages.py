@@ -106,7 +106,7 @@ class Messages:
         results = [(link.node_id, result) for link, result in wave if isinstance(result, Result)]
         for ended in await tasks.end_all(tx, results):
             if ended.allocation_id:
-                tx.hint(ALLOCATIONS, ended.allocation_id)
+                tx.hint(topic_of(ended.lane), ended.allocation_id)
         for link, message in wave:
             if isinstance(message, Report) and self._is_current(link):  # an older link's view is over
                 findings = await drift.apply(tx, link.node_id, message, ids=self._ids, now=self._clock.now())
@@ -131,6 +131,11 @@ class Messages:
             await self._cut(link)
         else:
             self._points.reach("link:after acknowledgement")
+
+
+def topic_of(lane: str) -> str:
+    """Who waits for tasks of this lane."""
+    return ALLOCATIONS if lane == tasks.ENVIRONMENT else lane.partition(":")[0]
 
 
 def waves(batch: list[Written]) -> list[list[Written]]:

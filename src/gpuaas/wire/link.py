@@ -64,7 +64,8 @@ class TaskBody(Struct, frozen=True, kw_only=True):
     id: str
     node_id: str
     allocation_id: str | None
-    seq: int  # rises per allocation; an older one is answered `superseded`
+    lane: str = "environment"  # what of the allocation it is about: tasks of a lane follow each other
+    seq: int  # rises per allocation; an older one of the same lane is answered `superseded`
     boot: int
     kind: str
     wants: msgspec.Raw

@@ -179,6 +179,7 @@ class AllocationWorker:
             boot=row.boot,
             kind=kind,
             wants=await wants(tx, row, kind),
+            supersedes=(store.KEYS,),  # an environment is made with its keys
         )
         await tasks.queue(tx, task, version=row.version, now=now)
 

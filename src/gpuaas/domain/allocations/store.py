@@ -18,6 +18,9 @@ from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
 from gpuaas.wire.link import TaskKind
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
+OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
+KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
+SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
 
 
 class AllocationRow(Struct, frozen=True, kw_only=True):
@@ -163,6 +166,8 @@ async def move(
     if moved is None:
         raise StaleWrite("allocation")
     tx.hint(ALLOCATIONS, row.id)
+    if to in SETTLED:
+        tx.hint(OVERLAYS, row.id)
     tx.hint(EVENTS, row.project_id)
     tx.hint(OUTBOX, "")
     return moved
@@ -219,7 +224,8 @@ SEEN = """
 """
 LOOK = """
     select to_jsonb(a) as row,
-        (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id order by seq desc limit 1) as task,
+        (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id and t.lane = 'environment'
+            order by seq desc limit 1) as task,
         array(select kind || ' ' || ref from holds where allocation_id = a.id order by 1) as holds,
         (select count(*) from node_tasks t where t.allocation_id = a.id and t.operation_id = a.operation_id
             and t.kind = $2) as attempts,

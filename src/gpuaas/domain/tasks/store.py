@@ -13,6 +13,7 @@ from gpuaas.wire.allocations import NodeTask
 from gpuaas.wire.link import LogLines, Progress, Result, TaskKind
 
 TASKS = "node_tasks"  # the topic; its row ids are node ids
+ENVIRONMENT = "environment"  # the lane of the environment itself; others are a topic, and what of it behind a colon
 LOG_LINES_KEPT = 2000  # per task
 
 
@@ -21,6 +22,7 @@ class TaskRow(Struct, frozen=True, kw_only=True):
     node_id: str
     allocation_id: str | None
     operation_id: str | None
+    lane: str
     seq: int
     boot: int
     kind: TaskKind
@@ -46,21 +48,25 @@ class NewTask(Struct, frozen=True, kw_only=True):
     boot: int
     kind: TaskKind
     wants: Struct
+    lane: str = ENVIRONMENT
+    supersedes: tuple[str, ...] = ()  # further lanes whose open tasks are pointless with this one
 
 
 class EndedTask(Struct, frozen=True):
     id: str
     allocation_id: str | None
+    lane: str
 
 
 async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
-    """The newest task of an allocation is the wanted one: older open ones are superseded with it.
+    """The newest task of a lane is the wanted one: older open ones are superseded with it. A removal ends every lane.
 
     `version` is the allocation's as the task was decided on; if it has moved since, the task is not wanted any more.
     """
     fields = (task.id, task.node_id, task.allocation_id, task.operation_id, task.boot, task.kind.value)
+    lanes = None if task.kind is TaskKind.REMOVE else [task.lane, *task.supersedes]
     try:
-        queued = await tx.run(QUEUE, *fields, to_builtins(task.wants), now, version)
+        queued = await tx.run(QUEUE, *fields, to_builtins(task.wants), now, version, task.lane, lanes)
     except asyncpg.UniqueViolationError as error:
         raise Raced("Another pass queued a task for this allocation.") from error
     if not queued:
@@ -68,8 +74,8 @@ async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
     tx.hint(TASKS, task.node_id)
 
 
-async def latest(tx: Tx, allocation_id: str) -> TaskRow | None:
-    return await tx.maybe(TaskRow, LATEST, allocation_id)
+async def latest(tx: Tx, allocation_id: str, lane: str = ENVIRONMENT) -> TaskRow | None:
+    return await tx.maybe(TaskRow, LATEST, allocation_id, lane)
 
 
 async def of_allocation(tx: Tx, allocation_id: str) -> list[NodeTask]:
@@ -139,14 +145,14 @@ async def add_logs(tx: Tx, node_id: str, logs: LogLines) -> None:
 QUEUE = """
     with superseded as (
         update node_tasks set status = 'superseded', ended_at = $8
-        where allocation_id = $3 and status in ('queued', 'sent')
+        where allocation_id = $3 and status in ('queued', 'sent') and ($11::text[] is null or lane = any ($11))
     )
-    insert into node_tasks (id, node_id, allocation_id, operation_id, boot, kind, wants, status, created_at, seq)
-    select $1, $2, $3, $4, $5, $6, $7, 'queued', $8,
+    insert into node_tasks (id, node_id, allocation_id, operation_id, boot, kind, wants, status, created_at, lane, seq)
+    select $1, $2, $3, $4, $5, $6, $7, 'queued', $8, $10,
         coalesce((select max(seq) from node_tasks where allocation_id = $3), 0) + 1
     where exists (select from allocations where id = $3 and version = $9)
 """
-LATEST = "select * from node_tasks where allocation_id = $1 order by seq desc limit 1"
+LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"
 TAKE_QUEUED = """
     with taken as (
         update node_tasks set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
@@ -171,7 +177,8 @@ END = """
     set status = r.status, reason = r.reason, detail = r.detail, result = r.result, ended_at = r.at
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::timestamptz[])
         as r (id, node_id, status, reason, detail, result, at)
-    where t.id = r.id and t.node_id = r.node_id and t.status in ('queued', 'sent') returning t.id, t.allocation_id
+    where t.id = r.id and t.node_id = r.node_id and t.status in ('queued', 'sent')
+    returning t.id, t.allocation_id, t.lane
 """
 TELL = """
     insert into timeline_entries
