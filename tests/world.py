@@ -17,9 +17,8 @@ from argon2 import PasswordHasher
 from litestar import Litestar
 from msgspec import convert
 
-from gpuaas.api.app import create_litestar
+from gpuaas.api.app import create_app, create_litestar
 from gpuaas.api.services import Services
-from gpuaas.api.unit import UnitMiddleware
 from gpuaas.core.clock import Clock
 from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import Settings
@@ -89,7 +88,7 @@ class World:
         self.services, self.background, self.dsn = services, background, dsn
         self._routes = SPARE.pop() if SPARE else create_litestar(services)
         self._routes.state.services = services
-        self.app, self.db = UnitMiddleware(self._routes, services), services.worker_db
+        self.app, self.db = create_app(services, self._routes), services.worker_db
         self.nodes = Nodes(self)
         self.stranger = self.client()
         self.people: dict[str, Person] = {}

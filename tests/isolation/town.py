@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
 
 import asyncpg
 from litestar.types import ASGIApp
 
-from gpuaas.api.unit import UnitMiddleware
+from gpuaas.api.app import create_app
 from gpuaas.domain.identity.callers import Caller, Placed
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.wire.identity import Role
@@ -73,7 +72,7 @@ class Town:
 
     @property
     def app(self) -> ASGIApp:
-        return cast("ASGIApp", self.world.app)
+        return self.world.app
 
     def own(self, part: Part, noun: str) -> str:
         """The part's, or for parts with none Ada's; the first of what is only counted."""
@@ -147,7 +146,7 @@ def checks_off(town: Town) -> Iterator[ASGIApp]:
     routes, services = town.world._routes, town.world.services
     routes.state.services = replace(services, caller_type=Unchecked)
     try:
-        yield cast("ASGIApp", UnitMiddleware(routes, routes.state.services))
+        yield create_app(routes.state.services, routes)
     finally:
         routes.state.services = services
 

@@ -1,9 +1,7 @@
 """The one place where routes, dependencies and refusals are put together."""
 
-import asyncpg
 from litestar import Litestar, MediaType, Response, Router, get
 from litestar.datastructures import State
-from litestar.exceptions import HTTPException
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp
@@ -24,24 +22,18 @@ from gpuaas.api import (
 )
 from gpuaas.api.contract import contract
 from gpuaas.api.deps import DEPENDENCIES, AnyRequest
-from gpuaas.api.problems import on_bug, on_database_away, on_fenced, on_http_exception, on_problem, on_raced
+from gpuaas.api.direct import DIRECT
 from gpuaas.api.services import Services
-from gpuaas.api.unit import Replay, UnitMiddleware
-from gpuaas.core.db import AWAY, RERUN
-from gpuaas.core.errors import Problem
+from gpuaas.api.unit import Unit, UnitMiddleware
 
 VERSION = "1"
 NOUNS = (auth, projects, ssh_keys, skus, allocations, operations, stream, admin_nodes, admin_allocations, admin_workers)
 
 
-def on_replay(_request: AnyRequest, replay: Replay) -> Response[bytes]:
-    """The answer given the first time, to the byte."""
-    return Response(
-        replay.stored.body,
-        status_code=replay.stored.status,
-        media_type=MediaType.JSON,
-        headers={"Idempotency-Replayed": "true"},
-    )
+def on_error(request: AnyRequest, error: Exception) -> Response[bytes]:
+    """The request's unit of work knows what to make of it."""
+    unit: Unit = request.scope["state"]["unit"]
+    return unit.refuse(error).response()
 
 
 @get("/openapi.json", include_in_schema=False)
@@ -83,15 +75,7 @@ def create_litestar(services: Services) -> Litestar:
     return Litestar(
         routes(),
         dependencies=DEPENDENCIES,
-        exception_handlers={
-            Problem: on_problem,
-            HTTPException: on_http_exception,
-            Replay: on_replay,
-            Exception: on_bug,
-            asyncpg.InsufficientPrivilegeError: on_fenced,
-            **dict.fromkeys(RERUN, on_raced),
-            **dict.fromkeys(AWAY, on_database_away),
-        },
+        exception_handlers={Exception: on_error},
         openapi_config=None,
         state=State({"services": services}),
         logging_config=None,  # core/logs.py
@@ -110,5 +94,5 @@ def create_health_app(services: Services) -> ASGIApp:
     )
 
 
-def create_app(services: Services) -> ASGIApp:
-    return UnitMiddleware(create_litestar(services), services)
+def create_app(services: Services, litestar: Litestar | None = None) -> ASGIApp:
+    return UnitMiddleware(litestar or create_litestar(services), services, DIRECT)

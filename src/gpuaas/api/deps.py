@@ -35,10 +35,13 @@ class Context:
         return self.services.ids
 
 
+async def context_of(unit: Unit) -> Context:
+    tx, caller = await unit.enter()
+    return Context(tx, caller, unit.services.clock.now(), unit.services)
+
+
 async def provide_context(request: AnyRequest) -> Context:
-    services: Services = request.app.state.services
-    tx, caller = await provide_unit(request).enter()
-    return Context(tx, caller, services.clock.now(), services)
+    return await context_of(provide_unit(request))
 
 
 def provide_unit(request: AnyRequest) -> Unit:

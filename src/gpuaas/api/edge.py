@@ -2,14 +2,14 @@
 
 import json
 import re
+from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
-from litestar.types import HTTPScope, Receive, Send
+from litestar.types import HTTPScope, Receive
 
-from gpuaas.api.problems import UnsupportedMediaType, send_problem
+from gpuaas.api.problems import UnsupportedMediaType
 from gpuaas.core.errors import BodyTooLarge, Problem, TokenMissing, ValidationError
-from gpuaas.core.ids import Ids
 
 BODY_LIMIT = 1 << 20
 TARGET_LIMIT = 2000
@@ -20,6 +20,7 @@ COOKIE = "gpuaas_session"
 CSRF_HEADER = b"x-gpuaas-request"
 KEY_HEADER = b"x-idempotency-key"
 PROJECT_HEADER = b"x-project-id"
+Headers = Mapping[bytes, bytes]
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN_CORRELATION = re.compile(rb"[A-Za-z0-9_.-]{1,64}")
 KEY = re.compile(rb"[!-~]{1,%d}" % KEY_LIMIT)
@@ -35,39 +36,28 @@ class CsrfRefused(Problem):
         )
 
 
-class Edge:
-    def __init__(self, ids: Ids) -> None:
-        self._ids = ids
+def correlation_of(headers: Headers) -> str | None:
+    """The caller's own id if it is a plain one, so that both logs can be read side by side."""
+    given = headers.get(b"x-correlation-id")
+    return given.decode() if given and OWN_CORRELATION.fullmatch(given) else None
 
-    def correlate(self, scope: HTTPScope) -> str:
-        """The caller's own id if it is a plain one, so that both logs can be read side by side."""
-        given = dict(scope["headers"]).get(b"x-correlation-id", b"")
-        return given.decode() if OWN_CORRELATION.fullmatch(given) else self._ids.new("req")
 
-    async def read(self, scope: HTTPScope, receive: Receive, send: Send) -> bytes | None:
-        """The body; or None when the request was refused here."""
-        problem: Problem | None = None
-        body = bytearray()
-        try:
-            check_target(scope)
-            check_key(scope)
-            more = True
-            while more:
-                message = await receive()
-                if message["type"] != "http.request":
-                    return None
-                body += message["body"]
-                more = message["more_body"]
-                if len(body) > BODY_LIMIT:
-                    raise BodyTooLarge("A request body may have 1 MiB at most.")
-            if body:
-                check_body(scope, body)
-        except Problem as refused:
-            problem = refused
-        if problem is None:
-            return bytes(body)
-        await send_problem(send, problem)
-        return None
+async def read_body(scope: HTTPScope, headers: Headers, receive: Receive) -> bytes | None:
+    """What is refused is a Problem; None when the caller has gone."""
+    check_target(scope)
+    check_key(headers)
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message["body"]
+        more = message["more_body"]
+        if len(body) > BODY_LIMIT:
+            raise BodyTooLarge("A request body may have 1 MiB at most.")
+    if body:
+        check_body(headers, body)
+    return body
 
 
 def check_target(scope: HTTPScope) -> None:
@@ -82,16 +72,16 @@ def check_target(scope: HTTPScope) -> None:
         raise ValidationError("An address must be UTF-8. Encode it again.") from error
 
 
-def check_key(scope: HTTPScope) -> None:
-    key = dict(scope["headers"]).get(KEY_HEADER)
+def check_key(headers: Headers) -> None:
+    key = headers.get(KEY_HEADER)
     if key is not None and not KEY.fullmatch(key):
         why = f"1 to {KEY_LIMIT} visible ASCII characters"
         raise ValidationError(f"An idempotency key has {why}. Use a UUID.", errors={"X-Idempotency-Key": why})
 
 
-def check_body(scope: HTTPScope, body: bytearray) -> None:
+def check_body(headers: Headers, body: bytes) -> None:
     """What is not JSON at all is left to the decoder of the route's type, which says where it breaks off."""
-    kind = dict(scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip().lower()
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind != b"application/json":
         raise UnsupportedMediaType
     if b"\x00" in body or b"\\u0000" in body:
@@ -115,9 +105,9 @@ def check_names(pairs: list[tuple[str, object]]) -> None:
         seen.add(name)
 
 
-def token_of(scope: HTTPScope) -> str:
+def token_of(scope: HTTPScope, headers: Headers | None = None) -> str:
     """From the Authorization header; or from the session cookie, if the request provably comes from our own page."""
-    headers = dict(scope["headers"])
+    headers = dict(scope["headers"]) if headers is None else headers
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     if scheme.lower() == b"bearer" and token:
         return token.decode("latin-1").strip()

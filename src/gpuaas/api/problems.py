@@ -3,13 +3,15 @@
 import re
 from typing import Any
 
+import asyncpg
 import msgspec
 import structlog
-from litestar import Request, Response
+from litestar import Request
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.types import Send
 
+from gpuaas.api.replies import Reply
+from gpuaas.core.db import AWAY, RERUN
 from gpuaas.core.errors import InsufficientPermissions, NotFound, Problem, Raced, RateLimitExceeded, ValidationError
 from gpuaas.core.logs import correlation_id
 from gpuaas.wire.common import FieldError, ProblemDocument
@@ -31,6 +33,7 @@ TITLES = {
 }
 MISSING = re.compile(r"Missing required (?P<place>\w+) parameter '(?P<name>[^']+)'")
 AnyRequest = Request[Any, Any, Any]
+log = structlog.get_logger()
 
 
 class RouteNotFound(Problem):
@@ -81,14 +84,8 @@ def document(problem: Problem) -> ProblemDocument:
     )
 
 
-def on_problem(request: AnyRequest, problem: Problem) -> Response[bytes]:
-    """And tell the request's unit of work what it must know of it."""
-    unit = request.scope.get("state", {}).get("unit")
-    if unit is not None:
-        unit.raced = isinstance(problem, Raced)
-        unit.denied = problem if isinstance(problem, InsufficientPermissions) else None
-    body = msgspec.json.encode(document(problem))
-    return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers_of(problem))
+def reply_to(problem: Problem) -> Reply:
+    return Reply(problem.status, msgspec.json.encode(document(problem)), MEDIA_TYPE, headers_of(problem))
 
 
 def headers_of(problem: Problem) -> dict[str, str]:
@@ -104,20 +101,37 @@ def headers_of(problem: Problem) -> dict[str, str]:
             return {}
 
 
-def on_http_exception(request: AnyRequest, error: HTTPException) -> Response[bytes]:
+def refusal(error: Exception, path: str) -> Problem:
+    """What anything that went wrong is to the caller; what they need not know goes to the log."""
+    match error:
+        case Problem():
+            return error
+        case HTTPException(status_code=status) if status < 500:  # noqa: PLR2004
+            return from_litestar(error)
+        case asyncpg.InsufficientPrivilegeError():
+            # The database refused what our own checks let through: nobody was harmed, but a check is missing.
+            log.error("request.fenced", path=path, error=str(error))
+            return InsufficientPermissions("You may not do this. Ask an admin of the project for it.")
+        case _ if isinstance(error, RERUN):
+            log.info("request.deadlocked", path=path, error=repr(error))
+            return Raced("Somebody else was changing the same things. Try again.")
+        case _ if isinstance(error, AWAY):
+            log.warning("request.database_away", path=path, error=repr(error))
+            return DatabaseAway()
+        case _:
+            log.error("request.failed", path=path, exc_info=error)
+            return InternalError()
+
+
+def from_litestar(error: HTTPException) -> Problem:
     """Litestar's own refusals, in our words."""
-    problem: Problem
     if isinstance(error, ValidationException) or error.status_code == 400:  # noqa: PLR2004 - a body that is not JSON
-        problem = from_validation(error)
-    elif error.status_code == 404:  # noqa: PLR2004
-        problem = RouteNotFound("There is nothing at this address. See /api/v1/openapi.json.")
-    elif error.status_code == 405:  # noqa: PLR2004
-        problem = MethodNotAllowed((error.headers or {}).get("allow", ""))
-    elif error.status_code < 500:  # noqa: PLR2004
-        problem = ValidationError(str(error.detail))
-    else:
-        return on_bug(request, error)
-    return on_problem(request, problem)
+        return from_validation(error)
+    if error.status_code == 404:  # noqa: PLR2004
+        return RouteNotFound("There is nothing at this address. See /api/v1/openapi.json.")
+    if error.status_code == 405:  # noqa: PLR2004
+        return MethodNotAllowed((error.headers or {}).get("allow", ""))
+    return ValidationError(str(error.detail))
 
 
 def from_validation(error: HTTPException) -> ValidationError:
@@ -134,28 +148,6 @@ def from_validation(error: HTTPException) -> ValidationError:
     return ValidationError(f"The request is not valid: {field}: {message}.", errors=fields)
 
 
-def on_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
-    structlog.get_logger().exception("request.failed", path=request.scope["path"], exc_info=error)
-    return on_problem(request, InternalError())
-
-
-def on_fenced(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """The database refused what our own checks let through: nobody was harmed, but a check is missing."""
-    structlog.get_logger().error("request.fenced", path=request.scope["path"], error=str(error))
-    return on_problem(request, InsufficientPermissions("You may not do this. Ask an admin of the project for it."))
-
-
-def on_database_away(request: AnyRequest, error: Exception) -> Response[bytes]:
-    structlog.get_logger().warning("request.database_away", path=request.scope["path"], error=repr(error))
-    return on_problem(request, DatabaseAway())
-
-
-def on_raced(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """Two requests held what each other wanted: one of them runs again."""
-    structlog.get_logger().info("request.deadlocked", path=request.scope["path"], error=repr(error))
-    return on_problem(request, Raced("Somebody else was changing the same things. Try again."))
-
-
 class OutcomeUnknown(Problem):
     status, code = 503, "outcome_unknown"
 
@@ -164,18 +156,6 @@ class OutcomeUnknown(Problem):
             "The database was cut off while the change was being kept, or not. "
             "Repeat the request with the same idempotency key."
         )
-
-
-async def send_problem(send: Send, problem: Problem) -> None:
-    """For the edge, where there is no request object yet."""
-    body = msgspec.json.encode(document(problem))
-    headers = [
-        (b"content-type", MEDIA_TYPE.encode()),
-        (b"content-length", str(len(body)).encode()),
-        (b"x-correlation-id", correlation_id.get().encode()),
-    ]
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def problems(*kinds: type[Problem]) -> dict[int, ResponseSpec]:

@@ -4,18 +4,23 @@ The answer is held until the commit, so that nobody is told of what did not happ
 idempotency key in the same transaction. A request that lost a race runs again from the start.
 """
 
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
 from litestar.enums import ScopeType
-from litestar.types import ASGIApp, HTTPResponseStartEvent, HTTPScope, Message, Receive, Scope, Send
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+from msgspec.json import Encoder
 
-from gpuaas.api.edge import KEY_HEADER, PROJECT_HEADER, SAFE_METHODS, Edge, token_of
-from gpuaas.api.problems import OutcomeUnknown, send_problem
+from gpuaas.api.edge import KEY_HEADER, PROJECT_HEADER, SAFE_METHODS, Headers, correlation_of, read_body, token_of
+from gpuaas.api.problems import OutcomeUnknown, refusal, reply_to
+from gpuaas.api.replies import Reply
 from gpuaas.api.services import Services
 from gpuaas.core.db import AWAY, Tx
-from gpuaas.core.errors import Problem, TokenExpired, TokenInvalid
+from gpuaas.core.errors import InsufficientPermissions, Problem, Raced, TokenExpired, TokenInvalid
 from gpuaas.core.idempotency import Idempotency, Stored, request_hash
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.secrets import token_hash
@@ -25,6 +30,7 @@ from gpuaas.domain.timeline.store import audit_denial
 
 T = TypeVar("T")
 TRIES = 8
+JSON = Encoder()
 log = structlog.get_logger()
 
 
@@ -37,8 +43,8 @@ class Replay(Exception):
 class Unit:
     """What one request holds open."""
 
-    def __init__(self, services: Services, scope: HTTPScope, body: bytes) -> None:
-        self._services, self._scope, self._body = services, scope, body
+    def __init__(self, services: Services, scope: HTTPScope, headers: Headers, body: bytes) -> None:
+        self.services, self._scope, self.headers, self.body = services, scope, headers, body
         is_operators = scope["path"].startswith("/api/v1/admin/")
         self._db = services.operator_db if is_operators else services.api_db
         self._tx: Tx | None = None
@@ -49,18 +55,18 @@ class Unit:
 
     async def enter(self) -> tuple[Tx, Caller]:
         """The caller and their transaction, in which they see what is theirs."""
-        hashed = token_hash(token_of(self._scope))
+        hashed = token_hash(token_of(self._scope, self.headers))
         tx = self._tx = await self._db.begin(self._route)
-        caller = self._caller = admit(await identity.enter(tx, hashed), self._services)
+        caller = self._caller = admit(await identity.enter(tx, hashed), self.services)
         await self._begin_idempotency(tx, caller)
         return tx, caller
 
     async def read(self, type: type[T], sql: str, *args: object) -> tuple[Caller, T | None]:
         """One autocommitted statement in which the caller enters and reads: no transaction around it to pay for."""
-        hashed = token_hash(token_of(self._scope))
+        hashed = token_hash(token_of(self._scope, self.headers))
         async with self._db.read(self._route) as tx:
             entered, found = await identity.enter_and_read(tx, hashed, type, sql, *args)
-        return admit(entered, self._services), found
+        return admit(entered, self.services), found
 
     @property
     def _route(self) -> str:
@@ -72,14 +78,13 @@ class Unit:
         return handler is not None and bool(handler.opt.get(name))
 
     async def _begin_idempotency(self, tx: Tx, caller: Caller) -> None:
-        headers = dict(self._scope["headers"])
-        key, method = headers.get(KEY_HEADER), self._scope["method"]
+        key, method = self.headers.get(KEY_HEADER), self._scope["method"]
         if key is None or method in SAFE_METHODS or self._option("ignores_key"):
             return
         path = self._scope["path"]
-        hashed = request_hash(method, path, self._body + headers.get(PROJECT_HEADER, b"") + self._holder(caller))
+        hashed = request_hash(method, path, self.body + self.headers.get(PROJECT_HEADER, b"") + self._holder(caller))
         self._key = Idempotency(caller.user_id, f"{method} {path}", key.decode("latin-1"), hashed)
-        if stored := await self._key.begin(tx, self._services.master):
+        if stored := await self._key.begin(tx, self.services.master):
             self._key = None
             raise Replay(stored)
 
@@ -87,12 +92,21 @@ class Unit:
         """A secret is shown again only to the very token it was shown to."""
         return caller.credential_id.encode() if self._option("shows_secret") else b""
 
+    def refuse(self, error: Exception) -> Reply:
+        """What to answer instead; an answer given before comes to light as one."""
+        if isinstance(error, Replay):
+            return Reply(error.stored.status, error.stored.body, headers={"Idempotency-Replayed": "true"})
+        problem = refusal(error, self._scope["path"])
+        self.raced = isinstance(problem, Raced)
+        self.denied = problem if isinstance(problem, InsufficientPermissions) else None
+        return reply_to(problem)
+
     async def commit(self, status: int, body: bytes) -> None:
         tx, self._tx = self._tx, None
         if tx is None:
             return
         if self._key:
-            seal = self._services.master if self._option("shows_secret") else None
+            seal = self.services.master if self._option("shows_secret") else None
             try:
                 await self._key.finish(tx, Stored(status, body), seal_with=seal)
             except BaseException as error:
@@ -111,8 +125,8 @@ class Unit:
             return
         action = str(self.denied.facts.get("permission") or self.denied.code)
         target = f"{self._scope['method']} {self._scope['path']}"[:200]
-        actor, now = self._caller.actor, self._services.clock.now()
-        async with self._services.worker_db.write() as tx:
+        actor, now = self._caller.actor, self.services.clock.now()
+        async with self.services.worker_db.write() as tx:
             await audit_denial(tx, actor=actor, action=action, target=target, at=now)
 
 
@@ -125,55 +139,90 @@ def admit(entered: identity.Entered | None, services: Services) -> Caller:
     return entered.caller(services.caller_type)
 
 
+@dataclass(frozen=True)
+class Direct:
+    """A route answered without Litestar, given what follows its prefix; None: not plain enough, Litestar answers."""
+
+    route: HTTPRouteHandler
+    answer: Callable[[Unit, str], Awaitable[object]]
+
+
 class UnitMiddleware:
     """Outermost: edge checks, correlation id, and the unit of work of every HTTP request."""
 
-    def __init__(self, app: ASGIApp, services: Services) -> None:
-        self._app, self._services = app, services
-        self._edge = Edge(services.ids)
+    def __init__(
+        self, app: ASGIApp, services: Services, direct: Mapping[tuple[str, str], Direct] | None = None
+    ) -> None:
+        self._app, self._services, self._direct = app, services, direct or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == ScopeType.WEBSOCKET:
             await self._app(scope, receive, send)
             return
-        reset = correlation_id.set(self._edge.correlate(scope))
+        headers = dict(scope["headers"])
+        reset = correlation_id.set(correlation_of(headers) or self._services.ids.new("req"))
         try:
-            body = await self._edge.read(scope, receive, send)
-            if body is not None:
-                await self._run(scope, receive, send, body)
+            answer = await self._run(scope, headers, receive, send)
+            await answer.flush()
         finally:
             correlation_id.reset(reset)
 
-    async def _run(self, scope: HTTPScope, receive: Receive, send: Send, body: bytes) -> None:
+    async def _run(self, scope: HTTPScope, headers: Headers, receive: Receive, send: Send) -> "Answer":
+        answer = Answer(send)
+        try:
+            body = await read_body(scope, headers, receive)
+        except Problem as problem:
+            answer.hold(reply_to(problem))
+            return answer
+        if body is None:
+            return answer
         for attempt in range(TRIES):
-            unit = Unit(self._services, scope, body)
+            unit, answer = Unit(self._services, scope, headers, body), Answer(send)
             scope.setdefault("state", {})["unit"] = unit
-            answer = Answer(send)
-            try:
-                await self._app(scope, replay(body, receive), answer.send)
-                if answer.streamed:
-                    return
-                if answer.ok:
-                    await self._commit(unit, answer)
-                else:
-                    await unit.roll_back()
-            except BaseException as error:
-                await unit.roll_back(error)
-                raise
+            await self._attempt(unit, answer, scope, receive)
             if not (unit.raced and attempt + 1 < TRIES):
                 break
             log.info("request.raced", path=scope["path"], attempt=attempt)
         with suppress(*AWAY):  # the refusal stands, told or not
             await unit.tell_denial()
-        await answer.flush()
+        return answer
+
+    async def _attempt(self, unit: Unit, answer: "Answer", scope: HTTPScope, receive: Receive) -> None:
+        try:
+            reply = await self._answer_directly(unit, scope)
+            if reply:
+                answer.hold(reply)
+            else:
+                await self._app(scope, replay(unit.body, receive), answer.send)
+            if answer.streamed:
+                return
+            if answer.ok:
+                await self._commit(unit, answer)
+            else:
+                await unit.roll_back()
+        except BaseException as error:
+            await unit.roll_back(error)
+            raise
+
+    async def _answer_directly(self, unit: Unit, scope: HTTPScope) -> Reply | None:
+        method, path = scope["method"], scope["path"]
+        head, slash, rest = path.rpartition("/")
+        direct = self._direct.get((method, path)) or self._direct.get((method, head + slash))
+        if direct is None:
+            return None
+        scope["route_handler"] = direct.route
+        try:
+            answer = await direct.answer(unit, rest)
+        except Exception as error:  # noqa: BLE001 # house: broad-except because Litestar, whose place this takes, does
+            return unit.refuse(error)
+        return None if answer is None else Reply(direct.route.status_code, JSON.encode(answer))
 
     async def _commit(self, unit: Unit, answer: "Answer") -> None:
         try:
             await unit.commit(answer.status, answer.body)
         except AWAY as error:
             log.warning("request.commit_cut", error=repr(error))
-            answer.forget()
-            await send_problem(answer.send, OutcomeUnknown())
+            answer.hold(reply_to(OutcomeUnknown()))
 
 
 class Answer:
@@ -185,17 +234,17 @@ class Answer:
         self.streamed = False
         self.status = 500
 
+    def hold(self, reply: Reply) -> None:
+        self._messages, self.status = reply.messages(), reply.status
+
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            start: HTTPResponseStartEvent = message
-            self.status = start["status"]
-            headers = [*start["headers"], (b"x-correlation-id", correlation_id.get().encode())]
-            message = {**start, "headers": headers}
-            self.streamed = any(name == b"content-type" and b"event-stream" in value for name, value in headers)
+            self.status = message["status"]
+            kinds = (value for name, value in message["headers"] if name == b"content-type")
+            self.streamed = any(b"event-stream" in kind for kind in kinds)
+        self._messages.append(message)
         if self.streamed:
-            await self._send(message)
-        else:
-            self._messages.append(message)
+            await self.flush()
 
     @property
     def ok(self) -> bool:
@@ -205,12 +254,13 @@ class Answer:
     def body(self) -> bytes:
         return b"".join(m.get("body", b"") for m in self._messages if m["type"] == "http.response.body")
 
-    def forget(self) -> None:
-        self._messages.clear()
-
     async def flush(self) -> None:
         for message in self._messages:
+            if message["type"] == "http.response.start":
+                headers = [*message["headers"], (b"x-correlation-id", correlation_id.get().encode())]
+                message = {**message, "headers": headers}  # noqa: PLW2901
             await self._send(message)
+        self._messages.clear()
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

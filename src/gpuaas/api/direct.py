@@ -1,0 +1,37 @@
+"""The routes asked for most, answered without Litestar's routing, parameter model and response (docs/design/ground.md).
+
+Each runs the very function of its Litestar route, which stays for the contract, and for every request that is not
+plain: None here means that Litestar answers. So what is refused for its form is refused by Litestar, in one wording.
+"""
+
+from msgspec import MsgspecError
+from msgspec.json import Decoder
+
+from gpuaas.api import allocations
+from gpuaas.api.deps import context_of
+from gpuaas.api.edge import KEY_HEADER, PROJECT_HEADER
+from gpuaas.api.unit import Direct, Unit
+from gpuaas.wire.allocations import CreateAllocation
+
+CREATE = Decoder(CreateAllocation)
+
+
+async def get_allocation(unit: Unit, id: str) -> object:
+    return await allocations.get_allocation.fn(id, unit) if id else None
+
+
+async def create_allocation(unit: Unit, rest: str) -> object:
+    key = unit.headers.get(KEY_HEADER)
+    if rest or key is None or PROJECT_HEADER in unit.headers:
+        return None
+    try:
+        data = CREATE.decode(unit.body)
+    except MsgspecError:
+        return None
+    return await allocations.create_allocation.fn(data, key.decode(), await context_of(unit))
+
+
+DIRECT = {
+    ("GET", "/api/v1/allocations/"): Direct(allocations.get_allocation, get_allocation),
+    ("POST", "/api/v1/allocations"): Direct(allocations.create_allocation, create_allocation),
+}
