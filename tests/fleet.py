@@ -13,7 +13,7 @@ from gpuaas.domain.allocations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.tasks.store import SentTask
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ProofItem
@@ -134,7 +134,7 @@ class Nodes:
         answering = [node.id for node in self.all.values() if not node.is_silent]
         async with self._world.db.write() as tx:
             await tx.run(LINK_ALL, answering)
-            rows = await tasks.take_queued(tx, answering, "fleet", 1000)
+            rows = await tasks.take_queued(tx, answering, "fleet", of_each=100, in_all=1000)
             await tx.run("delete from links where replica_id = 'fleet'")
         for row in rows:
             result = await self._do(self.all[row.node_id], row)
@@ -142,7 +142,7 @@ class Nodes:
                 await tasks.end_all(tx, [(row.node_id, result)])
         return len(rows)
 
-    async def _do(self, node: Node, row: TaskRow) -> Result:
+    async def _do(self, node: Node, row: SentTask) -> Result:
         phases: list[Progress] = []
         now = self._world.services.clock.now
 

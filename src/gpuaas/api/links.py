@@ -38,7 +38,8 @@ REPLICA_SECONDS = 2.0
 SEEN_SECONDS = 30.0
 OPENING_LIMIT = timedelta(seconds=30)  # a row older than this that has no link here will get none
 TASK_LIFE = timedelta(minutes=10)
-TAKEN = 4_000  # tasks claimed together: a claim looks at all that is queued, so few large ones are cheap
+TAKEN = 4_000  # tasks claimed together, and
+TAKEN_OF_EACH = 100  # of one node: it is asked again after the others
 SENT = 50  # tasks sent down one link before others get their turn
 log = structlog.get_logger()
 
@@ -127,7 +128,7 @@ class Links:
         if other:
             await other.close(4409, "replaced by a newer link")
         async with self._db.read() as tx:
-            rows = await tasks.take_unfinished(tx, link.node_id)
+            rows = await tasks.take_unfinished(tx, [link.node_id])
         await self._send(link.node_id, rows)
         log.info("link.opened", node=link.node_id, epoch=link.epoch)
 
@@ -197,24 +198,26 @@ class Links:
                 async with asyncio.timeout(REPLICA_SECONDS):
                     await self._wake.wait()
             self._wake.clear()
-            waiting, self._waiting = self._waiting or set(self._links), set()
+            waiting, self._waiting = list(self._waiting or self._links), set()
             try:
-                while waiting and await self._dispatch(waiting):
-                    pass
+                while waiting:
+                    waiting = await self._dispatch(waiting)
             except (*AWAY, *RERUN) as error:
                 log.warning("link.dispatch_failed", error=repr(error))
                 await asyncio.sleep(1)
 
-    async def _dispatch(self, node_ids: set[str]) -> bool:
+    async def _dispatch(self, node_ids: list[str]) -> list[str]:
+        """Those that may have more waiting; who has had a turn stands last."""
         async with self._db.read() as tx:  # one statement, and so a transaction by itself
-            rows = await tasks.take_queued(tx, node_ids, self._replica_id, TAKEN)
-        by_node: dict[str, list[tasks.TaskRow]] = {}
+            rows = await tasks.take_queued(tx, node_ids, self._replica_id, of_each=TAKEN_OF_EACH, in_all=TAKEN)
+        by_node: dict[str, list[tasks.SentTask]] = {}
         for row in rows:
             by_node.setdefault(row.node_id, []).append(row)
         await asyncio.gather(*(self._send(node_id, rows) for node_id, rows in by_node.items()))
-        return len(rows) == TAKEN
+        unasked = [node_id for node_id in node_ids if node_id not in by_node] if len(rows) == TAKEN else []
+        return unasked + [node_id for node_id, rows in by_node.items() if unasked or len(rows) == TAKEN_OF_EACH]
 
-    async def _send(self, node_id: str, rows: list[tasks.TaskRow]) -> None:
+    async def _send(self, node_id: str, rows: list[tasks.SentTask]) -> None:
         link = self._links.get(node_id)
         if link is None:
             return
@@ -230,7 +233,7 @@ class Links:
             log.warning("link.send_failed", node=node_id, error=repr(error))
             await self._cut_broken(link)
 
-    def _body(self, row: tasks.TaskRow) -> bytes:
+    def _body(self, row: tasks.SentTask) -> bytes:
         now = self._clock.now()
         body = TaskBody(
             id=row.id,

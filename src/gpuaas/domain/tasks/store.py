@@ -52,6 +52,19 @@ class NewTask(Struct, frozen=True, kw_only=True):
     supersedes: tuple[str, ...] = ()  # further lanes whose open tasks are pointless with this one
 
 
+class SentTask(Struct, frozen=True, kw_only=True):
+    """What of a task goes down to its node."""
+
+    id: str
+    node_id: str
+    allocation_id: str | None
+    lane: str
+    seq: int
+    boot: int
+    kind: TaskKind
+    wants: dict[str, object]
+
+
 class EndedTask(Struct, frozen=True):
     id: str
     allocation_id: str | None
@@ -82,15 +95,15 @@ async def of_allocation(tx: Tx, allocation_id: str) -> list[NodeTask]:
     return await tx.all(NodeTask, "select * from node_tasks where allocation_id = $1 order by seq", allocation_id)
 
 
-async def take_queued(tx: Tx, node_ids: Iterable[str], replica_id: str, limit: int) -> list[TaskRow]:
+async def take_queued(tx: Tx, node_ids: Sequence[str], replica_id: str, *, of_each: int, in_all: int) -> list[SentTask]:
     """Queued tasks of those of these nodes whose newest link is this replica's, marked as sent: the caller sends them
     now, or the next `hello` will."""
-    return await tx.all(TaskRow, TAKE_QUEUED, list(node_ids), limit, replica_id)
+    return await tx.all(SentTask, TAKE_QUEUED, node_ids, of_each, in_all, replica_id)
 
 
-async def take_unfinished(tx: Tx, node_id: str) -> list[TaskRow]:
-    """All a node has not answered, oldest first: sent again after each `hello`."""
-    return await tx.all(TaskRow, TAKE_UNFINISHED, node_id)
+async def take_unfinished(tx: Tx, node_ids: Sequence[str]) -> list[SentTask]:
+    """All these nodes have not answered, oldest first: sent again after each `hello`."""
+    return await tx.all(SentTask, TAKE_UNFINISHED, node_ids)
 
 
 async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTask]:
@@ -153,22 +166,27 @@ QUEUE = """
     where exists (select from allocations where id = $3 and version = $9)
 """
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"
+# Node by node and oldest first: an index gives them in this order, and no node's many hold up another's few.
 TAKE_QUEUED = """
     with taken as (
-        update node_tasks set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
-        where id in (
-            select t.id from node_tasks t where t.node_id = any ($1) and t.status = 'queued'
-                and exists (select from links l where l.node_id = t.node_id and l.replica_id = $3)
-            order by t.id limit $2 for update of t skip locked
-        )
-        returning *
+        update node_tasks t set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
+        from (
+            select queued.id from unnest($1::text[]) as node (id)
+                join links l on l.node_id = node.id and l.replica_id = $4, lateral (
+                select q.id from node_tasks q where q.node_id = node.id and q.ended_at is null and q.status = 'queued'
+                order by q.id limit $2 for update skip locked
+            ) as queued limit $3
+        ) as chosen
+        where t.id = chosen.id
+        returning t.id, t.node_id, t.allocation_id, t.lane, t.seq, t.boot, t.kind, t.wants
     )
     select * from taken order by id
 """
 TAKE_UNFINISHED = """
     with taken as (
         update node_tasks set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
-        where node_id = $1 and status in ('queued', 'sent') returning *
+        where node_id = any ($1) and ended_at is null
+        returning id, node_id, allocation_id, lane, seq, boot, kind, wants
     )
     select * from taken order by id
 """
