@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter, defaultdict
+from datetime import datetime
 
 import msgspec
 
@@ -15,6 +16,7 @@ from gpuaas.wire.environments import (
     NodeFacts,
     ProofItem,
 )
+from gpuaas.wire.metrics import Sample
 
 
 class Gate:
@@ -35,6 +37,11 @@ class Gate:
         await self._open.wait()
 
 
+class NoSamples:
+    async def take(self, at: datetime) -> list[Sample]:
+        return []
+
+
 class StandInEngine:
     """Its environments live in this object, so they outlive any agent that a test stops or kills."""
 
@@ -49,6 +56,7 @@ class StandInEngine:
         self.vcpus = 8
         self.closed_with: list[bool] = []
         self.most_at_once, self._at_once = 0, 0
+        self.samples = NoSamples()
 
     async def start(self) -> None:
         self.calls.append("start")

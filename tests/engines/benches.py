@@ -26,6 +26,7 @@ from gpuaas.wire.environments import (
     ProofItem,
     SlotDevice,
 )
+from gpuaas.wire.metrics import Sample
 
 REPOSITORY = Path(__file__).parents[2]
 ORDINARY_UID = 64_242
@@ -149,6 +150,14 @@ class SshWay:
             return str(await self._client.lost)
 
 
+class RemoteSamples:
+    def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
+        self._ask = ask
+
+    async def take(self, at: datetime) -> list[Sample]:
+        return msgspec.convert(await self._ask("samples", at), list[Sample])
+
+
 class RemoteEngine:
     """The engine protocol over the standard input of another process."""
 
@@ -159,6 +168,7 @@ class RemoteEngine:
         self._count = 0
         self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
         self._listening = asyncio.create_task(self._listen())
+        self.samples = RemoteSamples(self._ask)
 
     async def _listen(self) -> None:
         assert self._process.stdout is not None

@@ -73,6 +73,7 @@ async def do(engine: SandboxEngine, request: Request) -> object:
         "ensure": lambda: engine.ensure(msgspec.convert(request.body, EnvironmentSpec), on_phase),
         "remove": lambda: engine.remove(request.body, on_phase),
         "set_keys": lambda: engine.set_keys(request.body[0], msgspec.convert(request.body[1], KeySet)),
+        "samples": lambda: engine.samples.take(datetime.fromisoformat(request.body)),
         "connections": lambda: engine.connections(request.body),
         "end_connections": lambda: engine.end_connections(
             request.body[0], None if request.body[1] is None else frozenset(request.body[1]), request.body[2]

@@ -47,6 +47,8 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.placement.explain("s"), "POST /placement/explain"),
     (nouns.allocations.create("s", ["k"]), "POST /allocations"),
     (nouns.allocations.list("p"), "GET /projects/p/allocations"),
+    (nouns.allocations.metrics("a"), "GET /allocations/a/metrics"),
+    (nouns.allocations.health("a"), "GET /allocations/a/health"),
     (nouns.allocations.get("a"), "GET /allocations/a"),
     (nouns.allocations.release("a"), "POST /allocations/a/release"),
     (nouns.allocations.timeline("a"), "GET /allocations/a/timeline"),

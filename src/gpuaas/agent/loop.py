@@ -22,6 +22,7 @@ from gpuaas.agent.identity import Identity
 from gpuaas.agent.journal import Journal, JournalRefusedError, Pinned
 from gpuaas.agent.link import Link
 from gpuaas.agent.outgoing import Outgoing
+from gpuaas.agent.sampling import sample
 from gpuaas.agent.server_time import ServerTime, machine_boot_id
 from gpuaas.agent.tasks.work import Effects, TaskRefusedError
 from gpuaas.core.clock import Clock
@@ -159,7 +160,8 @@ class Agent:
         async with self._group:
             if self._time.is_known:
                 self._replay()
-            outward = {self._group.create_task(link.run(self)), self._group.create_task(self._watch())}
+            sampling = sample(self._engine.samples, self._outgoing, self._time.now)
+            outward = {self._group.create_task(each) for each in (link.run(self), self._watch(), sampling)}
             await stop.wait()
             for task in outward:
                 task.cancel()

@@ -13,6 +13,7 @@ from gpuaas.api import (
     allocations,
     auth,
     health,
+    metrics,
     nodes,
     operations,
     projects,
@@ -27,7 +28,19 @@ from gpuaas.api.services import Services
 from gpuaas.api.unit import Unit, UnitMiddleware
 
 VERSION = "1"
-NOUNS = (auth, projects, ssh_keys, skus, allocations, operations, stream, admin_nodes, admin_allocations, admin_workers)
+NOUNS = (
+    auth,
+    projects,
+    ssh_keys,
+    skus,
+    allocations,
+    metrics,
+    operations,
+    stream,
+    admin_nodes,
+    admin_allocations,
+    admin_workers,
+)
 
 
 def on_error(request: AnyRequest, error: Exception) -> Response[bytes]:

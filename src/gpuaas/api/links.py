@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gpuaas.api.messages import Messages
+from gpuaas.api.samples import SampleBook
 from gpuaas.api.sockets import BROKEN, SEND_SECONDS, Link, Socket, UnreadableError, read
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
@@ -31,6 +32,7 @@ from gpuaas.domain.links import store as link_rows
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.capacity import Intent
 from gpuaas.wire.link import DEAD_AFTER_SECONDS, Beat, Challenge, Hello, TaskBody, Welcome, link_proof
+from gpuaas.wire.metrics import Samples
 
 HELLO_SECONDS = 10.0
 SWEEP_SECONDS = 0.5
@@ -70,6 +72,7 @@ class Links:
         self.messages = Messages(
             db=db, ids=ids, clock=clock, points=points, is_current=self._is_current, cut=self._cut_broken
         )
+        self.samples = SampleBook(db, clock)
         hints.on(tasks.TASKS, self._hint)
 
     def _hint(self, node_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
@@ -156,7 +159,9 @@ class Links:
                 log.warning("link.message_unreadable", node=link.node_id, error=str(error))
                 continue
             link.heard_at = self._clock.monotonic()
-            if not isinstance(message, Beat | Hello):
+            if isinstance(message, Samples):
+                self.samples.put(link.node_id, message)
+            elif not isinstance(message, Beat | Hello):
                 await self.messages.put(link, message)
                 link.heard_at = self._clock.monotonic()
 
@@ -301,4 +306,4 @@ class Links:
         return {id: now - timedelta(seconds=max(0.0, monotonic - link.heard_at)) for id, link in self._links.items()}
 
     def loops(self, url: str) -> list[Callable[[], Coroutine[None, None, None]]]:
-        return [self.dispatch, self.messages.write, self.sweep, lambda: self.keep_alive(url)]
+        return [self.dispatch, self.messages.write, self.samples.write, self.sweep, lambda: self.keep_alive(url)]

@@ -38,6 +38,7 @@ def card(now: Now) -> list[Column[Allocation]]:
         Column("Since", lambda one: one.status_since, lambda since: f"{age(since, now())} ({clock(since)})"),
         Column("Reason", lambda one: one.status_reason),
         Column("Health", lambda one: one.health, is_state=True),
+        Column("Because", health_words),
         Column("Sku", lambda one: f"{one.sku}{' (simulated)' if one.simulated else ''}"),
         Column("GPUs", lambda one: one.gpu_count),
         Column("Size", lambda one: one.size),
@@ -54,6 +55,11 @@ def card(now: Now) -> list[Column[Allocation]]:
         Column("Address", address),
         Column("Get in", lambda one: one.connection.command if one.connection else None),
     ]
+
+
+def health_words(one: Allocation) -> str | None:
+    """Each reason with its next step, one below the other."""
+    return "\n".join(f"{reason.words} {reason.next_step}" for reason in one.health_reasons) or None
 
 
 def address(one: Allocation) -> str | None:

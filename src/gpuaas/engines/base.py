@@ -1,9 +1,11 @@
 """What an agent asks of an engine. Every verb names an end state and may be repeated, cancelled or cut by a crash."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Protocol
 
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from gpuaas.wire.metrics import Sample
 
 OnPhase = Callable[[str, str], Awaitable[None]]
 """Called with (phase, note) when a phase begins; the agent passes it up as progress."""
@@ -17,8 +19,16 @@ class EngineError(Exception):
         self.reason, self.detail = reason, detail
 
 
+class SampleFacet(Protocol):
+    async def take(self, at: datetime) -> list[Sample]:
+        """One look at every running environment: what it uses, by which source, or why that cannot be known."""
+
+
 class Engine(Protocol):
     name: str
+
+    @property
+    def samples(self) -> SampleFacet: ...
 
     async def start(self) -> None:
         """Adopt every environment that lives here and open its way in again."""

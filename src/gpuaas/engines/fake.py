@@ -23,6 +23,7 @@ from gpuaas.wire.environments import (
     NodeFacts,
     ProofItem,
 )
+from gpuaas.wire.metrics import GPU_METRICS, Metric, Reading, Sample
 
 PROOFS = ("processes", "mounts", "files", "port", "network")
 PORTS = range(20_000, 30_000)
@@ -64,6 +65,7 @@ class FakeEngine:
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.samples = FakeSamples(self.environments)
 
     async def start(self) -> None:
         for environment in self.environments.values():
@@ -222,6 +224,37 @@ class FakeEngine:
             started_at=here.started_at,
             isolation=NO_ISOLATION if is_running else None,
         )
+
+
+class FakeSamples:
+    """The facet `engine.samples`: whatever stands in `used`, else nothing used; never a GPU, for there is none."""
+
+    def __init__(self, environments: dict[str, FakeEnvironment]) -> None:
+        self._environments = environments
+        self.used: dict[tuple[str, Metric], float] = {}
+        self.gpu_trouble = ""
+
+    async def take(self, at: datetime) -> list[Sample]:
+        return [
+            self._sample(id, here, at)
+            for id, here in sorted(self._environments.items())
+            if here.state is EnvironmentState.RUNNING
+        ]
+
+    def _sample(self, id: str, here: FakeEnvironment, at: datetime) -> Sample:
+        source, why = "simulated by the fake engine", self.gpu_trouble or "simulated GPU: there is nothing to measure"
+        plain = [metric for metric in Metric if metric not in (*GPU_METRICS, Metric.SSH_SESSIONS)]
+        free = {Metric.DISK_FREE: 1e12}
+        readings = [
+            *(Reading(metric=one, source=source, value=self.used.get((id, one), free.get(one, 0.0))) for one in plain),
+            Reading(metric=Metric.SSH_SESSIONS, source=source, value=len(here.connections)),
+            *(
+                Reading(metric=one, source="simulated", device=str(slot.index), unavailable=why)
+                for slot in here.spec.slots
+                for one in GPU_METRICS
+            ),
+        ]
+        return Sample(allocation_id=id, boot=here.boot, at=at, readings=tuple(readings))
 
 
 NO_ISOLATION = Isolation(

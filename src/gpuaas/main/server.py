@@ -38,6 +38,7 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
+from gpuaas.domain.metrics.rollup import RollUp
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 from gpuaas.wire.link import origin_of
@@ -129,7 +130,13 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
 
 
 def all_workers(db: Database, ids: Ids, clock: Clock) -> tuple[Worker, ...]:
-    return (AllocationWorker(db, ids, clock), ReachWorker(db, clock), Relay(db, tell_log), Janitor(db))
+    return (
+        AllocationWorker(db, ids, clock),
+        ReachWorker(db, clock),
+        Relay(db, tell_log),
+        Janitor(db),
+        RollUp(db, clock),
+    )
 
 
 def origins(config: Settings) -> frozenset[str]:

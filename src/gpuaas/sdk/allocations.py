@@ -13,6 +13,7 @@ from gpuaas.wire.allocations import (
     SubmittedAllocations,
 )
 from gpuaas.wire.common import Page
+from gpuaas.wire.metrics import AllocationHealth, Metrics
 from gpuaas.wire.timeline import Entry
 
 AT_REST = frozenset({Status.RELEASED, Status.FAILED, Status.RELEASE_FAILED, Status.RESTART_FAILED})
@@ -73,6 +74,16 @@ class Allocations(Noun[R_co]):
     def events(self, id: str) -> Request[Entry]:
         """What happens to it, as it happens; resumes where a broken connection left off."""
         return get(path("allocations", id, "events"), Entry)
+
+    @Call
+    def metrics(self, id: str, *, range: str = "1h", step: str | None = None) -> Request[Metrics]:
+        """What it uses: series with source and age, or why there is none. `range` up to 1d."""
+        return get(path("allocations", id, "metrics"), Metrics, range=range, step=step)
+
+    @Call
+    def health(self, id: str) -> Request[AllocationHealth]:
+        """How it is, why, since when, and what to do next."""
+        return get(path("allocations", id, "health"), AllocationHealth)
 
     @Watching
     def watch(self, id: str, *, until: Status | Sequence[Status] = ()) -> Watch[Allocation]:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.common import Money, Name, Reason, Reference
 from gpuaas.wire.environments import Isolation
+from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.timeline import Entry
 
 
@@ -108,6 +109,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     simulated: bool
     operation_id: str | None = None
     isolation: Isolation | None = None
+    health_reasons: list[HealthReason] = []
     retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gpuaas.wire.common import Moment
 from gpuaas.wire.environments import Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from gpuaas.wire.metrics import Samples
 
 LINK_PURPOSE = "gpuaas-link-v1"
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -150,7 +151,7 @@ class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
 
 
 Down = Challenge | Welcome | Task | Ack
-Up = Hello | Progress | LogLines | Result | Report | Beat
+Up = Hello | Progress | LogLines | Result | Report | Beat | Samples
 
 
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:

@@ -16,6 +16,7 @@ from gpuaas.wire.allocations import AllocationSlot, CleanupProof, Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
 from gpuaas.wire.link import TaskKind
+from gpuaas.wire.metrics import HealthReason
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
@@ -64,6 +65,9 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     node_offline_since: datetime | UnsetType | None = UNSET
     slots: list[AllocationSlot] | UnsetType = UNSET
     ssh_key_ids: list[str] | UnsetType | None = UNSET
+    findings: list[HealthReason] | UnsetType = UNSET
+    sampled_at: datetime | UnsetType | None = UNSET
+    sample_age_seconds: float | UnsetType | None = UNSET
 
     @property
     def subject(self) -> Subject:
@@ -219,8 +223,13 @@ SEEN = """
             order by s.index), '[]')
         from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
     ) as slots, case when a.status = 'failed' then
-        array(select k.ssh_key_id from allocation_keys k where k.allocation_id = a.id order by 1) end as ssh_key_ids
-    from allocations a join nodes n on n.id = a.node_id
+        array(select k.ssh_key_id from allocation_keys k where k.allocation_id = a.id order by 1) end as ssh_key_ids, (
+        select coalesce(jsonb_agg(jsonb_build_object('code', h.code, 'words', h.words, 'since', h.since,
+            'next_step', h.next_step) order by h.since, h.code), '[]')
+        from health_findings h where h.allocation_id = a.id
+    ) as findings, m.received_at as sampled_at,
+        extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds
+    from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """
 LOOK = """
     select to_jsonb(a) as row,

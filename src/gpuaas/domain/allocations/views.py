@@ -2,6 +2,7 @@
 
 from msgspec import UNSET
 
+from gpuaas.domain.allocations.health import health, reasons
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.wire.allocations import (
     Allocation,
@@ -9,9 +10,7 @@ from gpuaas.wire.allocations import (
     Billing,
     BillingState,
     CreateAllocation,
-    Health,
     SshConnection,
-    Status,
 )
 from gpuaas.wire.common import Money
 
@@ -27,6 +26,7 @@ def view(row: AllocationRow) -> Allocation:
         status_since=row.status_since,
         status_reason=row.status_reason,
         health=health(row),
+        health_reasons=reasons(row),
         sku=row.sku,
         gpu_count=row.gpu_count,
         size=row.size,
@@ -49,15 +49,6 @@ def view(row: AllocationRow) -> Allocation:
         isolation=row.isolation,
         retry=retry(row),
     )
-
-
-def health(row: AllocationRow) -> Health:
-    """Only what was observed: a machine that never came up, or is gone, is unknown."""
-    if row.status not in (Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED):
-        return Health.UNKNOWN
-    if row.node_offline_since is not UNSET and row.node_offline_since is not None:
-        return Health.UNREACHABLE
-    return Health.OK if row.status is Status.ACTIVE else Health.DEGRADED
 
 
 def retry(row: AllocationRow) -> CreateAllocation | None:

@@ -23,6 +23,7 @@ from gpuaas.engines.sandbox.network import LIMIT
 from gpuaas.engines.sandbox.ports import Recency, is_free, try_listen
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.removals import Removals
+from gpuaas.engines.sandbox.samples import SandboxSamples
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.wire.environments import (
     Connection,
@@ -79,6 +80,7 @@ class SandboxEngine:
         self._ports: dict[str, int] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._refill: asyncio.Task[None] | None = None
+        self.samples = SandboxSamples(self._living, self._records, self._boots)
 
     async def start(self) -> None:
         refusal = await try_namespaces(is_root=self._site.is_root)

@@ -1,0 +1,32 @@
+"""Samples of every environment, every ten seconds while somebody listens; what cannot be sent is dropped."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+
+import structlog
+
+from gpuaas.agent.outgoing import Outgoing
+from gpuaas.engines.base import SampleFacet
+from gpuaas.wire.metrics import SAMPLE_SECONDS, SAMPLES_PER_MESSAGE, Samples
+
+FIRST_SECONDS = 1.0  # after a link opened: whoever waits for a first sample does not wait for long
+log = structlog.get_logger()
+
+
+async def sample(
+    facet: SampleFacet, outgoing: Outgoing, now: Callable[[], datetime], seconds: float = SAMPLE_SECONDS
+) -> None:
+    """Until cancelled."""
+    while True:
+        if not outgoing.is_open:
+            await asyncio.sleep(min(FIRST_SECONDS, seconds))
+            continue
+        try:
+            taken = await facet.take(now())
+        except Exception:  # house: broad-except because what cannot be measured must not end the agent
+            log.exception("samples.failed")
+            taken = []
+        for start in range(0, len(taken), SAMPLES_PER_MESSAGE):
+            outgoing.put(Samples(samples=taken[start : start + SAMPLES_PER_MESSAGE]))
+        await asyncio.sleep(seconds)

@@ -1,0 +1,95 @@
+"""Samples that come up the node links: the newest of each machine, written together every second.
+
+Bounded by machines, not by messages: a later sample takes the place of one that was not yet written, and when the
+database is away they are dropped. No link ever waits for its samples.
+"""
+
+import asyncio
+import math
+from datetime import datetime, timedelta
+
+import structlog
+from msgspec.structs import replace
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database
+from gpuaas.domain.metrics import findings, store
+from gpuaas.wire.metrics import Reading, Sample, Samples
+
+WRITE_SECONDS = 1.0
+MACHINES = 100_000  # beyond it samples are dropped, and counted
+AT_ONCE = 5_000  # in one statement
+READINGS = 64
+LONGEST_TEXT = 200
+LARGEST = 1e18
+TOO_LATE = timedelta(minutes=5)
+log = structlog.get_logger()
+
+
+class SampleBook:
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db, self._clock = db, clock
+        self._unwritten: dict[str, tuple[str, Sample]] = {}
+        self._told: dict[str, list[store.Finding]] = {}  # what stands in the database because of us
+        self.dropped = 0
+
+    def put(self, node_id: str, message: Samples) -> None:
+        now = self._clock.now()
+        for sample in message.samples:
+            if len(self._unwritten) >= MACHINES and sample.allocation_id not in self._unwritten:
+                self.dropped += 1
+            elif (clean := cleaned(sample, now)) is not None:
+                self._unwritten[sample.allocation_id] = (node_id, clean)
+
+    async def write(self) -> None:
+        """Until cancelled."""
+        while True:
+            await asyncio.sleep(WRITE_SECONDS)
+            try:
+                await self.flush()
+            except Exception:  # house: broad-except because a sample is never worth the links beside it
+                log.exception("samples.dropped")
+
+    async def flush(self) -> None:
+        taken, self._unwritten = list(self._unwritten.values()), {}
+        for start in range(0, len(taken), AT_ONCE):
+            await self._write(taken[start : start + AT_ONCE])
+
+    async def _write(self, batch: list[tuple[str, Sample]]) -> None:
+        found = {sample.allocation_id: findings.findings(sample) for _, sample in batch}
+        news = {id: each for id, each in found.items() if self._told.get(id) != each}
+        async with self._db.write("samples") as tx:
+            await store.write(tx, batch)
+            if news:
+                await store.set_findings(tx, findings.SOURCE, news, self._clock.now())
+        if len(self._told) > MACHINES:
+            self._told.clear()  # told again at the next sample
+        self._told |= news
+
+
+def cleaned(sample: Sample, now: datetime) -> Sample | None:
+    """As much of a sample as can be kept: a node may say anything, and others' samples are in the same statement."""
+    if not now - TOO_LATE < sample.at or "\0" in sample.allocation_id:
+        return None
+    readings = tuple(cleaned_reading(one) for one in sample.readings[:READINGS])
+    return replace(sample, at=min(sample.at, now), boot=max(0, min(sample.boot, 1 << 30)), readings=readings)
+
+
+def cleaned_reading(reading: Reading) -> Reading:
+    value, why = reading.value, plain(reading.unavailable)
+    if value is not None and (not math.isfinite(value) or abs(value) > LARGEST):
+        value, why = None, "the node told no number"
+    if value is None and not why:
+        why = "the node gave no reason"
+    return replace(
+        reading,
+        value=value,
+        unavailable="" if value is not None else why,
+        source=plain(reading.source) or "unnamed",
+        device=plain(reading.device),
+    )
+
+
+def plain(text: str) -> str:
+    """What a text column holds: no NUL, and no half of a character."""
+    return text[:LONGEST_TEXT].replace("\0", "").encode(errors="replace").decode()

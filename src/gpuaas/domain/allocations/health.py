@@ -1,0 +1,65 @@
+"""How an allocation is, and why: only what was observed."""
+
+from msgspec import UNSET
+
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.metrics.store import STALE_SECONDS
+from gpuaas.wire.allocations import Health, Status
+from gpuaas.wire.metrics import HealthReason
+
+UP = (Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED)
+
+
+def health(row: AllocationRow) -> Health:
+    """A machine that never came up, or is gone, is unknown; so is one whose node answers but no longer measures it."""
+    if row.status not in UP:
+        return Health.UNKNOWN
+    codes = {reason.code for reason in reasons(row)}
+    if "agent_silent" in codes:
+        return Health.UNREACHABLE
+    if codes - {"samples_too_old"} or row.status is not Status.ACTIVE:
+        return Health.DEGRADED
+    return Health.UNKNOWN if codes else Health.OK
+
+
+def reasons(row: AllocationRow) -> list[HealthReason]:
+    """Worst first."""
+    if row.status not in UP:
+        return []
+    found = []
+    if row.node_offline_since is not UNSET and row.node_offline_since is not None:
+        silent = HealthReason(
+            code="agent_silent",
+            words="The machine's node does not answer.",
+            since=row.node_offline_since,
+            next_step="Wait: it may come back intact. Billing stops after ten minutes of silence.",
+        )
+        found.append(silent)
+    if row.status is Status.RESTART_FAILED:
+        failed = HealthReason(
+            code="restart_failed",
+            words=row.status_reason or "The restart failed.",
+            since=row.status_since,
+            next_step="Restart it again, or release it. Billing has stopped.",
+        )
+        found.append(failed)
+    if row.status is Status.RESTARTING:
+        restarting = HealthReason(
+            code="restarting",
+            words=row.status_reason or "The machine restarts.",
+            since=row.status_since,
+            next_step="Wait: the same machine comes back at the same address.",
+        )
+        found.append(restarting)
+    found += [] if row.findings is UNSET else row.findings
+    age = row.sample_age_seconds
+    if not found and age is not UNSET and age is not None and age > STALE_SECONDS:
+        assert row.sampled_at is not UNSET  # noqa: S101 - read together
+        old = HealthReason(
+            code="samples_too_old",
+            words=f"Nothing was measured for {age:.0f} s, though the node answers.",
+            since=row.sampled_at or row.status_since,
+            next_step="Try to log in. If that works, tell an operator that samples are missing.",
+        )
+        found.append(old)
+    return found

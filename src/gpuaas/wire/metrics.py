@@ -1,0 +1,123 @@
+"""What was measured of an environment: each reading with its unit, its source and its time, or why there is none."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct
+
+from gpuaas.wire.common import Moment
+
+SAMPLE_SECONDS = 10.0
+SAMPLES_PER_MESSAGE = 64  # a node with more environments says them in several messages
+
+
+class Metric(StrEnum):
+    CPU = "cpu"
+    MEMORY = "memory"
+    DISK = "disk"
+    DISK_FREE = "disk_free"
+    NETWORK_RECEIVED = "network_received"
+    NETWORK_SENT = "network_sent"
+    PROCESSES = "processes"
+    SSH_SESSIONS = "ssh_sessions"
+    GPU_UTILISATION = "gpu_utilisation"
+    GPU_MEMORY = "gpu_memory"
+    GPU_TEMPERATURE = "gpu_temperature"
+
+
+UNITS = {
+    Metric.CPU: "seconds",
+    Metric.MEMORY: "bytes",
+    Metric.DISK: "bytes",
+    Metric.DISK_FREE: "bytes",
+    Metric.NETWORK_RECEIVED: "bytes",
+    Metric.NETWORK_SENT: "bytes",
+    Metric.PROCESSES: "processes",
+    Metric.SSH_SESSIONS: "sessions",
+    Metric.GPU_UTILISATION: "percent",
+    Metric.GPU_MEMORY: "bytes",
+    Metric.GPU_TEMPERATURE: "celsius",
+}
+# Only ever rise while a boot lasts; people are shown how fast.
+COUNTERS = {Metric.CPU: "cores", Metric.NETWORK_RECEIVED: "bytes/s", Metric.NETWORK_SENT: "bytes/s"}
+GPU_METRICS = (Metric.GPU_UTILISATION, Metric.GPU_MEMORY, Metric.GPU_TEMPERATURE)
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """`value`, or `unavailable` with the reason; never both, never neither."""
+
+    metric: Metric
+    source: str
+    value: float | None = None
+    unavailable: str = ""
+    device: str = ""  # the slot's number, for what is measured per GPU
+    at: Moment | None = None  # where it is older than its sample
+
+    @property
+    def key(self) -> str:
+        return f"{self.metric}:{self.device}" if self.device else str(self.metric)
+
+
+class Sample(Struct, frozen=True, kw_only=True):
+    """One look at one environment."""
+
+    allocation_id: str
+    boot: int
+    at: Moment
+    readings: tuple[Reading, ...]
+
+
+class Samples(Struct, frozen=True, kw_only=True, tag="samples"):
+    """What a node measured of its environments; sent up unasked, and dropped when the link is away or full."""
+
+    samples: list[Sample]
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """`low` and `high` are those of the samples behind it; equal to `value` where there is one sample."""
+
+    at: datetime
+    value: float
+    low: float
+    high: float
+
+
+class Series(Struct, frozen=True, kw_only=True):
+    """One metric over time. Without points it says why in `unavailable`; old points may stand beside a reason."""
+
+    metric: Metric
+    device: str
+    unit: str
+    source: str
+    latest: float | None
+    latest_at: datetime | None
+    age_seconds: float | None
+    unavailable: str
+    points: list[Point]
+
+
+class Metrics(Struct, frozen=True, kw_only=True):
+    allocation_id: str
+    range: str
+    step_seconds: int
+    sampled_at: datetime | None
+    age_seconds: float | None
+    unavailable: str
+    series: list[Series]
+
+
+class HealthReason(Struct, frozen=True, kw_only=True):
+    """Something observed that a person should know: since when, and what to do next."""
+
+    code: str
+    words: str
+    since: datetime
+    next_step: str
+
+
+class AllocationHealth(Struct, frozen=True, kw_only=True):
+    allocation_id: str
+    health: str
+    reasons: list[HealthReason]
+    sampled_at: datetime | None
+    age_seconds: float | None
