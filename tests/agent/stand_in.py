@@ -49,6 +49,7 @@ class StandInEngine:
 
     def __init__(self) -> None:
         self.here: dict[str, Environment] = {}
+        self.inside: list[Connection] = []
         self.calls: list[str] = []
         self.made: Counter[str] = Counter()
         self.gates: defaultdict[str, Gate] = defaultdict(Gate)
@@ -114,8 +115,20 @@ class StandInEngine:
             raise EngineError("there is no such environment", allocation_id)
         self.here[allocation_id] = msgspec.structs.replace(self.here[allocation_id], key_generation=keys.generation)
 
-    async def connections(self, allocation_id: str) -> list[Connection]:
-        return []
+    async def lease(self, server_time: datetime, seconds: float) -> None:
+        self.calls.append(f"lease {seconds:.0f}")
+
+    async def enforce(self) -> int:
+        return 0
+
+    async def connections(self, allocation_id: str | None) -> list[Connection]:
+        return [one for one in self.inside if allocation_id in (None, one.allocation_id)]
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
+        self.calls.append(f"end_connection {allocation_id} {id}")
+        before = len(self.inside)
+        self.inside = [one for one in self.inside if one.id != id]
+        return len(self.inside) < before
 
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
         return 0

@@ -15,7 +15,7 @@ import asyncssh
 import msgspec
 
 from gpuaas.engines.base import Engine, EngineError, OnPhase
-from gpuaas.engines.fake import FakeEngine
+from gpuaas.engines.fake import FakeEngine, FakeEnvironment
 from gpuaas.wire.environments import (
     AuthorizedKey,
     Connection,
@@ -70,6 +70,10 @@ class Key:
         )
 
 
+def granted(key: Key, ends_at: datetime | None = None) -> AuthorizedKey:
+    return msgspec.structs.replace(key.authorized, granted=True, ends_at=ends_at)
+
+
 def keys(generation: int, *wanted: Key) -> KeySet:
     return KeySet(generation=generation, keys=tuple(key.authorized for key in wanted))
 
@@ -105,6 +109,9 @@ class Bench(Protocol):
     async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
         """A way in, or None when refused."""
 
+    async def pass_time(self, seconds: float) -> None:
+        """By the engine's monotonic clock, at once."""
+
 
 class FakeWay:
     def __init__(self, engine: FakeEngine, allocation_id: str, connection: Connection) -> None:
@@ -120,11 +127,18 @@ class FakeWay:
 
 class FakeBench:
     def __init__(self) -> None:
-        self._fake = FakeEngine(clock=lambda: datetime.now(UTC))
+        self._ticks = 0.0
+        self._fake = self._made({})
         self.engine: Engine = self._fake
 
+    def _made(self, environments: dict[str, FakeEnvironment]) -> FakeEngine:
+        return FakeEngine(clock=lambda: datetime.now(UTC), environments=environments, monotonic=lambda: self._ticks)
+
+    async def pass_time(self, seconds: float) -> None:
+        self._ticks += seconds
+
     async def crash(self) -> None:
-        self._fake = FakeEngine(clock=lambda: datetime.now(UTC), environments=self._fake.environments)
+        self._fake = self._made(self._fake.environments)
         self.engine = self._fake
         await self.engine.start()
 
@@ -217,7 +231,19 @@ class RemoteEngine:
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
         await self._ask("set_keys", [allocation_id, keys])
 
-    async def connections(self, allocation_id: str) -> list[Connection]:
+    async def lease(self, server_time: datetime, seconds: float) -> None:
+        await self._ask("lease", [server_time, seconds])
+
+    async def enforce(self) -> int:
+        return int(await self._ask("enforce"))
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
+        return bool(await self._ask("end_connection", [allocation_id, id, reason]))
+
+    async def pass_time(self, seconds: float) -> None:
+        await self._ask("pass_time", seconds)
+
+    async def connections(self, allocation_id: str | None) -> list[Connection]:
         return msgspec.convert(await self._ask("connections", allocation_id), list[Connection])
 
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
@@ -305,6 +331,9 @@ class SandboxBench:
         self.process.stdin.close()
         await self.process.wait()
         await self.remote.stop_listening()
+
+    async def pass_time(self, seconds: float) -> None:
+        await self.remote.pass_time(seconds)
 
     async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
         client = Client()

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Awaitable, Callable  # noqa: TC003 (the same as everywhere)
 from datetime import UTC, datetime
@@ -46,6 +47,19 @@ class Crash:
 CRASH = Crash()
 
 
+class Ticks:
+    """The monotonic clock, and what a test lets pass at once."""
+
+    def __init__(self) -> None:
+        self.passed = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.passed
+
+
+TICKS = Ticks()
+
+
 class Request(msgspec.Struct):
     n: int
     verb: str
@@ -64,8 +78,15 @@ async def do(engine: SandboxEngine, request: Request) -> object:
     async def arm() -> int:
         return CRASH.arm(request.body)
 
+    async def pass_time() -> None:
+        TICKS.passed += request.body
+
     verbs: dict[str, Callable[[], Awaitable[object]]] = {
         "arm": arm,
+        "pass_time": pass_time,
+        "lease": lambda: engine.lease(msgspec.convert(request.body[0], datetime), request.body[1]),
+        "enforce": engine.enforce,
+        "end_connection": lambda: engine.end_connection(*request.body),
         "start": engine.start,
         "close": lambda: engine.close(stop_environments=request.body),
         "probe": engine.probe,
@@ -101,6 +122,7 @@ async def main() -> None:
     engine = SandboxEngine(
         Path(root),
         clock=lambda: datetime.now(UTC),
+        monotonic=TICKS,
         ports=range(int(first), int(last)),
         spare_networks=2,
         hide=(Path(hide),),

@@ -12,7 +12,7 @@ from websockets.exceptions import WebSocketException
 from gpuaas.agent.identity import Identity
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.core.points import NoPoints, Points
-from gpuaas.wire.link import BEAT_SECONDS, Ack, Beat, Challenge, Down, Hello, Task, Welcome
+from gpuaas.wire.link import BEAT_SECONDS, Ack, Beat, Challenge, Down, Hello, Lease, Task, Welcome
 
 FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
 LONGEST_RETRY_SECONDS = 8.0
@@ -29,13 +29,15 @@ decoder: msgspec.msgpack.Decoder[Down] = msgspec.msgpack.Decoder(Down)
 
 
 class Listener(Protocol):
-    """Who acts on what comes down; every call returns at once."""
+    """Who acts on what comes down; every call returns at once, a lease once it is in force."""
 
     def welcomed(self, welcome: Welcome) -> None: ...
 
     def received(self, task: Task) -> None: ...
 
     def acknowledged(self, task_ids: list[str]) -> None: ...
+
+    async def leased(self, lease: Lease) -> None: ...
 
 
 class LinkRefusedError(Exception):
@@ -118,6 +120,8 @@ class Link:
                     listener.received(task)
                 case Ack(task_ids=task_ids):
                     listener.acknowledged(task_ids)
+                case Lease() as lease:
+                    await listener.leased(lease)
                 case other:
                     log.warning("link.message_ignored", message=type(other).__name__)
 

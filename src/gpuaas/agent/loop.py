@@ -18,6 +18,7 @@ import structlog
 from gpuaas.agent import identity as identities
 from gpuaas.agent import journal as journals
 from gpuaas.agent.admission import Admission, Answered, Known, Taken
+from gpuaas.agent.doorkeeper import LOOK_SECONDS, Doorkeeper
 from gpuaas.agent.identity import Identity
 from gpuaas.agent.journal import Journal, JournalRefusedError, Pinned
 from gpuaas.agent.link import Link
@@ -29,7 +30,7 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.points import Points
 from gpuaas.engines.base import Engine, EngineError
 from gpuaas.wire.environments import NodeFacts
-from gpuaas.wire.link import Hello, LogLines, Progress, Report, Result, Task, TaskKind, TaskStatus, Welcome
+from gpuaas.wire.link import Hello, Lease, LogLines, Progress, Report, Result, Task, TaskKind, TaskStatus, Welcome
 
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
@@ -132,6 +133,7 @@ class Agent:
         self._engine, self._time, self._points = engine, server_time, points
         self._facts, self._agent_version = facts, agent_version
         self._outgoing = Outgoing()
+        self._doorkeeper = Doorkeeper(engine, self._outgoing)
         self._group, self._room = asyncio.TaskGroup(), asyncio.Semaphore(AT_ONCE)
         self._lanes: dict[str, list[Job]] = {}
         self._left_over: list[Job] = []
@@ -161,7 +163,8 @@ class Agent:
             if self._time.is_known:
                 self._replay()
             sampling = sample(self._engine.samples, self._outgoing, self._time.now)
-            outward = {self._group.create_task(each) for each in (link.run(self), self._watch(), sampling)}
+            loops = (link.run(self), self._watch(), self._keep_doors(), sampling)
+            outward = {self._group.create_task(loop) for loop in loops}
             await stop.wait()
             for task in outward:
                 task.cancel()
@@ -177,7 +180,11 @@ class Agent:
         for result in self._journal.results():
             self._outgoing.put(result)
         self._reported = None
+        self._doorkeeper.forget()
         self._look.set()
+
+    async def leased(self, lease: Lease) -> None:
+        await self._engine.lease(lease.server_time, lease.seconds)
 
     def received(self, task: Task) -> None:
         match self._admission.judge(task, self._time.now()):
@@ -332,6 +339,14 @@ class Agent:
             with suppress(TimeoutError):
                 async with asyncio.timeout(WATCH_SECONDS):
                     await self._look.wait()
+
+    async def _keep_doors(self) -> None:
+        while True:
+            try:
+                await self._doorkeeper.look(self._time.now() if self._time.is_known else None)
+            except Exception:
+                log.exception("doors.failed")
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _report(self) -> None:
         """Whole, on a new link and after every change. What was seen while a task ended is looked at again, so that an

@@ -31,13 +31,24 @@ from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.links import store as link_rows
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.capacity import Intent
-from gpuaas.wire.link import DEAD_AFTER_SECONDS, Beat, Challenge, Hello, TaskBody, Welcome, link_proof
+from gpuaas.wire.link import (
+    DEAD_AFTER_SECONDS,
+    LEASE_SECONDS,
+    Beat,
+    Challenge,
+    Hello,
+    Lease,
+    TaskBody,
+    Welcome,
+    link_proof,
+)
 from gpuaas.wire.metrics import Samples
 
 HELLO_SECONDS = 10.0
 SWEEP_SECONDS = 0.5
 REPLICA_SECONDS = 2.0
 SEEN_SECONDS = 30.0
+RENEW_SECONDS = 60.0
 OPENING_LIMIT = timedelta(seconds=30)  # a row older than this that has no link here will get none
 TASK_LIFE = timedelta(minutes=10)
 TAKEN = 4_000  # tasks claimed together, and
@@ -68,7 +79,7 @@ class Links:
         self._links: dict[str, Link] = {}
         self._waiting: set[str] = set()
         self._wake = asyncio.Event()
-        self._seen_at = clock.monotonic()
+        self._seen_at = self._renewed_at = clock.monotonic()
         self.messages = Messages(
             db=db, ids=ids, clock=clock, points=points, is_current=self._is_current, cut=self._cut_broken
         )
@@ -123,6 +134,7 @@ class Links:
 
     async def _welcome(self, link: Link) -> None:
         await link.send(Welcome(epoch=link.epoch, server_time=self._clock.now()))
+        await link.send(self._lease())
         other = self._links.get(link.node_id)
         if other and other.epoch > link.epoch:
             await link.close(4409, "replaced by a newer link")
@@ -276,6 +288,7 @@ class Links:
         while True:
             try:
                 await self.check_in(url)
+                await self.renew_leases()
             except (*AWAY, *RERUN) as error:
                 log.warning("link.check_in_failed", error=repr(error))
             await asyncio.sleep(REPLICA_SECONDS)
@@ -300,6 +313,22 @@ class Links:
         for each in lost:
             log.warning("link.row_closed", node=each.node_id, last_seen=each.last_seen.isoformat())
         await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
+
+    async def renew_leases(self) -> None:
+        """After a check-in, and so only by a replica that would have heard of a revoke."""
+        if self._clock.monotonic() - self._renewed_at < RENEW_SECONDS:
+            return
+        self._renewed_at = self._clock.monotonic()
+        await asyncio.gather(*(self._renew(link) for link in list(self._links.values())))
+
+    async def _renew(self, link: Link) -> None:
+        try:
+            await link.send(self._lease())
+        except BROKEN:
+            await self._cut_broken(link)
+
+    def _lease(self) -> Lease:
+        return Lease(server_time=self._clock.now(), seconds=LEASE_SECONDS)
 
     def _last_seen(self) -> dict[str, datetime]:
         now, monotonic = self._clock.now(), self._clock.monotonic()

@@ -16,16 +16,17 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
 from gpuaas.domain.allocations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
+from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result
+from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, Sessions
 
 BATCH = 1_000  # messages written together
 UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
 AWAY_SECONDS = 0.5
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
-WEIGHTS = (LogLines, Progress, Report, Result)  # a batch is named after the weightiest of its messages
-Message = Progress | LogLines | Result | Report
+WEIGHTS = (LogLines, Sessions, Progress, Report, Result)  # a batch is named after the weightiest of its messages
+Message = Progress | LogLines | Result | Report | Sessions
 Written = tuple[Link, Message]
 log = structlog.get_logger()
 
@@ -100,6 +101,7 @@ class Messages:
     async def _write_wave(self, tx: Tx, wave: list[Written]) -> None:
         """One statement for all the progress and one for all the results: trips to the database are what costs."""
         await tasks.tell_all(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Progress)])
+        await sessions.observe(tx, [(link.node_id, seen) for link, seen in wave if isinstance(seen, Sessions)])
         for link, message in wave:
             if isinstance(message, LogLines):
                 await tasks.add_logs(tx, link.node_id, message)

@@ -49,10 +49,20 @@ class Engine(Protocol):
         """Nothing left; each kind of residue looked for. Phases: sessions_ended, environment_removed, cleaned."""
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
-        """Exactly these keys admit from now on; an older generation than the one in force changes nothing."""
+        """Exactly these keys admit from now on, and connections of others are cut; an older generation than the one in
+        force changes nothing."""
 
-    async def connections(self, allocation_id: str) -> list[Connection]:
-        """Who is in."""
+    async def lease(self, server_time: datetime, seconds: float) -> None:
+        """Granted keys admit for so long from this moment of the server's; see leases.py."""
+
+    async def enforce(self) -> int:
+        """Cut connections whose key no longer admits because time passed; how many were cut."""
+
+    async def connections(self, allocation_id: str | None) -> list[Connection]:
+        """Who is in; None: on any environment here."""
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
+        """Cut this one, telling why; False when it is over already."""
 
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
         """Cut the connections of these keys (None: all), telling each why; how many were cut."""

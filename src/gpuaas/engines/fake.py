@@ -11,7 +11,9 @@ from datetime import datetime
 from weakref import WeakValueDictionary
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.leases import Leases
 from gpuaas.wire.environments import (
+    AuthorizedKey,
     Connection,
     Environment,
     EnvironmentSpec,
@@ -59,7 +61,9 @@ class FakeEngine:
         ports: range = PORTS,
         fault: Fault | None = None,
         environments: dict[str, FakeEnvironment] | None = None,
+        monotonic: Callable[[], float] | None = None,
     ) -> None:
+        self._leases = Leases(monotonic or (lambda: clock().timestamp()))
         self._clock, self._gpus, self._ports, self._fault = clock, gpus, ports, fault
         self.environments = {} if environments is None else environments
         self._next_port = 0
@@ -144,9 +148,23 @@ class FakeEngine:
                 raise EngineError("there is no such environment here", allocation_id)
             self._admit(here, keys)
 
-    async def connections(self, allocation_id: str) -> list[Connection]:
+    async def lease(self, server_time: datetime, seconds: float) -> None:
+        self._leases.renew(server_time, seconds)
+
+    async def enforce(self) -> int:
+        return sum(self._cut_unadmitted(here) for here in self.environments.values())
+
+    async def connections(self, allocation_id: str | None) -> list[Connection]:
+        chosen = [here for id, here in self.environments.items() if allocation_id in (None, id)]
+        return [connection for here in chosen for connection in here.connections]
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:  # noqa: ARG002 (nobody to tell)
         here = self.environments.get(allocation_id)
-        return list(here.connections) if here else []
+        stay = [one for one in here.connections if one.id != id] if here else []
+        if here is None or len(stay) == len(here.connections):
+            return False
+        here.connections[:] = stay
+        return True
 
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:  # noqa: ARG002 (nobody to tell)
         here = self.environments.get(allocation_id)
@@ -162,13 +180,16 @@ class FakeEngine:
         here = self.environments.get(allocation_id)
         if here is None or here.state is not EnvironmentState.RUNNING or here.spec.username != username:
             return None
-        if fingerprint not in {key.fingerprint for key in here.keys.keys}:
+        key = self._admitted(here, fingerprint)
+        if key is None:
             return None
         connection = Connection(
             id=f"{allocation_id}-{next(self._numbers)}",
             key_fingerprint=fingerprint,
             source="127.0.0.1:0",
             opened_at=self._clock(),
+            allocation_id=allocation_id,
+            user_id=key.user_id,
         )
         here.connections.append(connection)
         return connection
@@ -206,10 +227,20 @@ class FakeEngine:
                 return port
         raise EngineError("this node has no port left", f"{self._ports}")
 
-    @staticmethod
-    def _admit(here: FakeEnvironment, keys: KeySet) -> None:
+    def _admit(self, here: FakeEnvironment, keys: KeySet) -> None:
         if keys.generation >= here.keys.generation:
             here.keys = keys
+            self._cut_unadmitted(here)
+
+    def _admitted(self, here: FakeEnvironment, fingerprint: str) -> AuthorizedKey | None:
+        key = next((key for key in here.keys.keys if key.fingerprint == fingerprint), None)
+        return None if key is None or self._leases.objection(key) else key
+
+    def _cut_unadmitted(self, here: FakeEnvironment) -> int:
+        stay = [one for one in here.connections if self._admitted(here, one.key_fingerprint)]
+        ended = len(here.connections) - len(stay)
+        here.connections[:] = stay
+        return ended
 
     def _describe(self, allocation_id: str) -> Environment:
         here = self.environments[allocation_id]

@@ -44,6 +44,7 @@ def sandbox(
     return SandboxEngine(
         folder / "sandbox",
         clock=SystemClock().now,
+        monotonic=SystemClock().monotonic,
         bind=bind,
         ssh_host=ssh_host,
         ports=ports,

@@ -23,6 +23,8 @@ class AuthorizedKey(Struct, frozen=True, kw_only=True):
     blob: str  # base64, re-emitted by us
     fingerprint: str  # SHA256:…
     user_id: str
+    granted: bool = False  # shared by the holder: admits only while the node has a lease from the server
+    ends_at: Moment | None = None  # of a grant, in the server's time; the node itself ends it then
 
 
 class KeySet(Struct, frozen=True, kw_only=True):
@@ -93,6 +95,11 @@ class Connection(Struct, frozen=True, kw_only=True):
     key_fingerprint: str
     source: str
     opened_at: Moment
+    allocation_id: str = ""
+    user_id: str = ""  # whose key it was
+    kind: str = "ssh"
+    bytes_in: int = 0  # from the person
+    bytes_out: int = 0
 
 
 class Fact(Struct, frozen=True, kw_only=True):

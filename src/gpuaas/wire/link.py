@@ -1,7 +1,8 @@
 """The node link: what server and agent say to each other, as msgpack over one WebSocket.
 
 Opening: server `Challenge` → agent `Hello` → server `Welcome`. Then tasks go down, progress, results, reports and
-beats come up, and an `Ack` lets the agent forget a result that the database has.
+beats come up, and an `Ack` lets the agent forget a result that the database has. A `Lease`, renewed each minute, keeps
+what was shared with others open: a node that is cut off stops admitting them by itself.
 """
 
 from enum import StrEnum
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from gpuaas.wire.common import Moment
-from gpuaas.wire.environments import Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 from gpuaas.wire.metrics import Samples
 
 LINK_PURPOSE = "gpuaas-link-v1"
@@ -19,6 +20,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 TASK_PURPOSE = b"gpuaas-task-v1\x00"
 BEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 5.0
+LEASE_SECONDS = 300.0  # how long granted keys admit without hearing from the server
 
 
 class Enrol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,6 +46,7 @@ class TaskKind(StrEnum):
     ENSURE = "environment.ensure"
     REMOVE = "environment.remove"
     INSTALL_KEYS = "allocation.install_authorized_keys"
+    END_SESSION = "allocation.end_session"
     PROBE = "node.probe"
 
 
@@ -57,6 +60,11 @@ class RemoveEnvironment(Struct, frozen=True, kw_only=True):
 
 class InstallKeys(Struct, frozen=True, kw_only=True):
     keys: KeySet
+
+
+class EndSession(Struct, frozen=True, kw_only=True):
+    session_id: str
+    reason: str
 
 
 class TaskBody(Struct, frozen=True, kw_only=True):
@@ -102,6 +110,21 @@ class Task(Struct, frozen=True, kw_only=True, tag="task"):
 
 class Ack(Struct, frozen=True, kw_only=True, tag="ack"):
     task_ids: list[str]
+
+
+class Lease(Struct, frozen=True, kw_only=True, tag="lease"):
+    """Granted keys admit for so long from this moment."""
+
+    server_time: Moment
+    seconds: float
+
+
+class Sessions(Struct, frozen=True, kw_only=True, tag="sessions"):
+    """Who is in one environment, whole; sent when somebody came or went, and now and then while anybody is in."""
+
+    allocation_id: str
+    sessions: list[Connection]
+    at: Moment
 
 
 class Report(Struct, frozen=True, kw_only=True, tag="report"):
@@ -150,8 +173,8 @@ class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
     pass
 
 
-Down = Challenge | Welcome | Task | Ack
-Up = Hello | Progress | LogLines | Result | Report | Beat | Samples
+Down = Challenge | Welcome | Task | Ack | Lease
+Up = Hello | Progress | LogLines | Result | Report | Sessions | Beat | Samples
 
 
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:

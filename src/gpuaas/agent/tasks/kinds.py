@@ -1,6 +1,6 @@
 """Every kind of task this agent knows; any other is refused without side effects."""
 
-from gpuaas.agent.tasks import ensure, install_keys, probe, remove
+from gpuaas.agent.tasks import end_session, ensure, install_keys, probe, remove
 from gpuaas.agent.tasks.work import ReadWork
 from gpuaas.wire.link import TaskKind
 
@@ -8,5 +8,6 @@ KINDS: dict[str, ReadWork] = {
     TaskKind.ENSURE: ensure.read,
     TaskKind.REMOVE: remove.read,
     TaskKind.INSTALL_KEYS: install_keys.read,
+    TaskKind.END_SESSION: end_session.read,
     TaskKind.PROBE: probe.read,
 }

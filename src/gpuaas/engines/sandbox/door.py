@@ -4,6 +4,7 @@
 
 import asyncio
 import base64
+import hashlib
 import socket
 from collections.abc import Callable, Coroutine
 from datetime import datetime
@@ -13,8 +14,9 @@ from weakref import WeakSet
 import asyncssh
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.leases import WITHDRAWN, Leases
 from gpuaas.engines.sandbox.inside import Inside
-from gpuaas.engines.sandbox.sessions import ForwardSession, ProcessSession
+from gpuaas.engines.sandbox.sessions import ForwardSession, ProcessSession, Traffic
 from gpuaas.wire.environments import AuthorizedKey, Connection, KeySet
 
 LOGIN_SECONDS = 20
@@ -48,6 +50,8 @@ class Visitor(asyncssh.SSHServer):
         self._attempts = 0
         self._offered: AuthorizedKey | None = None
         self.key: AuthorizedKey | None = None
+        self.traffic = Traffic()
+        self.is_cut = False
         self._sessions: WeakSet[ProcessSession] = WeakSet()
         self._forwards: WeakSet[ForwardSession] = WeakSet()
 
@@ -58,8 +62,13 @@ class Visitor(asyncssh.SSHServer):
         self.address = (str(host), int(port), int(here))
         self.source = f"{host}:{port}"
         self.opened_at = self._door.clock()
+        self.id = hashlib.sha256(f"{self.source} {self.opened_at.isoformat()}".encode()).hexdigest()[:16]
         if not self._door.welcome(self):
             conn.abort()
+
+    @property
+    def is_in(self) -> bool:
+        return self.key is not None and not self.is_cut
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._door.visitors.discard(self)
@@ -90,7 +99,7 @@ class Visitor(asyncssh.SSHServer):
         variables = {"SSH_CLIENT": f"{host} {port} {here}", "SSH_CONNECTION": f"{host} {port} {host} {here}"}
         if len(self._sessions) >= SESSION_LIMIT:
             return False
-        session = ProcessSession(self._door.inside, variables)
+        session = ProcessSession(self._door.inside, variables, self.traffic)
         self._sessions.add(session)
         return session
 
@@ -103,6 +112,7 @@ class Visitor(asyncssh.SSHServer):
 
     def cut(self, reason: str) -> None:
         """Told in every session first: a client whose channel closes may leave before it reads the disconnect."""
+        self.is_cut = True
         for session in self._sessions:
             session.tell(reason)
         self.connection.disconnect(CUT, reason)
@@ -110,7 +120,7 @@ class Visitor(asyncssh.SSHServer):
 
     async def _forward(self, host: str, port: int) -> ForwardSession:
         try:
-            session = ForwardSession(await self._door.inside.connect(host, port))
+            session = ForwardSession(await self._door.inside.connect(host, port), self.traffic)
         except EngineError as error:
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, error.detail) from error
         self._forwards.add(session)
@@ -120,9 +130,11 @@ class Visitor(asyncssh.SSHServer):
 class Door:
     """Opens when the environment runs, closes with it; keys may change at any time."""
 
-    def __init__(self, *, inside: Inside, username: str, keys: KeySet, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, *, inside: Inside, username: str, keys: KeySet, clock: Callable[[], datetime], leases: Leases
+    ) -> None:
         self.inside, self.clock = inside, clock
-        self._username = username
+        self._username, self._leases = username, leases
         self.visitors: set[Visitor] = set()
         self._acceptor: asyncssh.SSHAcceptor | None = None
         self.set_keys(keys)
@@ -151,8 +163,23 @@ class Door:
         )
 
     def set_keys(self, keys: KeySet) -> None:
+        """From here on; who is in by a key that is not among them is out."""
         self.keys = keys
         self._admitted = {base64.b64decode(key.blob): key for key in keys.keys}
+        self.enforce()
+
+    def enforce(self) -> int:
+        """Cut who would not be let in now; how many."""
+        judged = [(visitor, self._objection(visitor.key)) for visitor in self.visitors if visitor.key and visitor.is_in]
+        unwanted = [(visitor, reason) for visitor, reason in judged if reason]
+        for visitor, reason in unwanted:
+            visitor.cut(reason)
+        return len(unwanted)
+
+    def _objection(self, key: AuthorizedKey) -> str:
+        """Judged as the set in force has it: the same key may by now be granted, the holder's own, or gone."""
+        current = self._admitted.get(base64.b64decode(key.blob))
+        return WITHDRAWN if current is None else self._leases.objection(current)
 
     def welcome(self, visitor: Visitor) -> bool:
         """Room for one more; strangers have not proven a key yet."""
@@ -163,26 +190,37 @@ class Door:
         return True
 
     def admits(self, username: str, public_data: bytes) -> AuthorizedKey | None:
-        return self._admitted.get(public_data) if username == self._username else None
+        key = self._admitted.get(public_data) if username == self._username else None
+        return None if key is None or self._leases.objection(key) else key
 
     def check(self, visitor: Visitor) -> bool:
         """The key may have been withdrawn between proof and use."""
-        if visitor.key is not None and visitor.key in self._admitted.values():
-            return True
-        visitor.connection.disconnect(asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, "This key no longer admits")
-        return False
+        reason = WITHDRAWN if visitor.key is None else self._objection(visitor.key)
+        if reason:
+            visitor.connection.disconnect(asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, reason)
+        return not reason
 
-    def connections(self) -> list[Connection]:
+    def connections(self, allocation_id: str) -> list[Connection]:
         return [
             Connection(
-                id=f"{visitor.source}@{visitor.opened_at.isoformat()}",
+                id=visitor.id,
+                allocation_id=allocation_id,
+                user_id=visitor.key.user_id,
                 key_fingerprint=visitor.key.fingerprint,
                 source=visitor.source,
                 opened_at=visitor.opened_at,
+                bytes_in=visitor.traffic.into,
+                bytes_out=visitor.traffic.out,
             )
             for visitor in self.visitors
-            if visitor.key is not None
+            if visitor.key and visitor.is_in
         ]
+
+    def end_one(self, id: str, reason: str) -> bool:
+        chosen = [visitor for visitor in self.visitors if visitor.is_in and visitor.id == id]
+        for visitor in chosen:
+            visitor.cut(reason)
+        return bool(chosen)
 
     def end(self, fingerprints: frozenset[str] | None, reason: str) -> int:
         """Cut; each is told why, and dropped if it will not listen."""

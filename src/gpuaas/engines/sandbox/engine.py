@@ -1,10 +1,7 @@
 """The sandbox engine: an environment is a set of namespaces with a pid 1 of ours, entered by SSH through the agent."""
 
 import asyncio
-import base64
-import binascii
 import contextlib
-import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,8 +12,10 @@ import asyncssh
 import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.leases import Leases
 from gpuaas.engines.sandbox import facts, files, isolation
 from gpuaas.engines.sandbox.boots import Boots, try_namespaces
+from gpuaas.engines.sandbox.checks import ID, check, check_keys
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.network import LIMIT
@@ -37,9 +36,6 @@ from gpuaas.wire.environments import (
 
 PORTS = range(20_000, 30_000)
 STOP_SECONDS = 2.0
-ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-HOSTNAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-USERNAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 @dataclass(kw_only=True)
@@ -59,6 +55,7 @@ class SandboxEngine:
         root: Path,
         *,
         clock: Callable[[], datetime],
+        monotonic: Callable[[], float],
         bind: str = "127.0.0.1",
         ssh_host: str | None = None,
         ports: range = PORTS,
@@ -79,6 +76,7 @@ class SandboxEngine:
         self._indexes: dict[str, int] = {}
         self._ports: dict[str, int] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._leases = Leases(monotonic)
         self._refill: asyncio.Task[None] | None = None
         self.samples = SandboxSamples(self._living, self._records, self._boots)
 
@@ -149,8 +147,8 @@ class SandboxEngine:
         return [self._look(id) for id in self._records.ids()]
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
-        _check(spec)
-        _check_keys(spec.keys)
+        check(spec)
+        check_keys(spec.keys)
         id = spec.allocation_id
         async with self._alone(id), _told(id):
             record = self._records.read(id)
@@ -190,16 +188,26 @@ class SandboxEngine:
             return items
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
-        _check_keys(keys)
+        check_keys(keys)
         async with self._alone(allocation_id), _told(allocation_id):
             record = self._records.read(allocation_id)
             if not isinstance(record, Record):
                 raise EngineError("there is no such environment here", allocation_id)
             self._admit(record, keys)
 
-    async def connections(self, allocation_id: str) -> list[Connection]:
+    async def lease(self, server_time: datetime, seconds: float) -> None:
+        self._leases.renew(server_time, seconds)
+
+    async def enforce(self) -> int:
+        return sum(living.door.enforce() for living in self._living.values())
+
+    async def connections(self, allocation_id: str | None) -> list[Connection]:
+        doors = [(id, living.door) for id, living in self._living.items() if allocation_id in (None, id)]
+        return [connection for id, door in doors for connection in door.connections(id)]
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
         living = self._living.get(allocation_id)
-        return living.door.connections() if living else []
+        return living.door.end_one(id, reason) if living else False
 
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
         living = self._living.get(allocation_id)
@@ -310,7 +318,9 @@ class SandboxEngine:
 
     def _welcome(self, record: Record, pid: int) -> None:
         inside = Inside(self._records.folder(record.spec.allocation_id))
-        door = Door(inside=inside, username=record.spec.username, keys=record.keys, clock=self._clock)
+        door = Door(
+            inside=inside, username=record.spec.username, keys=record.keys, clock=self._clock, leases=self._leases
+        )
         self._living[record.spec.allocation_id] = Living(pid=pid, inside=inside, door=door)
 
     async def _open_door(self, record: Record) -> None:
@@ -353,24 +363,6 @@ class SandboxEngine:
             taken = set(self._indexes.values())
             free = [index for index in self._index_use.order() if index not in taken]
             self._refill = asyncio.create_task(self._boots.refill(free))
-
-
-def _check(spec: EnvironmentSpec) -> None:
-    """Names become paths and files: only plain ones."""
-    for pattern, value in ((ID, spec.allocation_id), (HOSTNAME, spec.hostname), (USERNAME, spec.username)):
-        if not pattern.fullmatch(value):
-            raise EngineError("a name cannot be used on this node", value)
-    if spec.username in ("root", "nobody"):
-        raise EngineError("this username is the system's own", spec.username)
-
-
-def _check_keys(keys: KeySet) -> None:
-    """Before anything is written: a set that cannot be read must not become the one in force."""
-    for key in keys.keys:
-        try:
-            base64.b64decode(key.blob, validate=True)
-        except binascii.Error as error:
-            raise EngineError("a key cannot be read", f"{key.fingerprint}: {error}") from error
 
 
 def _renewed(record: Record, spec: EnvironmentSpec, now: datetime) -> Record:

@@ -8,6 +8,7 @@ import re
 import signal
 import struct
 import termios
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
@@ -29,6 +30,14 @@ SHELLS = ("/bin/bash", "/bin/sh")
 Size = tuple[int, int, int, int]
 
 
+@dataclass
+class Traffic:
+    """Bytes of one connection, over all that goes through it."""
+
+    into: int = 0
+    out: int = 0
+
+
 def shell() -> str:
     return next((path for path in SHELLS if Path(path).exists()), SHELLS[-1])
 
@@ -46,8 +55,8 @@ def _window(size: Size) -> Size:
 class ProcessSession(asyncssh.SSHServerSession[bytes]):
     """A shell, a command or the sftp server, running inside."""
 
-    def __init__(self, inside: Inside, variables: dict[str, str]) -> None:
-        self._inside, self._variables = inside, variables
+    def __init__(self, inside: Inside, variables: dict[str, str], traffic: Traffic) -> None:
+        self._inside, self._variables, self._traffic = inside, variables, traffic
         self._wants_terminal = False
         self._argv: list[str] = []
         self._path = shell()
@@ -127,6 +136,7 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
 
     def _reader(self, descriptor: int, kind: int | None) -> Reader:
         def forward(data: bytes) -> None:
+            self._traffic.out += len(data)
             if not self._channel.is_closing():
                 self._channel.write(data, kind)
 
@@ -154,6 +164,7 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
             self._channel.exit_with_signal(signal.Signals(-code).name.removeprefix("SIG"))
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
+        self._traffic.into += len(data)
         if self._input is not None:
             self._input.write(data)
         else:
@@ -204,8 +215,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
 class ForwardSession(asyncssh.SSHTCPSession[bytes]):
     """A forwarded connection; its far end was opened from inside."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, traffic: Traffic) -> None:
+        self._descriptor, self._traffic = descriptor, traffic
 
     def connection_made(self, chan: asyncssh.SSHTCPChannel[bytes]) -> None:
         self._channel = chan
@@ -213,6 +224,7 @@ class ForwardSession(asyncssh.SSHTCPSession[bytes]):
         self._reader = Reader(self._descriptor, self._forward, self._ended)
 
     def _forward(self, data: bytes) -> None:
+        self._traffic.out += len(data)
         if not self._channel.is_closing():
             self._channel.write(data)
 
@@ -221,6 +233,7 @@ class ForwardSession(asyncssh.SSHTCPSession[bytes]):
             self._channel.write_eof()
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
+        self._traffic.into += len(data)
         self._writer.write(data)
 
     def eof_received(self) -> bool:

@@ -1,0 +1,47 @@
+"""Looks after who is in: ends what time has ended, and tells the server who came and went."""
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+
+from gpuaas.agent.outgoing import Outgoing
+from gpuaas.engines.base import Engine
+from gpuaas.wire.environments import Connection
+from gpuaas.wire.link import Sessions
+
+LOOK_SECONDS = 0.5
+TELL_AGAIN_AFTER = timedelta(seconds=20)  # while anybody is in: their traffic, and that they still are
+
+
+class Doorkeeper:
+    """A look is one pass. What was told is forgotten with the link, so that the next one hears all of it again."""
+
+    def __init__(self, engine: Engine, outgoing: Outgoing) -> None:
+        self._engine, self._outgoing = engine, outgoing
+        self._told: dict[str, Sessions] = {}
+
+    def forget(self) -> None:
+        self._told.clear()
+
+    async def look(self, now: datetime | None) -> None:
+        """`now` is the server's time; before that is known there is nobody to tell."""
+        await self._engine.enforce()
+        if now is None or not self._outgoing.is_open:
+            return
+        inside = defaultdict[str, list[Connection]](list)
+        for connection in await self._engine.connections(None):
+            inside[connection.allocation_id].append(connection)
+        for allocation_id in sorted({*inside, *self._told}):
+            self._tell(Sessions(allocation_id=allocation_id, sessions=inside[allocation_id], at=now))
+
+    def _tell(self, seen: Sessions) -> None:
+        told = self._told.get(seen.allocation_id)
+        is_news = told is None or _names(told) != _names(seen)
+        is_old = told is not None and bool(seen.sessions) and seen.at - told.at >= TELL_AGAIN_AFTER
+        if (is_news or is_old) and self._outgoing.put(seen):
+            self._told[seen.allocation_id] = seen
+            if not seen.sessions:
+                del self._told[seen.allocation_id]
+
+
+def _names(seen: Sessions) -> set[str]:
+    return {one.id for one in seen.sessions}

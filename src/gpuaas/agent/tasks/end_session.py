@@ -1,0 +1,25 @@
+"""`allocation.end_session`: this one connection is over."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuaas.agent.tasks.work import Effects, allocation_of, read_wants
+from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.wire.link import EndSession, TaskBody, TaskKind
+
+
+@dataclass(frozen=True)
+class End:
+    """One that is over already is what was wanted."""
+
+    replaces: ClassVar[frozenset[TaskKind]] = frozenset()
+    allocation_id: str
+    wants: EndSession
+
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:  # noqa: ARG002 - ending one has no phases
+        await engine.end_connection(self.allocation_id, self.wants.session_id, self.wants.reason)
+        return Effects()
+
+
+def read(body: TaskBody) -> End:
+    return End(allocation_of(body), read_wants(body, EndSession))
