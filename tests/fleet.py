@@ -88,15 +88,14 @@ class Nodes:
         world, node.is_silent = self._world, False
         async with world.db.write() as tx:
             facts = await node.probe()
-            await capacity.link_opened(
-                tx, node.id, facts, agent_version="1", boot_id="b", now=world.services.clock.now()
-            )
+            opened = capacity.OpenedLink(node_id=node.id, facts=facts, agent_version="1", boot_id="b")
+            await capacity.links_opened(tx, [opened], world.services.clock.now())
         await world.services.index.refresh()
 
     async def disconnect(self, node: Node) -> None:
         world, node.is_silent = self._world, True
         async with world.db.write() as tx:
-            await capacity.link_lost(tx, node.id, world.services.clock.now())
+            await capacity.links_lost(tx, {node.id: world.services.clock.now()})
         await world.services.index.refresh()
 
     async def report(self, node: Node) -> list[drift.Finding]:
@@ -105,7 +104,8 @@ class Nodes:
         world.clock.advance(seconds=5)
         report = Report(environments=await node.observe(), at=world.clock.now())
         async with world.db.write() as tx:
-            return await drift.apply(tx, node.id, report, ids=world.services.ids, now=world.services.clock.now())
+            found = await drift.apply(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
+        return [finding for _, finding in found]
 
     async def settle(self) -> None:
         """Until nothing is due: the worker looks at every due row, the engines do every task."""

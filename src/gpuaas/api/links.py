@@ -6,59 +6,49 @@ replica stands still; `check_in` brings them together again, from both sides.
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-import asyncpg
 import msgspec
 import structlog
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gpuaas.api.messages import Messages
+from gpuaas.api.openings import LinkRefused, Openings
 from gpuaas.api.samples import SampleBook
 from gpuaas.api.sockets import BROKEN, SEND_SECONDS, Link, Socket, UnreadableError, read
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
-from gpuaas.core.errors import NotFound
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
 from gpuaas.core.secrets import TaskSigner
+from gpuaas.core.together import Together
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.links import store as link_rows
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.wire.capacity import Intent
 from gpuaas.wire.link import (
     DEAD_AFTER_SECONDS,
     LEASE_SECONDS,
     Beat,
-    Challenge,
     Hello,
     Lease,
     TaskBody,
     Welcome,
-    link_proof,
 )
 from gpuaas.wire.metrics import Samples
 
-HELLO_SECONDS = 10.0
 SWEEP_SECONDS = 0.5
 REPLICA_SECONDS = 2.0
 SEEN_SECONDS = 30.0
 RENEW_SECONDS = 60.0
 OPENING_LIMIT = timedelta(seconds=30)  # a row older than this that has no link here will get none
+RETURNED = 500  # links that are given what is theirs, or closed, together
 TASK_LIFE = timedelta(minutes=10)
 TAKEN = 4_000  # tasks claimed together, and
 TAKEN_OF_EACH = 100  # of one node: it is asked again after the others
 SENT = 50  # tasks sent down one link before others get their turn
 log = structlog.get_logger()
-
-
-class LinkRefused(Exception):
-    """The other end is not the node it says it is."""
 
 
 class Links:
@@ -75,7 +65,7 @@ class Links:
         origins: frozenset[str],
     ) -> None:
         self._db, self._clock, self._signer, self._points = db, clock, signer, points
-        self._replica_id, self._origins = replica_id, list(origins)
+        self._replica_id = replica_id
         self._links: dict[str, Link] = {}
         self._waiting: set[str] = set()
         self._wake = asyncio.Event()
@@ -84,6 +74,9 @@ class Links:
             db=db, ids=ids, clock=clock, points=points, is_current=self._is_current, cut=self._cut_broken
         )
         self.samples = SampleBook(db, clock)
+        self._openings = Openings(db=db, clock=clock, replica_id=replica_id, origins=origins)
+        self._unfinished = Together(self._take_unfinished, most=RETURNED)
+        self._closings = Together(self._close, most=RETURNED)
         hints.on(tasks.TASKS, self._hint)
 
     def _hint(self, node_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
@@ -98,7 +91,7 @@ class Links:
     async def serve(self, socket: Socket, node_id: str) -> None:
         """One link from its opening to its end."""
         try:
-            link = await self._open(socket, node_id)
+            link = await self._openings.open(socket, node_id)
         except LinkRefused as refused:
             log.warning("link.refused", node=node_id, why=str(refused))
             await socket.close(4401, "refused")
@@ -108,29 +101,6 @@ class Links:
             await self._read(link)
         finally:
             await self._lose(link)
-
-    async def _open(self, socket: Socket, node_id: str) -> Link:
-        nonce = os.urandom(32)
-        await socket.send(msgspec.msgpack.encode(Challenge(nonce=nonce, server_time=self._clock.now())))
-        try:
-            async with asyncio.timeout(HELLO_SECONDS):
-                hello = read(await socket.receive())
-        except (TimeoutError, UnreadableError) as error:
-            raise LinkRefused("no hello") from error
-        if not isinstance(hello, Hello) or hello.node_id != node_id:
-            raise LinkRefused("the first message is not this node's hello")
-        await self._check(hello, nonce)
-        now = self._clock.now()
-        try:
-            async with self._db.write() as tx:
-                epoch = await link_rows.open_link(tx, node_id, self._replica_id, now)
-                await capacity.link_opened(
-                    tx, node_id, hello.facts, agent_version=hello.agent_version, boot_id=hello.boot_id, now=now
-                )
-        except (asyncpg.DataError, ValueError) as error:
-            raise LinkRefused("its hello cannot be written down") from error
-        # Not silent before we listen: until then the time we take to open it is ours, and there may be thousands.
-        return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS)
 
     async def _welcome(self, link: Link) -> None:
         await link.send(Welcome(epoch=link.epoch, server_time=self._clock.now()))
@@ -142,26 +112,8 @@ class Links:
         self._links[link.node_id] = link  # only now may a task be sent: an agent expects the welcome first
         if other:
             await other.close(4409, "replaced by a newer link")
-        async with self._db.read() as tx:
-            rows = await tasks.take_unfinished(tx, [link.node_id])
-        await self._send(link.node_id, rows)
+        await self._send(link.node_id, await self._unfinished.ask(link.node_id))
         log.info("link.opened", node=link.node_id, epoch=link.epoch)
-
-    async def _check(self, hello: Hello, nonce: bytes) -> None:
-        async with self._db.read() as tx:
-            try:
-                node = await capacity.node(tx, hello.node_id)
-            except (NotFound, asyncpg.DataError) as error:  # an id that no text column could hold
-                raise LinkRefused("unknown node") from error
-        if node.public_key is None or node.intent is Intent.RETIRED:
-            raise LinkRefused("not enrolled, or retired")
-        key = Ed25519PublicKey.from_public_bytes(node.public_key)
-        for origin in list(self._origins):
-            with suppress(InvalidSignature):
-                key.verify(hello.proof, link_proof(nonce, hello.node_id, origin))
-                self._origins.sort(key=lambda each: each != origin)  # most dial the same; a wrong guess costs 0.1 ms
-                return
-        raise LinkRefused("the proof does not hold")
 
     async def _read(self, link: Link) -> None:
         while True:
@@ -188,12 +140,17 @@ class Links:
         silent = max(0.0, self._clock.monotonic() - link.heard_at)
         last_seen = self._clock.now() - timedelta(seconds=silent)
         try:
-            async with self._db.write() as tx:
-                if await link_rows.close_link(tx, link.node_id, link.epoch):
-                    await capacity.link_lost(tx, link.node_id, last_seen)
+            await self._closings.ask((link, last_seen))
         except (*AWAY, *RERUN) as error:  # the row is found without its link when this replica next checks in
             log.warning("link.close_failed", node=link.node_id, error=repr(error))
         log.warning("link.lost", node=link.node_id, epoch=link.epoch, silent_seconds=round(silent, 1))
+
+    async def _close(self, lost: list[tuple[Link, datetime]]) -> list[None]:
+        last_seen = {link.node_id: at for link, at in lost}
+        async with self._db.write() as tx:
+            closed = await link_rows.close_links(tx, [(link.node_id, link.epoch) for link, _ in lost])
+            await capacity.links_lost(tx, {node_id: last_seen[node_id] for node_id in closed})
+        return [None] * len(lost)
 
     def _is_current(self, link: Link) -> bool:
         return self._links.get(link.node_id) is link
@@ -231,8 +188,17 @@ class Links:
         for row in rows:
             by_node.setdefault(row.node_id, []).append(row)
         await asyncio.gather(*(self._send(node_id, rows) for node_id, rows in by_node.items()))
-        unasked = [node_id for node_id in node_ids if node_id not in by_node] if len(rows) == TAKEN else []
-        return unasked + [node_id for node_id, rows in by_node.items() if unasked or len(rows) == TAKEN_OF_EACH]
+        if len(rows) == TAKEN:
+            return [*(node_id for node_id in node_ids if node_id not in by_node), *by_node]
+        return [node_id for node_id, rows in by_node.items() if len(rows) == TAKEN_OF_EACH]
+
+    async def _take_unfinished(self, node_ids: list[str]) -> list[list[tasks.SentTask]]:
+        async with self._db.read() as tx:
+            rows = await tasks.take_unfinished(tx, node_ids)
+        by_node: dict[str, list[tasks.SentTask]] = {node_id: [] for node_id in node_ids}
+        for row in rows:
+            by_node[row.node_id].append(row)
+        return [by_node[node_id] for node_id in node_ids]
 
     async def _send(self, node_id: str, rows: list[tasks.SentTask]) -> None:
         link = self._links.get(node_id)
@@ -303,8 +269,7 @@ class Links:
             lost += await link_rows.take_forgotten_links(
                 tx, self._replica_id, epochs, self._clock.now() - OPENING_LIMIT
             )
-            for each in lost:
-                await capacity.link_lost(tx, each.node_id, each.last_seen)
+            await capacity.links_lost(tx, {each.node_id: each.last_seen for each in lost})
             strays = await link_rows.strays(tx, self._replica_id, epochs)
             if is_time := self._clock.monotonic() - self._seen_at > SEEN_SECONDS:
                 await capacity.seen(tx, self._last_seen())

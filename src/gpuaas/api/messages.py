@@ -109,11 +109,24 @@ class Messages:
         for ended in await tasks.end_all(tx, results):
             if ended.allocation_id:
                 tx.hint(topic_of(ended.lane), ended.allocation_id)
-        for link, message in wave:
-            if isinstance(message, Report) and self._is_current(link):  # an older link's view is over
-                findings = await drift.apply(tx, link.node_id, message, ids=self._ids, now=self._clock.now())
-                for finding in findings:
-                    log.warning("node.drift", node=link.node_id, finding=type(finding).__name__)
+        reports = [(link, told) for link, told in wave if isinstance(told, Report)]
+        while reports:
+            reports = await self._write_reports(tx, reports)
+
+    async def _write_reports(self, tx: Tx, reports: list[tuple[Link, Report]]) -> list[tuple[Link, Report]]:
+        """Of each node its first, together; those that are left."""
+        first: dict[str, Report] = {}
+        left: list[tuple[Link, Report]] = []
+        for link, report in reports:
+            if not self._is_current(link):  # an older link's view is over
+                continue
+            if link.node_id in first:
+                left.append((link, report))
+            else:
+                first[link.node_id] = report
+        for node_id, finding in await drift.apply(tx, first, ids=self._ids, now=self._clock.now()) if first else ():
+            log.warning("node.drift", node=node_id, finding=type(finding).__name__)
+        return left
 
     def _acknowledge(self, batch: list[Written]) -> None:
         """Beside the writer: a link that takes nothing would hold up everybody's."""

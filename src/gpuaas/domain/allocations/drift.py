@@ -1,5 +1,6 @@
 """What a node says exists on it, against what should: the difference is acted on only where it is certain."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -73,10 +74,15 @@ def _judge_active(row: AllocationRow, environment: Environment | None) -> list[F
     return []
 
 
-async def apply(tx: Tx, node_id: str, report: Report, *, ids: Ids, now: datetime) -> list[Finding]:
-    rows = await store.on_node(tx, node_id, [environment.allocation_id for environment in report.environments])
-    findings = judge(rows, report)
-    for finding in findings:
+async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> list[tuple[str, Finding]]:
+    """One report of each of many nodes; what was found, by node. If all is well, that is two statements."""
+    named = [environment.allocation_id for report in reports.values() for environment in report.environments]
+    standing: dict[str, list[AllocationRow]] = {node_id: [] for node_id in reports}
+    for row in await store.on_nodes(tx, list(reports), named):
+        standing[row.node_id].append(row)
+    found = [(node_id, each) for node_id, report in reports.items() for each in judge(standing[node_id], report)]
+    unknown: dict[str, list[str]] = {node_id: [] for node_id in reports}
+    for node_id, finding in found:
         match finding:
             case Lost(row):
                 await fail_lost(tx, row, actor=node_id, note="The node came back without the machine.", now=now)
@@ -84,11 +90,10 @@ async def apply(tx: Tx, node_id: str, report: Report, *, ids: Ids, now: datetime
                 await boot_again(tx, row, actor=node_id, why=why, ids=ids, now=now)
             case Orphan(row):
                 await _remove_orphan(tx, row, ids, now)
-            case Unknown():
-                pass
-    unknown = sorted(finding.allocation_id for finding in findings if isinstance(finding, Unknown))
-    await store.set_unknown_environments(tx, node_id, unknown)
-    return findings
+            case Unknown(allocation_id):
+                unknown[node_id].append(allocation_id)
+    await store.set_unknown_environments(tx, {node_id: sorted(each) for node_id, each in unknown.items()})
+    return found
 
 
 async def boot_again(tx: Tx, row: AllocationRow, *, actor: str, why: str, ids: Ids, now: datetime) -> None:

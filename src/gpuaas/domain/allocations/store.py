@@ -1,5 +1,6 @@
 """Rows of allocations. `move` is the only writer of a status."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from msgspec import UNSET, Struct, UnsetType
@@ -141,13 +142,13 @@ async def live_on_node(tx: Tx, node_id: str) -> list[AllocationRow]:
     return await tx.all(AllocationRow, LIVE_ON_NODE, node_id)
 
 
-async def on_node(tx: Tx, node_id: str, reported: list[str]) -> list[AllocationRow]:
-    """What stands on the node by our records, and of what it reports, all we ever heard of as its own."""
-    return await tx.all(AllocationRow, ON_NODE, node_id, reported)
+async def on_nodes(tx: Tx, node_ids: list[str], reported: list[str]) -> list[AllocationRow]:
+    """What stands on the nodes by our records, and of what they report, all we ever heard of as their own."""
+    return await tx.all(AllocationRow, ON_NODES, node_ids, reported)
 
 
-async def set_unknown_environments(tx: Tx, node_id: str, allocation_ids: list[str]) -> None:
-    await tx.run(SET_UNKNOWN, node_id, allocation_ids)
+async def set_unknown_environments(tx: Tx, by_node: Mapping[str, list[str]]) -> None:
+    await tx.run(SET_UNKNOWN, by_node)
 
 
 async def move(
@@ -255,11 +256,15 @@ LIVE_ON_NODE = f"""
     {SEEN} where a.node_id = $1 and a.cleanup_proven_at is null and a.status not in ('released', 'failed')
         order by a.id
 """  # house: project-filter because a node's failure concerns every project on it
-ON_NODE = f"""
-    {SEEN} where a.node_id = $1 and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
+ON_NODES = f"""
+    {SEEN} where a.node_id = any ($1::text[]) and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
 """
 SET_UNKNOWN = """
-    update nodes set unknown_environments = $2 where id = $1 and unknown_environments <> $2
+    update nodes n set unknown_environments = told.ids
+    from (
+        select key as node_id, array(select jsonb_array_elements_text(value)) as ids from jsonb_each($1::jsonb)
+    ) as told
+    where n.id = told.node_id and n.unknown_environments <> told.ids
 """
 MOVE = """
     with moved as (

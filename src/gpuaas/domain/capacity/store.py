@@ -1,6 +1,6 @@
 """Rows of SKUs, nodes, slots and claims; who holds what is read from live claims, never kept twice."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -42,6 +42,15 @@ class SkuRow(Struct, frozen=True, kw_only=True):
             price_per_gpu_hour=Money(amount_minor=self.amount_minor, currency=self.currency),
             simulated=self.simulated,
         )
+
+
+class OpenedLink(Struct, frozen=True, kw_only=True):
+    """What a node says of itself when it opens its link."""
+
+    node_id: str
+    facts: NodeFacts
+    agent_version: str
+    boot_id: str
 
 
 class NodeRow(Node, frozen=True, kw_only=True):
@@ -143,6 +152,11 @@ async def add_node(tx: Tx, id: str, name: str, region: str, now: datetime) -> st
     return None if kept is None else str(kept)
 
 
+async def link_keys(tx: Tx, node_ids: Sequence[str]) -> list[bytes | None]:
+    """What proves that each of these nodes is who dials; none for one that may have no link."""
+    return await tx.column(LINK_KEYS, node_ids)
+
+
 async def node(tx: Tx, id: str, *, lock: bool = False) -> NodeRow:
     row = await tx.maybe(NodeRow, f"{NODE} where n.id = $1 {'for update of n' if lock else ''}", id)
     if row is None:
@@ -197,20 +211,24 @@ async def enrol_node(tx: Tx, id: str, public_key: bytes, facts: NodeFacts, agent
     await tx.run(ENROL_NODE, id, public_key, facts.engine, facts.simulated, agent_version, facts.ssh_host, facts)
 
 
-async def link_opened(
-    tx: Tx, node_id: str, facts: NodeFacts, *, agent_version: str, boot_id: str, now: datetime
-) -> None:
-    """Back, and seen."""
-    args = (facts.engine, facts.simulated, agent_version, facts.ssh_host, facts, boot_id, now)
-    await tx.run(LINK_OPENED, node_id, *args)
-    tx.hint(CAPACITY, node_id)
+async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> None:
+    """Back, and seen; one statement for all of them."""
+    rows = [
+        (o.node_id, o.facts.engine, o.facts.simulated, o.agent_version, o.facts.ssh_host, o.facts, o.boot_id)
+        for o in opened
+    ]
+    await tx.run(LINKS_OPENED, *map(list, zip(*rows, strict=True)), now)
+    for each in opened:
+        tx.hint(CAPACITY, each.node_id)
 
 
-async def link_lost(tx: Tx, node_id: str, last_seen: datetime) -> bool:
-    """Whether this is news."""
-    lost = await tx.run(LINK_LOST, node_id, last_seen)
-    tx.hint(CAPACITY, node_id)
-    return bool(lost)
+async def links_lost(tx: Tx, last_seen: Mapping[str, datetime]) -> None:
+    """By node, when it was last seen; one statement for all of them."""
+    if not last_seen:
+        return
+    await tx.run(LINKS_LOST, list(last_seen), list(last_seen.values()))
+    for node_id in last_seen:
+        tx.hint(CAPACITY, node_id)
 
 
 async def seen(tx: Tx, at: dict[str, datetime]) -> None:
@@ -318,6 +336,10 @@ NODE = """
             from slots s where s.node_id = n.id) each
     ) held
 """
+LINK_KEYS = """
+    select n.public_key from unnest($1::text[]) with ordinality as asked (id, number)
+        left join nodes n on n.id = asked.id and n.intent <> 'retired' order by asked.number
+"""
 MOVE_NODE = """
     update nodes set intent = $3, intent_reason = $4, intent_since = $5, version = version + 1
     where id = $1 and version = $2
@@ -337,11 +359,17 @@ ENROL_NODE = """
     update nodes set public_key = $2, engine = $3, simulated = $4, agent_version = $5, ssh_host = $6, facts = $7,
         offline_since = coalesce(offline_since, clock_timestamp()) where id = $1
 """
-LINK_OPENED = """
-    update nodes set engine = $2, simulated = $3, agent_version = $4, ssh_host = $5, facts = $6, boot_id = $7,
-        offline_since = null, last_seen_at = $8 where id = $1
+LINKS_OPENED = """
+    update nodes n set engine = o.engine, simulated = o.simulated, agent_version = o.agent_version,
+        ssh_host = o.ssh_host, facts = o.facts, boot_id = o.boot_id, offline_since = null, last_seen_at = $8
+    from unnest($1::text[], $2::text[], $3::bool[], $4::text[], $5::text[], $6::jsonb[], $7::text[])
+        as o (node_id, engine, simulated, agent_version, ssh_host, facts, boot_id)
+    where n.id = o.node_id
 """
-LINK_LOST = "update nodes set offline_since = $2, last_seen_at = $2 where id = $1 and offline_since is null"
+LINKS_LOST = """
+    update nodes n set offline_since = lost.at, last_seen_at = lost.at
+    from unnest($1::text[], $2::timestamptz[]) as lost (id, at) where n.id = lost.id and n.offline_since is null
+"""
 SEEN = """
     update nodes n set last_seen_at = seen.at from unnest($1::text[], $2::timestamptz[]) as seen (id, at)
     where n.id = seen.id and n.offline_since is null and (n.last_seen_at is null or n.last_seen_at < seen.at)

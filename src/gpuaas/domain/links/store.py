@@ -1,6 +1,6 @@
 """Which replica holds which node's link, and which replicas live."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -10,19 +10,25 @@ from gpuaas.core.db import Tx
 DEAD_REPLICA_SECONDS = 6.0
 
 
+class LinkEpoch(Struct, frozen=True):
+    node_id: str
+    epoch: int
+
+
 class LostLink(Struct, frozen=True):
     node_id: str
     last_seen: datetime
 
 
-async def open_link(tx: Tx, node_id: str, replica_id: str, now: datetime) -> int:
+async def open_links(tx: Tx, node_ids: Sequence[str], replica_id: str, now: datetime) -> dict[str, int]:
     """The newest link of a node counts; its epoch says which that is."""
-    return int(await tx.value(OPEN_LINK, node_id, replica_id, now))
+    opened = await tx.all(LinkEpoch, OPEN_LINKS, node_ids, replica_id, now)
+    return {each.node_id: each.epoch for each in opened}
 
 
-async def close_link(tx: Tx, node_id: str, epoch: int) -> bool:
-    """False if the node has a newer link meanwhile, here or elsewhere."""
-    return bool(await tx.run("delete from links where node_id = $1 and epoch = $2", node_id, epoch))
+async def close_links(tx: Tx, links: Sequence[tuple[str, int]]) -> list[str]:
+    """By node and epoch; those closed by this. The others' nodes have a newer link meanwhile, here or elsewhere."""
+    return await tx.column(CLOSE_LINKS, [node_id for node_id, _ in links], [epoch for _, epoch in links])
 
 
 async def replica_lives(tx: Tx, replica_id: str, url: str) -> None:
@@ -43,10 +49,15 @@ async def strays(tx: Tx, replica_id: str, here: Mapping[str, int]) -> list[str]:
     return await tx.column(STRAYS, replica_id, list(here), list(here.values()))
 
 
-OPEN_LINK = """
-    insert into links as l (node_id, replica_id, epoch, since) values ($1, $2, nextval('link_epochs'), $3)
+OPEN_LINKS = """
+    insert into links as l (node_id, replica_id, epoch, since)
+    select node.id, $2, nextval('link_epochs'), $3 from unnest($1::text[]) as node (id) order by node.id
     on conflict (node_id) do update set replica_id = excluded.replica_id, epoch = excluded.epoch, since = excluded.since
-    returning epoch
+    returning node_id, epoch
+"""
+CLOSE_LINKS = """
+    delete from links l using unnest($1::text[], $2::bigint[]) as over (node_id, epoch)
+    where l.node_id = over.node_id and l.epoch = over.epoch returning l.node_id
 """
 REPLICA_LIVES = """
     insert into replicas (id, url, started_at, seen_at) values ($1, $2, clock_timestamp(), clock_timestamp())

@@ -1,0 +1,81 @@
+"""The first words on a node's link: who dials, whether it is that node, and the row that says the link is here."""
+
+import asyncio
+import os
+from contextlib import suppress
+
+import asyncpg
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from gpuaas.api.sockets import Link, Socket, UnreadableError, read
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database
+from gpuaas.core.together import Together
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.links import store as link_rows
+from gpuaas.wire.link import Challenge, Hello, link_proof
+
+HELLO_SECONDS = 10.0
+OPENED = 200  # links opened together: a fleet comes back within seconds
+
+
+class LinkRefused(Exception):
+    """The other end is not the node it says it is."""
+
+
+class Openings:
+    def __init__(self, *, db: Database, clock: Clock, replica_id: str, origins: frozenset[str]) -> None:
+        self._db, self._clock = db, clock
+        self._replica_id, self._origins = replica_id, list(origins)
+        self._keys = Together(self._look_up, most=OPENED)
+        self._rows = Together(self._write, most=OPENED)
+
+    async def open(self, socket: Socket, node_id: str) -> Link:
+        nonce = os.urandom(32)
+        await socket.send(msgspec.msgpack.encode(Challenge(nonce=nonce, server_time=self._clock.now())))
+        try:
+            async with asyncio.timeout(HELLO_SECONDS):
+                hello = read(await socket.receive())
+        except (TimeoutError, UnreadableError) as error:
+            raise LinkRefused("no hello") from error
+        if not isinstance(hello, Hello) or hello.node_id != node_id:
+            raise LinkRefused("the first message is not this node's hello")
+        try:
+            self._check(hello, nonce, await self._keys.ask(node_id))
+            epoch = await self._rows.ask(hello)
+        except (asyncpg.DataError, ValueError) as error:  # an id that no text column could hold, for one
+            raise LinkRefused("its hello cannot be written down") from error
+        # Not silent before we listen: until then the time we take to open it is ours, and there may be thousands.
+        return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS)
+
+    async def _look_up(self, node_ids: list[str]) -> list[bytes | None]:
+        async with self._db.read() as tx:
+            return await capacity.link_keys(tx, node_ids)
+
+    def _check(self, hello: Hello, nonce: bytes, public_key: bytes | None) -> None:
+        if public_key is None:
+            raise LinkRefused("unknown, not enrolled, or retired")
+        key = Ed25519PublicKey.from_public_bytes(public_key)
+        for origin in list(self._origins):
+            with suppress(InvalidSignature):
+                key.verify(hello.proof, link_proof(nonce, hello.node_id, origin))
+                if origin != self._origins[0]:  # most dial the same; a wrong guess costs 0.1 ms
+                    self._origins.sort(key=lambda each: each != origin)
+                return
+        raise LinkRefused("the proof does not hold")
+
+    async def _write(self, hellos: list[Hello]) -> list[int]:
+        """Of a node that is here twice the database refuses the first try, and each gets a trip of its own."""
+        now = self._clock.now()
+        opened = [
+            capacity.OpenedLink(
+                node_id=hello.node_id, facts=hello.facts, agent_version=hello.agent_version, boot_id=hello.boot_id
+            )
+            for hello in hellos
+        ]
+        async with self._db.write() as tx:
+            epochs = await link_rows.open_links(tx, [each.node_id for each in opened], self._replica_id, now)
+            await capacity.links_opened(tx, opened, now)
+        return [epochs[hello.node_id] for hello in hellos]

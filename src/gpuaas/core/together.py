@@ -1,0 +1,53 @@
+"""Many ask, one trip to the database answers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from gpuaas.core.db import AWAY
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+
+class Together(Generic[A, R]):
+    """Who asks while a trip is under way goes with the next, in the order they came.
+
+    If what one asks for forbids a trip, it is made in two halves, and so on down to that one, who alone gets the error;
+    all of a trip do when the database is away.
+    """
+
+    def __init__(self, answer: Callable[[list[A]], Awaitable[list[R]]], *, most: int) -> None:
+        self._answer, self._most = answer, most
+        self._waiting: list[tuple[A, asyncio.Future[R]]] = []
+        self._trips: asyncio.Task[None] | None = None
+
+    async def ask(self, what: A) -> R:
+        answer: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._waiting.append((what, answer))
+        if self._trips is None or self._trips.done():
+            self._trips = asyncio.create_task(self._travel())
+        return await answer
+
+    async def _travel(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+            await self._trip(batch)
+
+    async def _trip(self, batch: list[tuple[A, asyncio.Future[R]]]) -> None:
+        try:
+            answers = await self._answer([what for what, _ in batch])
+        except Exception as error:  # noqa: BLE001  # house: broad-except because its asker gets it
+            is_away = isinstance(error, AWAY) and not isinstance(error, ValueError)  # the driver's DataError is both
+            if len(batch) > 1 and not is_away:
+                middle = len(batch) // 2
+                await self._trip(batch[:middle])
+                await self._trip(batch[middle:])
+                return
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(error)
+        else:
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if not future.done():  # who asked is gone
+                    future.set_result(answer)
