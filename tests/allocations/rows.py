@@ -55,6 +55,10 @@ def row(status: Status, **fields: Any) -> AllocationRow:
         last_progress_at=NOON,
         billing_stopped_at=None,
         cleanup_proven_at=None,
+        expires_at=None,
+        expiry_warned_at=None,
+        idle_minutes=None,
+        idle_warned_at=None,
     )
     return replace(plain, **fields)
 

@@ -17,6 +17,7 @@ SETTLED = {
     "an operation did not end well": """
         select id || ' ' || kind || ' is ' || status || ': ' || reason from operations where status <> 'succeeded'
     """,
+    "a resize is under way": "select allocation_id from resizes",
     "a task is open": "select id || ' ' || kind || ' is ' || status from node_tasks where status in ('queued', 'sent')",
     "a node does not answer": "select id from nodes where offline_since is not null",
     "a worker fails": "select concat(worker, ' on ', row_id, ': ', last_error) from work where attempts > 0",
@@ -34,12 +35,14 @@ ALWAYS = {
     """,
     "a claim ended before cleanup was proven": """
         select c.slot_id || ' by ' || a.id from claims c join allocations a on a.id = c.allocation_id
-        where c.released_at < coalesce(a.cleanup_proven_at, 'infinity')
+        where c.released_at < coalesce(a.cleanup_proven_at, 'infinity') and not exists (
+            select from timeline_entries e where e.subject_id = a.id and e.phase = 'resized' and e.at = c.released_at)
     """,
     "an allocation does not hold its slots": """
         select a.id || ' holds ' || count(c.id) || ' of ' || a.gpu_count
         from allocations a left join claims c on c.allocation_id = a.id and c.released_at is null and c.kind = 'slot'
-        where a.cleanup_proven_at is null group by a.id having count(c.id) <> a.gpu_count
+        where a.cleanup_proven_at is null group by a.id
+        having count(c.id) <> a.gpu_count and not exists (select from resizes r where r.allocation_id = a.id)
     """,
     "cleanup is claimed and not proven": """
         select a.id from allocations a where a.cleanup_proven_at is not null

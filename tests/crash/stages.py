@@ -146,6 +146,9 @@ class Stage:
     async def release(self, allocation_id: str, key: str) -> None:
         await self.post(f"/allocations/{allocation_id}/release", {"reason": "no longer needed"}, key=key)
 
+    async def change(self, allocation_id: str, verb: str, body: dict[str, object], key: str) -> None:
+        await self.post(f"/allocations/{allocation_id}/{verb}", body, key=key)
+
     async def says(self, allocation_id: str, command: str) -> str:
         """What a command prints inside, by SSH with the real key and the known host key; raises OSError if refused."""
         row = await self.row(allocation_id)

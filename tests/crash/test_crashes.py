@@ -11,7 +11,7 @@ from tests.crash.harness import UNPASSED, Outcome, Point, list_points, perform, 
 from tests.crash.stages import stage
 from tests.crash.verbs import VERBS, Verb
 
-SAMPLE = 7  # of each verb
+SAMPLE = 4  # of each verb
 LANES = 2  # in each test process
 ALWAYS = (
     "commit:before POST create_allocation",

@@ -77,10 +77,58 @@ async def give_back(stage: Stage, case: Case) -> None:
     await stage.reach(lambda: not_released(stage, case))
 
 
+async def furnished(stage: Stage, case: Case) -> None:
+    """A machine with a file on its disk and a known way in."""
+    case.allocation_id = await stage.create(f"{case.key}-first")
+    await stage.reach(lambda: not_admitting(stage, case))
+    await stage.says(
+        case.allocation_id, "echo kept > ~/kept; setsid nohup sleep 1000000 > /dev/null 2>&1 < /dev/null &"
+    )
+    row = await stage.row(case.allocation_id)
+    case.notes = {"boot": str(row["boot"]), "way_in": f"{row['port']} {row['host_key']}"}
+
+
+async def restart(stage: Stage, case: Case) -> None:
+    await stage.change(case.allocation_id, "restart", {}, case.key)
+
+
+async def not_back(stage: Stage, case: Case) -> str:
+    """Until it is up at a later boot with the same way in, the file there and the process gone."""
+    row = await stage.row(case.allocation_id)
+    if row["status"] in ("failed", "restart_failed"):
+        raise Broken(f"{row['id']} is {row['status']}: {row['status_reason']}")
+    if row["boot"] == int(case.notes["boot"]):
+        return f"{row['id']} is still at boot {row['boot']}"
+    if waiting := await not_admitting(stage, case):
+        return waiting
+    if f"{row['port']} {row['host_key']}" != case.notes["way_in"]:
+        raise Broken(f"{row['id']} has another way in")
+    said = await stage.says(case.allocation_id, "cat ~/kept; pgrep -x sleep | wc -l")
+    if said.split() != ["kept", "0"]:
+        raise Broken(f"after the restart it says {said!r}")
+    return ""
+
+
+async def resize(stage: Stage, case: Case) -> None:
+    await stage.change(case.allocation_id, "resize", {"gpu_count": 2}, case.key)
+
+
+async def not_resized(stage: Stage, case: Case) -> str:
+    if waiting := await not_back(stage, case):
+        return waiting
+    row = await stage.row(case.allocation_id)
+    slots = (await stage.says(case.allocation_id, "echo $GPUAAS_SLOTS")).split(",")
+    if row["gpu_count"] != 2 or len(slots) != 2:
+        raise Broken(f"{row['id']} has {row['gpu_count']} GPUs and sees {slots}")
+    return ""
+
+
 VERBS = {
     verb.name: verb
     for verb in (
         Verb(name="create", prepare=nothing, act=create, missing=not_admitting, tidy=give_back),
+        Verb(name="restart", prepare=furnished, act=restart, missing=not_back, tidy=give_back),
+        Verb(name="resize", prepare=furnished, act=resize, missing=not_resized, tidy=give_back),
         Verb(name="release", prepare=inhabited, act=release, missing=not_released, tidy=nothing),
     )
 }

@@ -18,7 +18,8 @@ from gpuaas.core.errors import (
     RequestInProgress,
 )
 from gpuaas.core.paging import Paging
-from gpuaas.domain.allocations import commands, store
+from gpuaas.domain.allocations import commands, resizing, store
+from gpuaas.domain.allocations.consequences import consequences
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity.commands import SkuUnavailable
 from gpuaas.domain.identity.commands import get_project
@@ -27,8 +28,13 @@ from gpuaas.domain.timeline import store as timeline
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationGroup,
+    Consequences,
     CreateAllocation,
+    Disruption,
+    ExtendAllocation,
     ReleaseAllocation,
+    ResizeAllocation,
+    RestartAllocation,
     Status,
     SubmittedAllocations,
 )
@@ -39,6 +45,7 @@ KeyHeader = Annotated[str, HeaderParameter(name="X-Idempotency-Key", min_length=
 ProjectHeader = Annotated[str | None, HeaderParameter(name="X-Project-ID", required=False, max_length=64)]
 StatusFilter = Annotated[Status | None, QueryParameter(name="status", required=False)]
 NameFilter = Annotated[str | None, QueryParameter(name="name", required=False, max_length=63)]
+DisruptionFilter = Annotated[Disruption, QueryParameter(name="of")]
 CREATE_PROBLEMS = problems(
     NotFound,
     SkuUnavailable,
@@ -93,6 +100,40 @@ async def release_allocation(id: str, data: ReleaseAllocation, context: Context)
     return await commands.release(context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now)
 
 
+@post(
+    "/allocations/{id:str}/restart", status_code=202, responses=problems(NotFound, IllegalMove, InsufficientPermissions)
+)
+async def restart_allocation(id: str, data: RestartAllocation, context: Context) -> Allocation:
+    """Reboot the machine; disk, address, keys and all that lies over it stay. Also retries a failed restart."""
+    return await commands.restart(context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now)
+
+
+@post(
+    "/allocations/{id:str}/resize",
+    status_code=202,
+    responses=problems(NotFound, IllegalMove, InsufficientPermissions, Conflict, resizing.ResizeUnavailable),
+)
+async def resize_allocation(id: str, data: ResizeAllocation, context: Context) -> Allocation:
+    """Another GPU count or size on the same node, by way of a restart. After a failed resize, also the way back."""
+    index = context.services.index
+    tx, caller = context.tx, context.caller
+    return await resizing.resize(tx, caller, id, data, index=index, ids=context.ids, now=context.now)
+
+
+@post(
+    "/allocations/{id:str}/extend", status_code=200, responses=problems(NotFound, IllegalMove, InsufficientPermissions)
+)
+async def extend_allocation(id: str, data: ExtendAllocation, context: Context) -> Allocation:
+    """Change when the machine ends by itself: its time, its idle limit, or neither any more."""
+    return await commands.extend(context.tx, context.caller, id, data, now=context.now)
+
+
+@get("/allocations/{id:str}/consequences", responses=problems(NotFound))
+async def allocation_consequences(id: str, context: Context, of: DisruptionFilter) -> Consequences:
+    """What a release, restart or resize would end, and what it would leave."""
+    return consequences(await commands.get(context.tx, context.caller, id), of)
+
+
 @get("/allocations/{id:str}/timeline", responses=problems(NotFound))
 async def allocation_timeline(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Entry]:
     """What happened to it, newest first: who, when, why."""
@@ -127,6 +168,10 @@ ROUTER = Router(
         list_allocations,
         get_allocation,
         release_allocation,
+        restart_allocation,
+        resize_allocation,
+        extend_allocation,
+        allocation_consequences,
         allocation_timeline,
         get_allocation_group,
         release_allocation_group,

@@ -1,9 +1,18 @@
 """`gpuaas allocations`."""
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
 
+from gpuaas.cli.allocation_changes import (
+    NameArgument,
+    NoWaitOption,
+    extend_allocation,
+    release_allocation,
+    resize_allocation,
+    restart_allocation,
+)
 from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_changes, summary, timeline_rows
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint, ExitCode
@@ -11,17 +20,17 @@ from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys, chosen_sku, finish, launch_project, waiting_kindly
 from gpuaas.cli.names import ENDED, ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.progress import show_progress
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
+from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Status, SubmittedAllocations
-from gpuaas.wire.timeline import OperationStatus
 
-command = new_app("Environments on the fleet: create, follow, release.")
+command = new_app("Environments on the fleet: create, follow, restart, resize, release.")
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
-NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is accepted.")]
+command.command("restart")(restart_allocation)
+command.command("resize")(resize_allocation)
+command.command("extend")(extend_allocation)
+command.command("release")(release_allocation)
 
 
 @command.command("create")
@@ -34,6 +43,8 @@ def create_allocation(
     size: Annotated[str, typer.Option("--size", help="vCPU and memory, by name; otherwise the SKU's default.")] = "",
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many, all or none.")] = 1,
     region: Annotated[str, typer.Option("--region", help="Only there; otherwise anywhere.")] = "",
+    hours: Annotated[float | None, typer.Option("--hours", help="Ends by itself after so many.")] = None,
+    idle: Annotated[int | None, typer.Option("--idle", help="Ends after so many minutes without work.")] = None,
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", help="SSH key by title; repeat for several. Otherwise all yours.")
     ] = None,
@@ -59,6 +70,8 @@ def create_allocation(
             size=size or None,
             count=count,
             region=region or None,
+            expires_at=surroundings_of(ctx).now() + timedelta(hours=hours) if hours else None,
+            idle_minutes=idle,
         )
         show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
 
@@ -167,54 +180,6 @@ def get_allocation(
             show_changes(client.allocations.watch(found.id), card(now), output)
         else:
             show_one(found, card(now), output)
-
-
-@command.command("release")
-def release_allocation(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
-    """End an allocation and everything in it.
-
-    Waits until it is proven that nothing of it is left on the node.
-
-    \b
-    Examples:
-      gpuaas allocations release train-a
-      gpuaas allocations release train-a --yes --no-wait
-    """
-    now = surroundings_of(ctx).now
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        confirm(
-            f"Release {found.name}?",
-            lost=f"every process and every file inside {found.name}, its address and its GPUs. It cannot be undone.",
-            survives="your SSH keys, and the timeline of what happened.",
-            yes=yes,
-        )
-        released = client.allocations.release(found.id, reason=reason)
-        if released.operation_id and not no_wait:
-            with waiting_kindly(f"gpuaas allocations get {found.id} --watch"):
-                end = show_progress(client.operations.watch(released.operation_id, allocation_id=found.id), now)
-            released = client.allocations.get(found.id)
-            if end.status is OperationStatus.FAILED:
-                raise Complaint(
-                    f"{found.name} is {released.status}: {end.reason or released.status_reason}",
-                    next_step=f"gpuaas allocations release {found.id} --yes tries again",
-                    code=ExitCode.SERVER,
-                )
-    if output is Output.TABLE:
-        note(f"{released.name} is {released.status}.")
-    elif output is Output.JSON:
-        show_json(released)
-    else:
-        show_rows([released], summary(now), output)
 
 
 @command.command("timeline")

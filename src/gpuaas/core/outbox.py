@@ -3,11 +3,11 @@
 No reconciler depends on it: it is for webhooks, notices and other followers.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct
 
-from gpuaas.core.db import Database
+from gpuaas.core.db import Database, Tx
 
 TOPIC = "outbox"
 BATCH = 500
@@ -18,6 +18,12 @@ class Event(Struct, frozen=True):
     id: int
     topic: str
     payload: dict[str, object]
+
+
+async def publish(tx: Tx, topic: str, payload: Mapping[str, object]) -> None:
+    """With the change it tells of: both or neither."""
+    await tx.run("insert into outbox (topic, payload) values ($1, $2)", topic, dict(payload))
+    tx.hint(TOPIC, "")
 
 
 class Relay:

@@ -1,14 +1,22 @@
 """Allocations: environments on the fleet, from one submit to proven release."""
 
 from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import UNSET, UnsetType
 
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co, Waiting, Watching
 from gpuaas.sdk.requests import Request, Wait, Watch, get, path, post
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationGroup,
+    Consequences,
     CreateAllocation,
+    Disruption,
+    ExtendAllocation,
     ReleaseAllocation,
+    ResizeAllocation,
+    RestartAllocation,
     Status,
     SubmittedAllocations,
 )
@@ -33,6 +41,8 @@ class Allocations(Noun[R_co]):
         size: str | None = None,
         count: int = 1,
         region: str | None = None,
+        expires_at: datetime | None = None,
+        idle_minutes: int | None = None,
         idempotency_key: str | None = None,
     ) -> Request[SubmittedAllocations]:
         """Answers at once; `wait` for an allocation to become active. `count` above one makes a group, all or none."""
@@ -45,6 +55,8 @@ class Allocations(Noun[R_co]):
             size=size,
             count=count,
             region=region,
+            expires_at=expires_at,
+            idle_minutes=idle_minutes,
         )
         return post(path("allocations"), SubmittedAllocations, body, key=idempotency_key)
 
@@ -65,6 +77,46 @@ class Allocations(Noun[R_co]):
         return post(
             path("allocations", id, "release"), Allocation, ReleaseAllocation(reason=reason), key=idempotency_key
         )
+
+    @Call
+    def restart(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Allocation]:
+        """A reboot: disk, address, keys and all that lies over the machine stay. Also retries a failed restart."""
+        return post(
+            path("allocations", id, "restart"), Allocation, RestartAllocation(reason=reason), key=idempotency_key
+        )
+
+    @Call
+    def resize(
+        self,
+        id: str,
+        gpu_count: int,
+        *,
+        size: str | None = None,
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> Request[Allocation]:
+        """Another size on the same node, by way of a restart; after a failed one, also the way back."""
+        body = ResizeAllocation(gpu_count=gpu_count, size=size, reason=reason)
+        return post(path("allocations", id, "resize"), Allocation, body, key=idempotency_key)
+
+    @Call
+    def extend(
+        self,
+        id: str,
+        *,
+        hours: float | UnsetType = UNSET,
+        expires_at: datetime | UnsetType | None = UNSET,
+        idle_minutes: int | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Request[Allocation]:
+        """What is left out stays; None lifts the limit."""
+        body = ExtendAllocation(hours=hours, expires_at=expires_at, idle_minutes=idle_minutes)
+        return post(path("allocations", id, "extend"), Allocation, body, key=idempotency_key)
+
+    @Call
+    def consequences(self, id: str, of: Disruption) -> Request[Consequences]:
+        """What a release, restart or resize would end, and what it would leave."""
+        return get(path("allocations", id, "consequences"), Consequences, of=of)
 
     @Listing
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:

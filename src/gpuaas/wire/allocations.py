@@ -4,10 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gpuaas.wire.capacity import Shape
-from gpuaas.wire.common import Money, Name, Reason, Reference
+from gpuaas.wire.common import Moment, Money, Name, Reason, Reference
 from gpuaas.wire.environments import Isolation
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.timeline import Entry
@@ -38,6 +38,9 @@ class BillingState(StrEnum):
     STOPPED = "stopped"
 
 
+IdleMinutes = Annotated[int, Meta(ge=5, le=43_200, description="released when nothing showed work for so long")]
+
+
 class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One submit; with `count` above one a group, all or nothing."""
 
@@ -49,6 +52,8 @@ class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     size: Reference | None = None
     count: Annotated[int, Meta(ge=1, le=64)] = 1
     region: Reference | None = None
+    expires_at: Moment | None = None
+    idle_minutes: IdleMinutes | None = None
 
 
 class AllocationNode(Struct, frozen=True, kw_only=True):
@@ -71,6 +76,23 @@ class SshConnection(Struct, frozen=True, kw_only=True):
     host_key: str
     command: str
     known_hosts: str
+
+
+class PendingResize(Struct, frozen=True, kw_only=True):
+    """What the machine will have once it is up again; after a failure, restart finishes it and resize can revert it."""
+
+    gpu_count: int
+    size: str
+    price_per_hour: Money
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """When it ends by itself, if it does; its people are told before."""
+
+    expires_at: datetime | None = None
+    expiry_warned_at: datetime | None = None
+    idle_minutes: int | None = None
+    idle_warned_at: datetime | None = None
 
 
 class Billing(Struct, frozen=True, kw_only=True):
@@ -110,6 +132,8 @@ class Allocation(Struct, frozen=True, kw_only=True):
     operation_id: str | None = None
     isolation: Isolation | None = None
     health_reasons: list[HealthReason] = []
+    resize: PendingResize | None = None
+    limits: Limits = Limits()
     retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
 
 
@@ -121,6 +145,51 @@ class SubmittedAllocations(Struct, frozen=True, kw_only=True):
 
 class ReleaseAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: Reason = ""
+
+
+class RestartAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Reason = ""
+
+
+class ResizeAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Another GPU count or size of the same SKU, on the same node."""
+
+    gpu_count: Annotated[int, Meta(ge=1, le=1024)]
+    size: Reference | None = None
+    reason: Reason = ""
+
+
+class ExtendAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is left out stays; null lifts the limit. `hours` counts from the present end, or from now."""
+
+    hours: Annotated[float, Meta(gt=0, le=8_760)] | UnsetType = UNSET
+    expires_at: Moment | UnsetType | None = UNSET
+    idle_minutes: IdleMinutes | UnsetType | None = UNSET
+
+
+class Disruption(StrEnum):
+    """What a person may do to a live machine that ends something."""
+
+    RELEASE = "release"
+    RESTART = "restart"
+    RESIZE = "resize"
+
+
+class Consequence(Struct, frozen=True, kw_only=True):
+    """One thing and what becomes of it."""
+
+    what: str
+    detail: str
+    ref: str | None = None  # the id of the thing, where it has one
+
+
+class Consequences(Struct, frozen=True, kw_only=True):
+    """What is lost and what survives, said before it happens."""
+
+    of: Disruption
+    lost: list[Consequence]
+    survives: list[Consequence]
+    billing: str
 
 
 class ForceCleanup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,9 +1,11 @@
 """What people and operators do to an allocation that exists."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from msgspec import UNSET
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, NotFound
+from gpuaas.core.errors import Conflict, IllegalMove, NotFound, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import store
@@ -16,11 +18,19 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, entries, record, start_operation
-from gpuaas.wire.allocations import Allocation, AllocationGroup, ForceCleanup, InspectedAllocation, Status
+from gpuaas.wire.allocations import (
+    Allocation,
+    AllocationGroup,
+    ExtendAllocation,
+    ForceCleanup,
+    InspectedAllocation,
+    Status,
+)
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 INSPECTED_ENTRIES = 200
+SHORTEST_LIFE = timedelta(minutes=5)
 STARTING = (Status.REQUESTED, Status.PROVISIONING, Status.RESTARTING)
 
 
@@ -39,10 +49,10 @@ async def release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now
     """Give the machine back. Also cancels one still in the making, and tries a failed release again."""
     row = await get(tx, caller, id)
     caller.require(Permission.ALLOCATIONS_RELEASE, "allocation", row)
-    return await _release(tx, row, actor=caller.actor, reason=reason or "released on request", ids=ids, now=now)
+    return await release_row(tx, row, actor=caller.actor, reason=reason or "released on request", ids=ids, now=now)
 
 
-async def _release(tx: Tx, row: AllocationRow, *, actor: str, reason: str, ids: Ids, now: datetime) -> Allocation:
+async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, ids: Ids, now: datetime) -> Allocation:
     """Billing stops here, at the moment release is accepted; asked again while it runs, it is the same release."""
     if row.status is Status.RELEASING:
         return view(row)
@@ -53,6 +63,62 @@ async def _release(tx: Tx, row: AllocationRow, *, actor: str, reason: str, ids: 
         await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason="cancelled by release", now=now)
     await start_operation(tx, operation_id, row.subject, "release", requested_by=actor, now=now)
     return view(await store.get(tx, moved.id))
+
+
+async def operable(tx: Tx, caller: Caller, id: str) -> AllocationRow:
+    """One that the caller may restart, resize and limit: its holder, or who leads the project or tenant."""
+    row = await get(tx, caller, id)
+    is_holder = row.holder_id == caller.user_id
+    caller.require(Permission.ALLOCATIONS_RELEASE if is_holder else Permission.ALLOCATIONS_OPERATE, "allocation", row)
+    return row
+
+
+async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
+    """A reboot, never a rebuild. From `restart_failed` it tries again, and finishes a resize that was under way."""
+    row = await operable(tx, caller, id)
+    why = reason or "restarted on request"
+    await boot_again(tx, row, "restart", actor=caller.actor, why=why, ids=ids, now=now)
+    return view(await store.get(tx, id))
+
+
+async def boot_again(tx: Tx, row: AllocationRow, kind: str, *, actor: str, why: str, ids: Ids, now: datetime) -> None:
+    """The boot number rises with the move, so that everything laid over the environment follows."""
+    operation_id = ids.new("op")
+    await start_operation(tx, operation_id, row.subject, kind, requested_by=actor, now=now)
+    change = Change(operation_id=operation_id, boot=row.boot + 1)
+    await store.move(tx, row, Status.RESTARTING, actor=actor, note=why, now=now, change=change)
+
+
+async def extend(tx: Tx, caller: Caller, id: str, data: ExtendAllocation, *, now: datetime) -> Allocation:
+    """Change when it ends by itself."""
+    row = await operable(tx, caller, id)
+    if row.status not in LIVE or row.status in (Status.RELEASING, Status.RELEASE_FAILED):
+        raise IllegalMove("allocation", row.status, "extended")
+    expires_at = check_expiry(_end(row, data, now), now)
+    idle_minutes = row.idle_minutes if data.idle_minutes is UNSET else data.idle_minutes
+    row = await store.set_limits(tx, row, expires_at=expires_at, idle_minutes=idle_minutes)
+    facts = {"expires_at": expires_at and expires_at.isoformat(), "idle_minutes": idle_minutes}
+    await audit(tx, row.subject, "allocation.extend", actor=caller.actor, at=now, facts=facts)
+    entry = NewEntry(phase="limits_changed", outcome=Outcome.DONE, at=now, actor=caller.actor, evidence=facts)
+    await record(tx, row.subject, entry, None)
+    return view(row)
+
+
+def _end(row: AllocationRow, data: ExtendAllocation, now: datetime) -> datetime | None:
+    if data.hours is not UNSET:
+        if data.expires_at is not UNSET:
+            raise ValidationError("Give hours or expires_at, not both.", errors={"hours": "not with expires_at"})
+        return max(now, row.expires_at or now) + timedelta(hours=data.hours)
+    return row.expires_at if data.expires_at is UNSET else data.expires_at
+
+
+def check_expiry(at: datetime | None, now: datetime) -> datetime | None:
+    if at and at - now < SHORTEST_LIFE:
+        raise ValidationError(
+            f"An end must be at least {SHORTEST_LIFE.seconds // 60} minutes away, so that people can be told before.",
+            errors={"expires_at": "too soon"},
+        )
+    return at
 
 
 async def group(tx: Tx, caller: Caller, id: str) -> AllocationGroup:
@@ -93,7 +159,7 @@ async def force_release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Id
     """An operator releases anybody's allocation; the timeline says so."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.get(tx, id)
-    return await _release(tx, row, actor=caller.actor, reason=reason or "released by an operator", ids=ids, now=now)
+    return await release_row(tx, row, actor=caller.actor, reason=reason or "released by an operator", ids=ids, now=now)
 
 
 async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, now: datetime) -> Allocation:

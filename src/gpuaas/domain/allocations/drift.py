@@ -8,10 +8,9 @@ from msgspec import Struct
 from gpuaas.core.db import Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import store
-from gpuaas.domain.allocations.commands import fail_lost
-from gpuaas.domain.allocations.store import AllocationRow, Change
+from gpuaas.domain.allocations.commands import boot_again, fail_lost
+from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.timeline.store import start_operation
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.link import RemoveEnvironment, Report, TaskKind
@@ -87,21 +86,13 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
             case Lost(row):
                 await fail_lost(tx, row, actor=node_id, note="The node came back without the machine.", now=now)
             case Rebooted(row, why):
-                await boot_again(tx, row, actor=node_id, why=why, ids=ids, now=now)
+                await boot_again(tx, row, "restart", actor=node_id, why=why, ids=ids, now=now)
             case Orphan(row):
                 await _remove_orphan(tx, row, ids, now)
             case Unknown(allocation_id):
                 unknown[node_id].append(allocation_id)
     await store.set_unknown_environments(tx, {node_id: sorted(each) for node_id, each in unknown.items()})
     return found
-
-
-async def boot_again(tx: Tx, row: AllocationRow, *, actor: str, why: str, ids: Ids, now: datetime) -> None:
-    """The boot number rises with the move, so that everything laid over the environment follows."""
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, row.subject, "restart", requested_by=actor, now=now)
-    change = Change(operation_id=operation_id, boot=row.boot + 1)
-    await store.move(tx, row, Status.RESTARTING, actor=actor, note=why, now=now, change=change)
 
 
 async def _remove_orphan(tx: Tx, row: AllocationRow, ids: Ids, now: datetime) -> None:

@@ -11,11 +11,12 @@ from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.store import AllocationRow, Change, Seen
 from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.resizes import store as resizes
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import NewEntry, end_operation, record
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.environments import EnvironmentSpec, ProofItem
+from gpuaas.wire.environments import Environment, EnvironmentSpec, ProofItem
 from gpuaas.wire.link import EnsureEnvironment, RemoveEnvironment, Result, TaskKind, TaskStatus
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
@@ -198,8 +199,19 @@ class AllocationWorker:
         elif move.to in (Status.FAILED, Status.RESTART_FAILED):
             change = Change(billing_stopped_at=now)
         await store.move(tx, row, move.to, actor=SYSTEM, note=move.note, now=now, change=change)
+        if move.to is Status.ACTIVE:
+            await self._up(tx, row, environment, now)
         ended = OperationStatus.SUCCEEDED if move.to is Status.ACTIVE else OperationStatus.FAILED
         await end_operation(tx, row.operation_id, ended, reason=move.note, now=now)
+
+    async def _up(self, tx: Tx, row: AllocationRow, environment: Environment | None, now: datetime) -> None:
+        """What else is known now that the machine runs: which keys it admits, and that a new size is in force."""
+        if environment:
+            await store.keys_observed(tx, row.id, environment.key_generation)
+        if resize := await resizes.finish(tx, row.id, row.node_id, now):
+            evidence = {"from": f"{row.gpu_count} GPUs, {row.size}", "to": f"{resize.gpu_count} GPUs, {resize.size}"}
+            resized = NewEntry(phase="resized", outcome=Outcome.DONE, at=now, actor=SYSTEM, evidence=evidence)
+            await record(tx, row.subject, resized, row.operation_id)
 
     async def _block(self, tx: Tx, row: AllocationRow, note: str, result: Result | None, now: datetime) -> None:
         await store.add_proofs(tx, row, result.proofs if result else [], now)
@@ -228,19 +240,20 @@ async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: 
 
 
 async def wants(tx: Tx, row: AllocationRow, kind: TaskKind) -> EnsureEnvironment | RemoveEnvironment:
-    """The whole wanted end state."""
+    """The whole wanted end state; of a machine that is resized, the new one."""
     if kind is TaskKind.REMOVE:
         return RemoveEnvironment(reason=row.status_reason)
+    shape = await resizes.under_way(tx, row.id) or row
     spec = EnvironmentSpec(
         allocation_id=row.id,
         boot=row.boot,
         hostname=row.name,
         username=row.username,
         slots=await store.devices(tx, row.id),
-        vcpus=row.vcpus,
-        memory_mib=row.memory_mib,
+        vcpus=shape.vcpus,
+        memory_mib=shape.memory_mib,
         simulated=row.simulated,
         keys=await store.keyset(tx, row.id),
-        facts={"allocation": row.id, "project": row.project_id, "name": row.name, "sku": row.sku, "size": row.size},
+        facts={"allocation": row.id, "project": row.project_id, "name": row.name, "sku": row.sku, "size": shape.size},
     )
     return EnsureEnvironment(spec=spec)

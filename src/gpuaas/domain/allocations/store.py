@@ -11,6 +11,7 @@ from gpuaas.core.logs import correlation_id
 from gpuaas.core.outbox import TOPIC as OUTBOX
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.states import MACHINE
+from gpuaas.domain.resizes.store import Resize
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
 from gpuaas.wire.allocations import AllocationSlot, CleanupProof, Status
@@ -21,6 +22,7 @@ from gpuaas.wire.metrics import HealthReason
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
+LIMITS = "limits"  # the topic of machines that end by themselves
 KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
 
@@ -62,9 +64,14 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     last_progress_at: datetime
     billing_stopped_at: datetime | None
     cleanup_proven_at: datetime | None
+    expires_at: datetime | None
+    expiry_warned_at: datetime | None
+    idle_minutes: int | None
+    idle_warned_at: datetime | None
     # Read with the row where a person will see it, left out where only the reconciler will.
     node_offline_since: datetime | UnsetType | None = UNSET
     slots: list[AllocationSlot] | UnsetType = UNSET
+    resize: Resize | UnsetType | None = UNSET
     ssh_key_ids: list[str] | UnsetType | None = UNSET
     findings: list[HealthReason] | UnsetType = UNSET
     sampled_at: datetime | UnsetType | None = UNSET
@@ -178,12 +185,32 @@ async def move(
     return moved
 
 
+async def set_limits(
+    tx: Tx, row: AllocationRow, *, expires_at: datetime | None, idle_minutes: int | None
+) -> AllocationRow:
+    """A new limit is warned of anew."""
+    if not await tx.run(SET_LIMITS, row.id, row.version, expires_at, idle_minutes):
+        raise StaleWrite("allocation")
+    tx.hint(LIMITS, row.id)
+    return await get(tx, row.id)
+
+
+async def warned(tx: Tx, row: AllocationRow, *, expiry: datetime | None, idle: datetime | None) -> None:
+    """When its people were told that it will end; null: there is nothing to tell any more."""
+    if not await tx.run(WARNED, row.id, row.version, expiry, idle):
+        raise StaleWrite("allocation")
+
+
 async def keyset(tx: Tx, allocation_id: str) -> KeySet:
     return await tx.one(
         KeySet,
         "select generation, body as keys from allocation_keysets where allocation_id = $1",
         allocation_id,
     )
+
+
+async def keys_observed(tx: Tx, allocation_id: str, generation: int) -> None:
+    await tx.run(KEYS_OBSERVED, allocation_id, generation)
 
 
 async def devices(tx: Tx, allocation_id: str) -> tuple[SlotDevice, ...]:
@@ -223,7 +250,9 @@ SEEN = """
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
             order by s.index), '[]')
         from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
-    ) as slots, case when a.status = 'failed' then
+            and (c.released_at is null or c.released_at = a.cleanup_proven_at)
+    ) as slots, (select to_jsonb(r) from resizes r where r.allocation_id = a.id) as resize,
+        case when a.status = 'failed' then
         array(select k.ssh_key_id from allocation_keys k where k.allocation_id = a.id order by 1) end as ssh_key_ids, (
         select coalesce(jsonb_agg(jsonb_build_object('code', h.code, 'words', h.words, 'since', h.since,
             'next_step', h.next_step) order by h.since, h.code), '[]')
@@ -300,9 +329,14 @@ MOVE = """
     )
     select * from moved
 """
+KEYS_OBSERVED = """
+    update allocation_keysets set observed_generation = $2 where allocation_id = $1 and observed_generation < $2
+"""
 DEVICES = """
     select s.index, s.gpu_uuid, s.gpu_pci, s.numa from claims c join slots s on s.id = c.slot_id
-    where c.allocation_id = $1 order by s.index
+    where c.allocation_id = $1 and c.released_at is null and not exists (
+        select from resizes r where r.allocation_id = $1 and c.slot_id <> all (r.slot_ids))
+    order by s.index
 """
 ADD_PROOF = """
     insert into cleanup_proofs (allocation_id, tenant_id, item, ok, evidence, at) values ($1, $2, $3, $4, $5, $6)
@@ -328,4 +362,13 @@ SETTLE = """
 """
 STOP_BILLING = """
     update allocations set billing_stopped_at = $3, version = version + 1 where id = $1 and version = $2
+"""
+SET_LIMITS = """
+    update allocations set expires_at = $3, idle_minutes = $4, expiry_warned_at = null, idle_warned_at = null,
+        version = version + 1
+    where id = $1 and version = $2
+"""
+WARNED = """
+    update allocations set expiry_warned_at = $3, idle_warned_at = $4, version = version + 1
+    where id = $1 and version = $2
 """

@@ -10,6 +10,8 @@ from gpuaas.wire.allocations import (
     Billing,
     BillingState,
     CreateAllocation,
+    Limits,
+    PendingResize,
     SshConnection,
 )
 from gpuaas.wire.common import Money
@@ -47,7 +49,24 @@ def view(row: AllocationRow) -> Allocation:
         simulated=row.simulated,
         operation_id=row.operation_id,
         isolation=row.isolation,
+        resize=pending_resize(row),
+        limits=Limits(
+            expires_at=row.expires_at,
+            expiry_warned_at=row.expiry_warned_at,
+            idle_minutes=row.idle_minutes,
+            idle_warned_at=row.idle_warned_at,
+        ),
         retry=retry(row),
+    )
+
+
+def pending_resize(row: AllocationRow) -> PendingResize | None:
+    if not row.resize:
+        return None
+    return PendingResize(
+        gpu_count=row.resize.gpu_count,
+        size=row.resize.size,
+        price_per_hour=Money(amount_minor=row.resize.price_minor_per_hour, currency=row.currency),
     )
 
 
@@ -63,6 +82,7 @@ def retry(row: AllocationRow) -> CreateAllocation | None:
         gpu_count=row.gpu_count,
         size=row.size,
         region=row.region,
+        idle_minutes=row.idle_minutes,
     )
 
 

@@ -67,6 +67,11 @@ class Index:
         async with self._db.read() as tx:
             return await store.node_views(tx)
 
+    async def read_node(self, node_id: str) -> NodeView | None:
+        """One node as it is in the database now, with what all tenants hold of it."""
+        async with self._db.read() as tx:
+            return next(iter(await store.node_views(tx, [node_id])), None)
+
     async def refresh(self, node_ids: set[str] | None = None) -> None:
         async with self._reading:
             now = self._clock.monotonic()

@@ -195,6 +195,23 @@ def _pick(free: dict[str, int | None], gpu_count: int) -> list[str]:
     return spread[:gpu_count]
 
 
+def reshape(node: NodeView, held: set[str], gpu_count: int) -> tuple[str, ...] | None:
+    """The slots of another size on the same node: as many as possible of those held, then the nearest free ones."""
+    numa = {slot.id: slot.numa for slot in node.slots}
+    kept = _pick({slot_id: numa[slot_id] for slot_id in held}, min(gpu_count, len(held)))
+    free = {
+        slot.id: slot.numa
+        for slot in node.slots
+        if slot.id not in held and not slot.claimed and not slot.blocked and not node.blocked
+    }
+    wanted = gpu_count - len(kept)
+    if wanted > len(free):
+        return None
+    home = {numa[slot_id] for slot_id in kept}
+    nearest = sorted(free, key=lambda slot_id: (free[slot_id] not in home, str(free[slot_id]), slot_id))
+    return tuple(sorted([*kept, *nearest[:wanted]]))
+
+
 def explain(nodes: list[NodeView], ask: Ask, *, count: int, allowed_counts: list[int]) -> Placement:
     """Where `count` machines would go, or which of three reasons keeps them out, and what would fit instead."""
     fleet = Fleet(nodes)

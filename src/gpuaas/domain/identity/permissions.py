@@ -12,6 +12,7 @@ class Permission(StrEnum):
     ALLOCATIONS_READ = "allocations:read"
     ALLOCATIONS_CREATE = "allocations:create"
     ALLOCATIONS_RELEASE = "allocations:release"
+    ALLOCATIONS_OPERATE = "allocations:operate"  # restart, resize, limits; a holder may without it
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
 
@@ -37,6 +38,7 @@ RULES: dict[Permission, Rule] = {
     Permission.ALLOCATIONS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.ALLOCATIONS_CREATE: Rule(project=WORKING, tenant=LEADING),
     Permission.ALLOCATIONS_RELEASE: Rule(project=WORKING, tenant=LEADING),
+    Permission.ALLOCATIONS_OPERATE: Rule(project=LEADING, tenant=LEADING),
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
 }

@@ -9,6 +9,8 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, Problem, Raced, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.domain.access import store as access
+from gpuaas.domain.allocations.commands import check_expiry
+from gpuaas.domain.allocations.store import AllocationRow, set_limits
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.commands import SkuUnavailable, ask_for, choose_size, explain_placement
@@ -64,9 +66,15 @@ class Launch:
         except Raced:
             self._index.lose()
             raise
+        if data.expires_at or data.idle_minutes:
+            rows = [await self._limit(tx, row, data, now) for row in rows]
         return SubmittedAllocations(
             allocations=[view(row) for row in rows], group_id=group_id, operation_id=rows[0].operation_id
         )
+
+    async def _limit(self, tx: Tx, row: AllocationRow, data: CreateAllocation, now: datetime) -> AllocationRow:
+        expires_at = check_expiry(data.expires_at, now)
+        return await set_limits(tx, row, expires_at=expires_at, idle_minutes=data.idle_minutes)
 
     async def _place(self, tx: Tx, order: Order, ask: AskPlacement) -> list[Proposal]:
         """From the index, which only proposes; a refusal is given from a fresh read."""

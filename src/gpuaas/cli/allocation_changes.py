@@ -1,0 +1,187 @@
+"""Changes to a live machine: `gpuaas allocations restart|resize|extend|release`, with what each ends and leaves."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from msgspec import UNSET
+
+from gpuaas.cli.allocation_views import card, say_how_to_get_in, summary
+from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.connections import connected
+from gpuaas.cli.launching import waiting_kindly
+from gpuaas.cli.names import ProjectOption, chosen_allocation
+from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.progress import show_progress
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
+from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.sdk import Client
+from gpuaas.wire.allocations import Allocation, Consequence, Disruption, Status
+from gpuaas.wire.timeline import OperationStatus
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
+NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is accepted.")]
+
+
+def release_allocation(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    reason: ReasonOption = "",
+    yes: YesOption = False,
+    project: ProjectOption = "",
+    no_wait: NoWaitOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """End an allocation and everything in it.
+
+    Waits until it is proven that nothing of it is left on the node.
+
+    \b
+    Examples:
+      gpuaas allocations release train-a
+      gpuaas allocations release train-a --yes --no-wait
+    """
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        ask_first(client, found, Disruption.RELEASE, yes=yes)
+        released = client.allocations.release(found.id, reason=reason)
+        again = f"gpuaas allocations release {found.id} --yes tries again"
+        released = settled(ctx, client, released, no_wait=no_wait, next_step=again)
+    show_changed(ctx, released, output)
+
+
+def restart_allocation(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    reason: ReasonOption = "",
+    yes: YesOption = False,
+    project: ProjectOption = "",
+    no_wait: NoWaitOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Reboot a machine: its disk, address, host key, keys and all that lies over it stay.
+
+    \b
+    Examples:
+      gpuaas allocations restart train-a
+      gpuaas allocations restart train-a --yes --reason "driver hung"
+    """
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        ask_first(client, found, Disruption.RESTART, yes=yes)
+        restarted = client.allocations.restart(found.id, reason=reason)
+        ways_out = f"gpuaas allocations restart {found.id} tries again; `release` gives it back"
+        restarted = settled(ctx, client, restarted, no_wait=no_wait, next_step=ways_out)
+    show_changed(ctx, restarted, output)
+
+
+def resize_allocation(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    gpus: Annotated[int, typer.Option("--gpus", "-g", min=1, help="GPUs it shall have.")],
+    size: Annotated[str, typer.Option("--size", help="vCPU and memory, by name; otherwise the SKU's default.")] = "",
+    reason: ReasonOption = "",
+    yes: YesOption = False,
+    project: ProjectOption = "",
+    no_wait: NoWaitOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Give a machine another GPU count or size on its node, by way of a restart; its disk stays.
+
+    \b
+    Examples:
+      gpuaas allocations resize train-a --gpus 2
+      gpuaas allocations resize train-a --gpus 1 --size large --yes
+    """
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        ask_first(client, found, Disruption.RESIZE, yes=yes)
+        resized = client.allocations.resize(found.id, gpus, size=size or None, reason=reason)
+        ways_out = (
+            f"gpuaas allocations restart {found.id} finishes it; "
+            f"gpuaas allocations resize {found.id} --gpus {found.gpu_count} reverts it"
+        )
+        resized = settled(ctx, client, resized, no_wait=no_wait, next_step=ways_out)
+    show_changed(ctx, resized, output)
+
+
+def extend_allocation(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    hours: Annotated[float | None, typer.Option("--hours", help="So many more, from its end or from now.")] = None,
+    until: Annotated[datetime | None, typer.Option("--until", help="The end itself, in your time.")] = None,
+    idle: Annotated[
+        int | None, typer.Option("--idle", help="Ends after so many minutes without work; 0: never.")
+    ] = None,
+    forever: Annotated[bool, typer.Option("--forever", help="Lift the end; an idle limit stays.")] = False,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Change when a machine ends by itself.
+
+    \b
+    Examples:
+      gpuaas allocations extend train-a --hours 4
+      gpuaas allocations extend train-a --forever --idle 120
+    """
+    if sum((hours is not None, until is not None, forever)) > 1:
+        raise typer.BadParameter("give one of --hours, --until and --forever")
+    if hours is None and until is None and idle is None and not forever:
+        raise typer.BadParameter("say what to change: --hours, --until, --forever or --idle")
+    end = until.astimezone() if until else None
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        extended = client.allocations.extend(
+            found.id,
+            hours=UNSET if hours is None else hours,
+            expires_at=end if end or forever else UNSET,
+            idle_minutes=UNSET if idle is None else idle or None,
+        )
+    show_one(extended, card(surroundings_of(ctx).now), output)
+
+
+def ask_first(client: Client, found: Allocation, of: Disruption, *, yes: bool) -> None:
+    """With the server's own words on what is lost and what survives."""
+    said = client.allocations.consequences(found.id, of)
+    confirm(
+        f"{of.value.capitalize()} {found.name}?",
+        lost=_listed(said.lost),
+        survives=f"{_listed(said.survives)}\n{said.billing}",
+        yes=yes,
+    )
+
+
+def _listed(consequences: list[Consequence]) -> str:
+    return "".join(f"\n  {each.what}: {each.detail}" for each in consequences) or "nothing"
+
+
+def settled(ctx: typer.Context, client: Client, changed: Allocation, *, no_wait: bool, next_step: str) -> Allocation:
+    """Its progress until it is there; a failure says the ways out."""
+    if no_wait or not changed.operation_id:
+        return changed
+    with waiting_kindly(f"gpuaas allocations get {changed.id} --watch"):
+        watched = client.operations.watch(changed.operation_id, allocation_id=changed.id)
+        end = show_progress(watched, surroundings_of(ctx).now)
+    found = client.allocations.get(changed.id)
+    if end.status is OperationStatus.FAILED:
+        raise Complaint(
+            f"{found.name} is {found.status}: {end.reason or found.status_reason}",
+            next_step=next_step,
+            code=ExitCode.SERVER,
+        )
+    return found
+
+
+def show_changed(ctx: typer.Context, changed: Allocation, output: Output) -> None:
+    if output is Output.JSON:
+        show_json(changed)
+    elif output is not Output.TABLE:
+        show_rows([changed], summary(surroundings_of(ctx).now), output)
+    elif changed.status is Status.ACTIVE:
+        say_how_to_get_in([changed])
+    else:
+        note(f"{changed.name} is {changed.status}.")

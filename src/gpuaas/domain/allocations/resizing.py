@@ -1,0 +1,80 @@
+"""Another size of a machine that exists: the same node and disk, other slots, by way of a restart."""
+
+from datetime import datetime
+
+from msgspec.structs import asdict
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, Problem
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.commands import boot_again, operable
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.allocations.views import view
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.commands import choose_size, explain_placement
+from gpuaas.domain.capacity.index import Index
+from gpuaas.domain.capacity.placement import NodeView, reshape
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.resizes import store as resizes
+from gpuaas.domain.timeline.store import audit
+from gpuaas.wire.allocations import Allocation, ResizeAllocation
+from gpuaas.wire.capacity import AskPlacement, Placement, Shape
+
+
+class ResizeUnavailable(Problem):
+    """Not on this node; `facts` say what would fit here, and where a new machine of that size would."""
+
+    status, code = 409, "resize_unavailable"
+
+    def __init__(self, gpu_count: int, here: list[int], elsewhere: Placement) -> None:
+        fits_here = f"It could have {', '.join(map(str, here))}." if here else "No other size fits there now."
+        new = "A new machine of that size would fit." if elsewhere.fits else "A new machine of that size has no room."
+        super().__init__(
+            f"The machine's node has no room for {gpu_count} GPUs. {fits_here} {new}",
+            fits_here=here,
+            elsewhere=elsewhere.regions,
+            would_fit=elsewhere.would_fit,
+        )
+
+
+async def resize(
+    tx: Tx, caller: Caller, id: str, data: ResizeAllocation, *, index: Index, ids: Ids, now: datetime
+) -> Allocation:
+    """Old and new claims are held together until the machine is up; the price changes then."""
+    row = await operable(tx, caller, id)
+    if row.shape is Shape.BAREMETAL:
+        raise Conflict("A whole machine has no other size. Release it and take another.", shape=row.shape)
+    sku = await capacity.sku(tx, row.sku)
+    size = choose_size(sku, data.gpu_count, data.size)
+    if row.resize is None and (size.gpu_count, size.name) == (row.gpu_count, row.size):
+        raise Conflict(f"The machine has {row.gpu_count} GPUs and the size {row.size} already.")
+    node = await index.read_node(row.node_id)
+    held = set(await capacity.held_slots(tx, row.id))
+    slot_ids = reshape(node, held, size.gpu_count) if node else None
+    if slot_ids is None:
+        elsewhere = await explain_placement(tx, AskPlacement(sku=row.sku, gpu_count=size.gpu_count), index)
+        raise ResizeUnavailable(size.gpu_count, _fitting(node, held, row, sku.allowed_counts), elsewhere)
+    wanted = resizes.Resize(
+        gpu_count=size.gpu_count,
+        size=size.name,
+        vcpus=size.vcpus,
+        memory_mib=size.memory_mib,
+        price_id=sku.price_id,
+        price_minor_per_hour=sku.amount_minor * size.gpu_count,
+        slot_ids=list(slot_ids),
+    )
+    machine = resizes.Machine(
+        allocation_id=row.id, tenant_id=row.tenant_id, node_id=row.node_id, gpu_family=sku.gpu_family
+    )
+    await resizes.begin(tx, machine, wanted, now)
+    why = data.reason or f"from {row.gpu_count} to {size.gpu_count} GPUs"
+    await boot_again(tx, row, "resize", actor=caller.actor, why=why, ids=ids, now=now)
+    await audit(tx, row.subject, "allocation.resize", actor=caller.actor, at=now, facts=asdict(wanted))
+    return view(await store.get(tx, id))
+
+
+def _fitting(node: NodeView | None, held: set[str], row: AllocationRow, allowed_counts: list[int]) -> list[int]:
+    if node is None:
+        return []
+    return [count for count in allowed_counts if count != row.gpu_count and reshape(node, held, count)]

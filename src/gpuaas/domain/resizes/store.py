@@ -1,0 +1,91 @@
+"""A machine's change of size while it is under way: claims of both sizes are held until it is up with the new one."""
+
+from datetime import datetime
+
+import asyncpg
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Raced
+from gpuaas.domain.capacity.store import CAPACITY
+
+
+class Resize(Struct, frozen=True, kw_only=True):
+    """What a machine will have once it is up again."""
+
+    gpu_count: int
+    size: str
+    vcpus: int
+    memory_mib: int
+    price_id: str
+    price_minor_per_hour: int
+    slot_ids: list[str]
+
+
+class Machine(Struct, frozen=True, kw_only=True):
+    """Whose size changes, and where it stands."""
+
+    allocation_id: str
+    tenant_id: str
+    node_id: str
+    gpu_family: str
+
+
+async def begin(tx: Tx, machine: Machine, resize: Resize, now: datetime) -> None:
+    """Claims what is added; what falls away stays claimed until the machine is up without it."""
+    place = (machine.allocation_id, machine.tenant_id, machine.node_id)
+    values = [getattr(resize, field) for field in Resize.__struct_fields__]
+    try:
+        begun = await tx.value(BEGIN, *place, *values, machine.gpu_family, now)
+    except asyncpg.UniqueViolationError as error:
+        raise Raced("Somebody was faster. Try again.") from error
+    if not begun:
+        raise Raced("The node changed meanwhile. Try again.")
+    tx.hint(CAPACITY, machine.node_id)
+
+
+async def under_way(tx: Tx, allocation_id: str) -> Resize | None:
+    return await tx.maybe(Resize, "select * from resizes where allocation_id = $1", allocation_id)
+
+
+async def finish(tx: Tx, allocation_id: str, node_id: str, now: datetime) -> Resize | None:
+    """The machine is up with its new slots alone: it has the new size and price, and the rest is free."""
+    done = await tx.maybe(Resize, FINISH, allocation_id, now)
+    if done:
+        tx.hint(CAPACITY, node_id)
+    return done
+
+
+# Only what is added has to be for sale; a machine may always have less of its node.
+BEGIN = """
+    with added as materialized (
+        select coalesce(array_agg(wanted.slot_id), '{}') as ids from unnest($10::text[]) as wanted (slot_id)
+        where not exists (select from claims c where c.allocation_id = $1 and c.slot_id = wanted.slot_id
+            and c.released_at is null)
+    ), ready as materialized (
+        select ids from added where ids = '{}' or claimable($3, ids, $11, false)
+    ), claimed as (
+        insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at)
+        select $1, $2, $3, slot_id, 'slot', $12 from ready, unnest(ids) as slot_id order by slot_id
+    )
+    insert into resizes (allocation_id, tenant_id, gpu_count, size, vcpus, memory_mib, price_id, price_minor_per_hour,
+        slot_ids)
+    select $1, $2, $4, $5, $6, $7, $8, $9, $10 from ready
+    on conflict (allocation_id) do update set gpu_count = excluded.gpu_count, size = excluded.size,
+        vcpus = excluded.vcpus, memory_mib = excluded.memory_mib, price_id = excluded.price_id,
+        price_minor_per_hour = excluded.price_minor_per_hour, slot_ids = excluded.slot_ids
+    returning true
+"""
+FINISH = """
+    with done as (
+        delete from resizes where allocation_id = $1 returning *
+    ), freed as (
+        update claims c set released_at = $2 from done
+        where c.allocation_id = $1 and c.released_at is null and c.slot_id <> all (done.slot_ids)
+    ), changed as (
+        update allocations a set gpu_count = done.gpu_count, size = done.size, vcpus = done.vcpus,
+            memory_mib = done.memory_mib, price_id = done.price_id, price_minor_per_hour = done.price_minor_per_hour
+        from done where a.id = $1
+    )
+    select * from done
+"""

@@ -1,0 +1,152 @@
+"""Machines that end by themselves: told before, extended in one call, never ended while anything shows work."""
+
+from datetime import timedelta
+
+import pytest
+
+from gpuaas.core.db import Tx
+from gpuaas.domain.allocations.limits import Calm, Decision, End, LimitsWorker, Signal, Warn, decide, idle_since
+from gpuaas.wire.allocations import Status
+from tests.allocations.rows import NOON, row
+from tests.world import World
+
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+EXPIRING = {"expires_at": NOON + HOUR}
+WARNED = {**EXPIRING, "expiry_warned_at": NOON + 50 * MINUTE}
+IDLE = {"idle_minutes": 30}
+TOLD_IDLE = {**IDLE, "idle_warned_at": NOON + 20 * MINUTE}
+
+
+@pytest.mark.parametrize(
+    ("fields", "rest", "after", "expected"),
+    [
+        ({}, NOON, 1000 * HOUR, None),
+        (EXPIRING, None, 49 * MINUTE, None),
+        (EXPIRING, None, 51 * MINUTE, Warn),
+        (WARNED, None, 59 * MINUTE, None),
+        (WARNED, None, 60 * MINUTE, End),
+        (EXPIRING, None, 5 * HOUR, Warn),
+        ({**EXPIRING, "expiry_warned_at": NOON + 5 * HOUR}, None, 5 * HOUR + MINUTE / 2, None),
+        ({**EXPIRING, "expiry_warned_at": NOON + 5 * HOUR}, None, 5 * HOUR + MINUTE, End),
+        (IDLE, NOON, 19 * MINUTE, None),
+        (IDLE, NOON, 20 * MINUTE, Warn),
+        (TOLD_IDLE, NOON, 29 * MINUTE, None),
+        (TOLD_IDLE, NOON, 30 * MINUTE, End),
+        (TOLD_IDLE, None, 30 * MINUTE, Calm),
+        (TOLD_IDLE, NOON + 25 * MINUTE, 30 * MINUTE, Calm),
+        (IDLE, None, 1000 * HOUR, None),
+    ],
+)
+def test_a_machine_ends_only_when_it_was_told_and_its_time_is_over(
+    fields: dict[str, object], rest: object, after: timedelta, expected: type[Decision] | None
+) -> None:
+    found = decide(row(Status.ACTIVE, **fields), rest, NOON + after)  # type: ignore[arg-type]
+    assert type(found) is (expected or type(None))
+
+
+@pytest.mark.parametrize("status", set(Status) - {Status.ACTIVE, Status.RESTART_FAILED})
+def test_what_is_not_up_is_left_to_whoever_works_on_it(status: Status) -> None:
+    assert decide(row(status, **WARNED), NOON, NOON + 5 * HOUR) is None
+
+
+def test_a_signal_that_cannot_be_read_is_taken_for_work() -> None:
+    seen = Signal(name="cpu", last_work_at=NOON + MINUTE)
+    assert idle_since([seen, Signal(name="ssh")], NOON) == NOON + MINUTE
+    assert idle_since([seen, Signal(name="gpu", unavailable="no sample for 90 s")], NOON) is None
+    assert idle_since([], NOON) is None
+
+
+async def look(world: World, id: str) -> None:
+    worker = next(worker for worker in world.services.workers if isinstance(worker, LimitsWorker))
+    await worker(id)
+
+
+async def test_people_are_told_and_then_it_is_released_with_the_reason(world: World) -> None:
+    ends = world.clock.now() + timedelta(hours=2)
+    a = await world.allocation(expires_at=ends.isoformat())
+    await look(world, a)
+    assert (await world.seen(a))["limits"]["expiry_warned_at"] is None
+    world.clock.advance(minutes=115)
+    await look(world, a)
+    assert (await world.seen(a))["limits"]["expiry_warned_at"] is not None
+    assert (await world.timeline(a))[-1].phase == "expiry_near"
+    assert await world.value("select count(*) from outbox where topic = 'allocation.expiry_near'") == 1
+    world.clock.advance(minutes=6)
+    await look(world, a)
+    shown = await world.seen(a)
+    assert (shown["status"], shown["status_reason"]) == ("releasing", "its time was over")
+
+
+async def test_one_call_extends_it_and_the_warning_starts_over(world: World) -> None:
+    a = await world.allocation(expires_at=(world.clock.now() + timedelta(hours=2)).isoformat())
+    world.clock.advance(minutes=115)
+    await look(world, a)
+    answer = await world.http.post(f"/api/v1/allocations/{a}/extend", json={"hours": 4})
+    limits = answer.raise_for_status().json()["limits"]
+    assert limits["expiry_warned_at"] is None
+    world.clock.advance(minutes=30)
+    await look(world, a)
+    assert (await world.get(a)).status is Status.ACTIVE
+    answer = await world.http.post(f"/api/v1/allocations/{a}/extend", json={"expires_at": None})
+    assert answer.json()["limits"]["expires_at"] is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"expires_at": "2020-01-01T00:00:00Z"},
+        {"expires_at": "2090-01-01T00:00:00"},
+        {"hours": 0},
+        {"hours": 1, "expires_at": None},
+        {"idle_minutes": 1},
+        {"years": 1},
+    ],
+)
+async def test_an_end_that_cannot_be_meant_is_refused_and_changes_nothing(
+    world: World, body: dict[str, object]
+) -> None:
+    a = await world.allocation()
+    answer = await world.http.post(f"/api/v1/allocations/{a}/extend", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "validation_error")
+    assert (await world.seen(a))["limits"] == {
+        "expires_at": None,
+        "expiry_warned_at": None,
+        "idle_minutes": None,
+        "idle_warned_at": None,
+    }
+
+
+async def test_an_idle_machine_is_told_then_released_and_work_stops_the_clock(world: World) -> None:
+    a = await world.allocation(idle_minutes=30)
+    rest = [Signal(name="cpu", last_work_at=world.clock.now())]
+
+    async def signals(tx: Tx, id: str) -> list[Signal]:
+        return rest
+
+    worker = LimitsWorker(world.db, world.services.ids, world.clock, signals)
+    world.clock.advance(minutes=25)
+    await worker(a)
+    assert (await world.timeline(a))[-1].phase == "idle"
+    rest = [Signal(name="cpu", last_work_at=world.clock.now())]
+    await worker(a)
+    assert (await world.seen(a))["limits"]["idle_warned_at"] is None
+    world.clock.advance(minutes=25)
+    await worker(a)
+    world.clock.advance(minutes=6)
+    await worker(a)
+    assert (await world.seen(a))["status_reason"] == "nothing showed work for 30 minutes"
+
+
+async def test_what_a_release_ends_and_leaves_is_said_before(world: World) -> None:
+    a = await world.allocation()
+    said = {
+        of: (await world.http.get(f"/api/v1/allocations/{a}/consequences", params={"of": of})).json()
+        for of in ("release", "restart", "resize")
+    }
+    assert "local disk" in [each["what"] for each in said["release"]["lost"]]
+    for of in ("restart", "resize"):
+        assert "local disk" in [each["what"] for each in said[of]["survives"]]
+        assert "processes" in [each["what"] for each in said[of]["lost"]]
+    answer = await world.http.get(f"/api/v1/allocations/{a}/consequences", params={"of": "sneeze"})
+    assert answer.status_code == 422
