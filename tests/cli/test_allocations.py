@@ -8,7 +8,14 @@ import pytest
 from rich.console import Console
 
 from gpuaas.cli.progress import Picture
-from gpuaas.wire.allocations import CreateAllocation, Status, SubmittedAllocations
+from gpuaas.wire.allocations import (
+    Consequence,
+    Consequences,
+    CreateAllocation,
+    Disruption,
+    Status,
+    SubmittedAllocations,
+)
 from gpuaas.wire.timeline import OperationStatus, Outcome
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
@@ -22,6 +29,13 @@ SUBMITTED = Answer(SubmittedAllocations(allocations=[REQUESTED], group_id=None, 
 RUNNING = samples.operation(OperationStatus.RUNNING, samples.phase("placing", 0.01), samples.phase("starting", None))
 DONE = samples.operation(OperationStatus.SUCCEEDED, samples.phase("placing", 0.01), samples.phase("starting", 0.42))
 
+CONSEQUENCES = Consequences(
+    of=Disruption.RELEASE,
+    lost=[Consequence(what="local disk", detail="erased for good")],
+    survives=[Consequence(what="volume data", detail="stays attachable")],
+    billing="Billing stops.",
+)
+
 
 @pytest.fixture
 def ready(api: FakeApi) -> FakeApi:
@@ -33,6 +47,7 @@ def ready(api: FakeApi) -> FakeApi:
     api.on("GET", OPERATION, Answer(RUNNING), Answer(DONE))
     api.on("GET", ROUTE, Answer(samples.allocation()))
     api.on("GET", LIST, page(samples.allocation()))
+    api.on("GET", f"{ROUTE}/consequences", Answer(CONSEQUENCES))
     return api
 
 
@@ -54,11 +69,6 @@ def test_create_fills_in_what_there_is_no_choice_about(terminal: Terminal, ready
         "sku": "sim-h200-slice",
         "ssh_key_ids": [samples.id_of("key", 1), samples.id_of("key", 2)],
         "project_id": samples.PROJECT,
-        "name": None,
-        "gpu_count": 1,
-        "size": None,
-        "count": 1,
-        "region": None,
     }
 
 
@@ -116,7 +126,7 @@ def test_with_several_skus_one_must_be_chosen(terminal: Terminal, ready: FakeApi
 def test_the_server_may_choose_the_only_project(stranger: Terminal, ready: FakeApi) -> None:
     stranger.sign_in(ready.url, project="")
     stranger.run("allocations", "create", "--no-wait")
-    assert ready.asked("POST", "/allocations")[0].body["project_id"] is None
+    assert ready.asked("POST", "/allocations")[0].body.get("project_id") is None
     stranger.environ["GPUAAS_PROJECT"] = "vision"
     ready.on("GET", "/me", Answer(samples.me("default", "vision")))
     stranger.run("allocations", "create", "--no-wait")
@@ -151,6 +161,53 @@ def test_watch_tells_each_change_until_the_end(terminal: Terminal, ready: FakeAp
     assert all(state in words for state, words in zip(("active", "releasing", "released"), said, strict=True))
 
 
+def test_restart_says_what_ends_and_shows_the_way_back_in(terminal: Terminal, ready: FakeApi) -> None:
+    accepted = samples.allocation(status=Status.RESTARTING, operation_id=samples.OPERATION)
+    ready.on("POST", f"{ROUTE}/restart", Answer(accepted, 202))
+    ready.on("GET", OPERATION, Answer(samples.operation(OperationStatus.SUCCEEDED, samples.phase("booting", 0.1))))
+    ran = terminal.run("allocations", "restart", "train-a", "--yes", "--reason", "hung")
+    assert ran.code == 0
+    assert "gpuaas ssh train-a" in ran.err
+    assert ready.asked("POST", f"{ROUTE}/restart")[0].body == {"reason": "hung"}
+
+
+def test_a_resize_that_failed_names_both_ways_out(terminal: Terminal, ready: FakeApi) -> None:
+    accepted = samples.allocation(status=Status.RESTARTING, operation_id=samples.OPERATION)
+    ready.on("POST", f"{ROUTE}/resize", Answer(accepted, 202))
+    ready.on(
+        "GET", OPERATION, Answer(samples.operation(OperationStatus.FAILED, samples.phase("booting", 0.1), reason="no"))
+    )
+    ran = terminal.run("allocations", "resize", "train-a", "--gpus", "2", "--yes")
+    assert ran.code == 2
+    assert "finishes it" in ran.err
+    assert "--gpus 1 reverts it" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        ("--hours 4", {"hours": 4.0}),
+        ("--forever", {"expires_at": None}),
+        ("--idle 90", {"idle_minutes": 90}),
+        ("--idle 0", {"idle_minutes": None}),
+        ("--until 2030-01-01T00:00:00 --idle 5", {"idle_minutes": 5}),
+    ],
+)
+def test_extend_sends_only_what_changes(terminal: Terminal, ready: FakeApi, line: str, body: dict[str, object]) -> None:
+    ready.on("POST", f"{ROUTE}/extend", Answer(samples.allocation()))
+    assert terminal.run("allocations", "extend", "train-a", *line.split()).code == 0
+    sent = ready.asked("POST", f"{ROUTE}/extend")[0].body
+    if "--until" in line:
+        assert sent.pop("expires_at").startswith("20")
+    assert sent == body
+
+
+def test_extend_wants_one_end_at_most(terminal: Terminal, ready: FakeApi) -> None:
+    assert terminal.run("allocations", "extend", "train-a", "--hours", "1", "--forever").code != 0
+    assert terminal.run("allocations", "extend", "train-a").code != 0
+    assert ready.asked("POST", f"{ROUTE}/extend") == []
+
+
 def releasing(api: FakeApi, end: OperationStatus, status: Status) -> None:
     accepted = samples.allocation(status=Status.RELEASING, operation_id=samples.OPERATION)
     api.on("POST", f"{ROUTE}/release", Answer(accepted, 202))
@@ -162,7 +219,8 @@ def test_release_says_what_is_lost_and_waits_for_the_proof(terminal: Terminal, r
     releasing(ready, OperationStatus.SUCCEEDED, Status.RELEASED)
     ran = terminal.run("allocations", "release", "train-a", "--yes", "--reason", "done")
     assert (ran.code, ran.out) == (0, "")
-    assert "Lost: every process and every file inside train-a" in ran.err
+    assert "Lost: \n  local disk: erased for good" in ran.err
+    assert "Kept: \n  volume data: stays attachable" in ran.err
     assert "train-a is released." in ran.err
     assert ready.asked("POST", f"{ROUTE}/release")[0].body == {"reason": "done"}
 

@@ -45,7 +45,7 @@ KeyHeader = Annotated[str, HeaderParameter(name="X-Idempotency-Key", min_length=
 ProjectHeader = Annotated[str | None, HeaderParameter(name="X-Project-ID", required=False, max_length=64)]
 StatusFilter = Annotated[Status | None, QueryParameter(name="status", required=False)]
 NameFilter = Annotated[str | None, QueryParameter(name="name", required=False, max_length=63)]
-DisruptionFilter = Annotated[Disruption, QueryParameter(name="of")]
+DisruptionFilter = Annotated[Disruption, QueryParameter(name="of", required=False)]
 CREATE_PROBLEMS = problems(
     NotFound,
     SkuUnavailable,
@@ -129,7 +129,7 @@ async def extend_allocation(id: str, data: ExtendAllocation, context: Context) -
 
 
 @get("/allocations/{id:str}/consequences", responses=problems(NotFound))
-async def allocation_consequences(id: str, context: Context, of: DisruptionFilter) -> Consequences:
+async def allocation_consequences(id: str, context: Context, of: DisruptionFilter = Disruption.RELEASE) -> Consequences:
     """What a release, restart or resize would end, and what it would leave."""
     return consequences(await commands.get(context.tx, context.caller, id), of)
 

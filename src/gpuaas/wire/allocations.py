@@ -41,7 +41,7 @@ class BillingState(StrEnum):
 IdleMinutes = Annotated[int, Meta(ge=5, le=43_200, description="released when nothing showed work for so long")]
 
 
-class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One submit; with `count` above one a group, all or nothing."""
 
     sku: Reference
