@@ -102,7 +102,7 @@ class LimitsWorker:
     due = """
         select id from allocations where (expires_at is not null or idle_minutes is not null)
             and status in ('active', 'restart_failed')
-    """
+    """  # house: project-filter because a worker looks after every project's machines
     pause = 10.0
 
     def __init__(self, db: Database, ids: Ids, clock: Clock, signals: Signals) -> None:
