@@ -50,7 +50,7 @@ async def resize(
     if row.resize is None and (size.gpu_count, size.name) == (row.gpu_count, row.size):
         raise Conflict(f"The machine has {row.gpu_count} GPUs and the size {row.size} already.")
     node = await index.read_node(row.node_id)
-    held = set(await capacity.held_slots(tx, row.id))
+    held = set(await resizes.held_slots(tx, row.id))
     slot_ids = reshape(node, held, size.gpu_count) if node else None
     if slot_ids is None:
         elsewhere = await explain_placement(tx, AskPlacement(sku=row.sku, gpu_count=size.gpu_count), index)

@@ -268,10 +268,6 @@ async def live_claims(tx: Tx, node_id: str) -> int:
     return int(await tx.value("select count(*) from claims where node_id = $1 and released_at is null", node_id))
 
 
-async def held_slots(tx: Tx, allocation_id: str) -> list[str]:
-    return await tx.column("select slot_id from claims where allocation_id = $1 and released_at is null", allocation_id)
-
-
 async def is_held_whole(tx: Tx, node_id: str) -> bool:
     return bool(await tx.value(HELD_WHOLE, node_id))
 

@@ -44,6 +44,10 @@ async def begin(tx: Tx, machine: Machine, resize: Resize, now: datetime) -> None
     tx.hint(CAPACITY, machine.node_id)
 
 
+async def held_slots(tx: Tx, allocation_id: str) -> list[str]:
+    return await tx.column("select slot_id from claims where allocation_id = $1 and released_at is null", allocation_id)
+
+
 async def under_way(tx: Tx, allocation_id: str) -> Resize | None:
     return await tx.maybe(Resize, "select * from resizes where allocation_id = $1", allocation_id)
 
