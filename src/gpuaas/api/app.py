@@ -108,4 +108,5 @@ def create_health_app(services: Services) -> ASGIApp:
 
 
 def create_app(services: Services, litestar: Litestar | None = None) -> ASGIApp:
-    return UnitMiddleware(litestar or create_litestar(services), services, DIRECT)
+    unit = UnitMiddleware(litestar or create_litestar(services), services, DIRECT)
+    return nodes.LinkDoor(unit, services.links)

@@ -48,6 +48,7 @@ TASK_LIFE = timedelta(minutes=10)
 TAKEN = 4_000  # tasks claimed together, and
 TAKEN_OF_EACH = 100  # of one node: it is asked again after the others
 SENT = 50  # tasks sent down one link before others get their turn
+BEAT = msgspec.msgpack.encode(Beat())  # most of all that comes up: known by its bytes
 log = structlog.get_logger()
 
 
@@ -117,17 +118,22 @@ class Links:
 
     async def _read(self, link: Link) -> None:
         while True:
-            try:
-                message = read(await link.socket.receive())
-            except UnreadableError as error:
-                log.warning("link.message_unreadable", node=link.node_id, error=str(error))
-                continue
-            link.heard_at = self._clock.monotonic()
-            if isinstance(message, Samples):
-                self.samples.put(link.node_id, message)
-            elif not isinstance(message, Beat | Hello):
-                await self.messages.put(link, message)
+            data = await link.socket.receive()
+            if data == BEAT or await self._take(link, data):
                 link.heard_at = self._clock.monotonic()
+
+    async def _take(self, link: Link, data: bytes) -> bool:
+        """Whether it was a word of ours."""
+        try:
+            message = read(data)
+        except UnreadableError as error:
+            log.warning("link.message_unreadable", node=link.node_id, error=str(error))
+            return False
+        if isinstance(message, Samples):
+            self.samples.put(link.node_id, message)
+        elif not isinstance(message, Beat | Hello):
+            await self.messages.put(link, message)
+        return True
 
     async def _lose(self, link: Link) -> None:
         """Once; a newer link of the same node leaves nothing to lose."""

@@ -1,41 +1,75 @@
 """For agents, outside the public contract: enrolment and the link."""
 
-from contextlib import suppress
-from typing import Any
+import re
 
-from litestar import Router, WebSocket, post, websocket
-from litestar.exceptions import WebSocketDisconnect
+import structlog
+from litestar import Router, post
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, Receive, Scope, Send
 
+from gpuaas.api.links import Links
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
+from gpuaas.core.db import AWAY, RERUN
 from gpuaas.domain.capacity import commands
 from gpuaas.domain.capacity.commands import EnrolmentRefused
 from gpuaas.wire.link import Enrol, Enrolled
 
-AnySocket = WebSocket[Any, Any, Any]
+LINK = re.compile(r"/internal/v1/nodes/([^/]+)/link")
+log = structlog.get_logger()
 
 
-class LitestarSocket:
+class AsgiSocket:
     """A WebSocket as the links want it: bytes only, and a plain error when it is gone."""
 
-    def __init__(self, socket: AnySocket) -> None:
-        self._socket = socket
+    __slots__ = ("_receive", "_send")
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+
+    async def accept(self) -> None:
+        await self._receive()  # the connect; nothing may be sent before it
+        await self._send({"type": "websocket.accept", "subprotocol": None, "headers": []})
 
     async def send(self, data: bytes) -> None:
         try:
-            await self._socket.send_bytes(data)
-        except WebSocketDisconnect as error:
+            await self._send({"type": "websocket.send", "bytes": data, "text": None})
+        except OSError as error:
             raise ConnectionResetError("the node's link is gone") from error
 
     async def receive(self) -> bytes:
-        try:
-            return await self._socket.receive_bytes()
-        except WebSocketDisconnect as error:
-            raise ConnectionResetError("the node's link is gone") from error
+        message = await self._receive()
+        if message["type"] != "websocket.receive":
+            raise ConnectionResetError("the node's link is gone")
+        return message.get("bytes") or b""  # text is no word of ours
 
     async def close(self, code: int, reason: str) -> None:
-        with suppress(RuntimeError, WebSocketDisconnect):  # gone already
-            await self._socket.close(code=code, reason=reason)
+        try:
+            await self._send({"type": "websocket.close", "code": code, "reason": reason})
+        except (OSError, RuntimeError):  # gone already
+            log.debug("link.gone_before_close", code=code)
+
+
+class LinkDoor:
+    """Takes the nodes' links before Litestar does: of what it lays around a socket, thousands of links need nothing."""
+
+    def __init__(self, app: ASGIApp, links: Links) -> None:
+        self._app, self._links = app, links
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == ScopeType.WEBSOCKET and (found := LINK.fullmatch(scope["path"])):
+            await self._serve(AsgiSocket(receive, send), found[1])
+        else:
+            await self._app(scope, receive, send)
+
+    async def _serve(self, socket: AsgiSocket, node_id: str) -> None:
+        """The node's one link; see wire/link.py."""
+        try:
+            await socket.accept()
+            await self._links.serve(socket, node_id)
+        except (*AWAY, *RERUN) as error:  # the node's end or the database; the node dials again
+            log.info("link.ended", node=node_id, why=repr(error))
+            await socket.close(1013, "try again")
 
 
 @post("/nodes/enrol", status_code=200, responses=problems(EnrolmentRefused), security=[])
@@ -46,13 +80,4 @@ async def enrol(data: Enrol, services: Services) -> Enrolled:
     return Enrolled(node_id=node_id, verifiers=[services.signer.verifier])
 
 
-@websocket("/nodes/{node_id:str}/link")
-async def link(socket: AnySocket, node_id: str) -> None:
-    """The node's one link; see wire/link.py."""
-    services: Services = socket.app.state.services
-    await socket.accept()
-    with suppress(ConnectionResetError):
-        await services.links.serve(LitestarSocket(socket), node_id)
-
-
-ROUTER = Router("/internal/v1", route_handlers=[enrol, link], include_in_schema=False)
+ROUTER = Router("/internal/v1", route_handlers=[enrol], include_in_schema=False)
