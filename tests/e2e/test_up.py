@@ -131,7 +131,16 @@ async def test_after_release_nothing_is_left_and_the_timeline_tells_every_phase(
     assert not [path for path in up.data.rglob("*") if id in path.name]
     entries = json.loads(await up.cli("allocations", "timeline", "gone", "-o", "json"))
     told = [entry["phase"] for entry in reversed(entries)]
-    create_phases = ["requested", "placed", "provisioning", "preparing", "booting", "access_ready", "active"]
+    create_phases = [
+        "requested",
+        "placed",
+        "provisioning",
+        "preparing",
+        "booting",
+        "gpus_checked",
+        "access_ready",
+        "active",
+    ]
     release_phases = ["releasing", "sessions_ended", "environment_removed", "cleaned", "cleanup_proven", "released"]
     assert told == create_phases + release_phases
     assert all(entry["actor"] and entry["at"] for entry in entries)

@@ -23,7 +23,7 @@ async def test_an_ensured_environment_runs_admits_and_is_observed(bench: Bench, 
     assert (made.state, made.boot, made.key_generation) == (EnvironmentState.RUNNING, 1, 1)
     assert made.port is not None
     assert made.started_at is not None
-    assert phases == ["preparing", "booting", "access_ready"]
+    assert phases == ["preparing", "booting", "gpus_checked", "access_ready"]
     assert await seen(bench, allocation_id) == made
     assert await bench.log_in(made, ada) is not None
 

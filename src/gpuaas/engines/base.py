@@ -43,7 +43,8 @@ class Engine(Protocol):
         """Every environment that exists here, also stopped and broken ones."""
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
-        """Present, running at boot ≥ spec.boot, admitting spec.keys. Phases: preparing, booting, access_ready."""
+        """Present, running at boot ≥ spec.boot, admitting spec.keys. Phases: preparing, booting,
+        gpus_checked, access_ready."""
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
         """Nothing left; each kind of residue looked for. Phases: sessions_ended, environment_removed, cleaned."""

@@ -124,6 +124,8 @@ class FakeEngine:
                 here.spec, here.boot = spec, max(here.boot, spec.boot)
                 here.state, here.started_at = EnvironmentState.RUNNING, self._clock()
             self._admit(here, spec.keys)
+            await self._point("gpus_checked", id)
+            await on_phase("gpus_checked", f"{len(spec.slots)} simulated")
             await self._point("access_ready", id)
             await on_phase("access_ready", "reachable")
             return self._describe(id)

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -13,7 +14,8 @@ import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.leases import Leases
-from gpuaas.engines.sandbox import facts, files, isolation
+from gpuaas.engines.nvml import Nvml, open_nvml
+from gpuaas.engines.sandbox import facts, files, gpus, isolation
 from gpuaas.engines.sandbox.boots import Boots, try_namespaces
 from gpuaas.engines.sandbox.checks import ID, check, check_keys
 from gpuaas.engines.sandbox.door import Door
@@ -64,6 +66,7 @@ class SandboxEngine:
         spare: int = 2,
         spare_networks: int = 8,
         hide: tuple[Path, ...] = (),
+        nvml: Callable[[], Nvml | str] = open_nvml,
     ) -> None:
         self._site = Site(root)
         self._clock, self._bind, self._ssh_host = clock, bind, ssh_host or bind
@@ -78,7 +81,8 @@ class SandboxEngine:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic)
         self._refill: asyncio.Task[None] | None = None
-        self.samples = SandboxSamples(self._living, self._records, self._boots)
+        self._nvml = cache(nvml)
+        self.samples = SandboxSamples(self._living, self._records, self._boots, nvml=self._nvml)
 
     async def start(self) -> None:
         refusal = await try_namespaces(is_root=self._site.is_root)
@@ -163,6 +167,7 @@ class SandboxEngine:
             else:
                 record = self._admit(record, spec.keys)
                 note = "already running"
+            await on_phase("gpus_checked", await gpus.check(self._living[id].inside, record.spec, self._nvml()))
             await self._open_door(record)
             await on_phase("access_ready", note)
             self._prepare_next()

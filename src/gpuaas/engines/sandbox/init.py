@@ -120,6 +120,8 @@ class Init:
                     self._signal(pid, int(request["signal"]))
             case "stop":
                 self._stop(float(request["grace"]))
+            case "variables":
+                send(peer, {"variables": self.orders["environment"]})
             case _:
                 send(peer, {"here": self.orders["allocation_id"], "boot": self.orders["boot"]})
 

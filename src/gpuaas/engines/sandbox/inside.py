@@ -130,6 +130,16 @@ class Inside:
             raise
         return Process(line, descriptors)
 
+    async def variables(self) -> dict[str, str] | None:
+        """What every session inside is given, as pid 1 has it; None of one that cannot say."""
+        line = self._line()
+        try:
+            answer, _ = await line.ask({"ask": "variables"})
+        finally:
+            line.close()
+        found = answer.get("variables")
+        return None if found is None else {str(name): str(value) for name, value in found.items()}
+
     async def connect(self, host: str, port: int) -> int:
         """A connected socket, opened from inside."""
         line = self._line()

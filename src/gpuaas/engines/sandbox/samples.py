@@ -6,14 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gpuaas.engines.nvml import Nvml, NvmlError, open_nvml
+from gpuaas.engines.nvml import Nvml, NvmlError
 from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.processes import PROC, pids
@@ -69,11 +68,11 @@ class SandboxSamples:
         records: Records,
         boots: Boots,
         *,
-        nvml: Callable[[], Nvml | str] = open_nvml,
+        nvml: Callable[[], Nvml | str],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._living, self._records, self._boots = living, records, boots
-        self._nvml, self._monotonic = cache(nvml), monotonic
+        self._nvml, self._monotonic = nvml, monotonic
         self._walks: dict[str, Walk] = {}
 
     async def take(self, at: datetime) -> list[Sample]:
