@@ -301,9 +301,7 @@ ADD_SKU = """
     insert into skus (sku, title, shape, gpu_family, allowed_counts, simulated) values ($1, $2, $3, $4, $5, $6)
     returning key
 """
-ADD_SIZE = """
-    insert into sku_sizes (sku, position, name, gpu_count, vcpus, memory_mib) values ($1, $2, $3, $4, $5, $6)
-"""
+ADD_SIZE = "insert into sku_sizes (sku, position, name, gpu_count, vcpus, memory_mib) values ($1, $2, $3, $4, $5, $6)"
 ADD_PRICE = """
     insert into prices (id, sku_key, amount_minor, currency, valid) values ($1, $2, $3, $4, tstzrange($5, null))
 """
@@ -385,9 +383,7 @@ SLOT = """
         else 'free' end as status
     from slots s left join claims c on c.slot_id = s.id and c.released_at is null
 """
-HELD_WHOLE = """
-    select exists (select from claims where node_id = $1 and kind = 'node_exclusive' and released_at is null)
-"""
+HELD_WHOLE = "select exists (select from claims where node_id = $1 and kind = 'node_exclusive' and released_at is null)"
 UNBLOCK_SLOTS = """
     update slots set cleanup_blocked_at = null
     where id in (select slot_id from claims where allocation_id = $1 and released_at is null)
