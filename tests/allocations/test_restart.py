@@ -32,7 +32,14 @@ async def test_its_timeline_says_who_why_and_every_phase_in_an_operation_of_its_
     answer = await world.http.post(f"/api/v1/allocations/{a}/restart", json={"reason": "driver hung"})
     await world.nodes.settle()
     told = (await world.timeline(a))[made:]
-    assert [entry.phase for entry in told] == ["restarting", "preparing", "booting", "access_ready", "active"]
+    assert [entry.phase for entry in told] == [
+        "restarting",
+        "preparing",
+        "booting",
+        "gpus_checked",
+        "access_ready",
+        "active",
+    ]
     assert (told[0].actor, told[0].note) == (world.ada.id, "driver hung")
     assert {entry.operation_id for entry in told} == {answer.json()["operation_id"]}
     operation = (await world.http.get(f"/api/v1/operations/{answer.json()['operation_id']}")).json()
