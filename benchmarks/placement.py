@@ -21,9 +21,11 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.idempotency import Idempotency, Stored, request_hash
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import MasterKey, token_hash
+from gpuaas.domain.capacity.catalog import Catalog
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.launch import store
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.wire.allocations import CreateAllocation
 
@@ -116,7 +118,8 @@ class Bench:
         self._clock = SystemClock()
         self._ids = Ids(self._clock)
         self._index = Index(worker, Hints("index"), SystemClock())
-        self._launch, self._master = Launch(self._index, self._ids), MasterKey(bytes(32))
+        self._launch = Launch(self._index, Catalog(worker, self._clock), self._ids)
+        self._master = MasterKey(bytes(32))
         self._data = CreateAllocation(sku=SKU, ssh_key_ids=[stage.ssh_key_id])
         self._body, self._number = msgspec.json.encode(self._data), 0
         self._statement: Statement = ("", [])
@@ -150,16 +153,19 @@ class Bench:
 
     async def _place(self, tx: Tx) -> None:
         self._number += 1
-        entered = await identity.enter(tx, token_hash(self._stage.token))
-        if entered is None:
-            raise CannotMeasureError("the token of this benchmark is not known")
-        caller = entered.caller(Caller)
         path = "/api/v1/allocations"
-        hashed = request_hash("POST", path, self._body)
-        key = Idempotency(caller.user_id, f"POST {path}", f"key-{self._number}", hashed)
-        await key.begin(tx, self._master)
-        answer = await self._launch.submit(tx, caller, self._data, self._clock.now())
-        await key.finish(tx, Stored(202, msgspec.json.encode(answer)), seal_with=None)
+        key = identity.Key(f"POST {path}", f"key-{self._number}")
+        entry = await identity.enter(
+            tx, token_hash(self._stage.token), key=key, query=store.find_on_entering(self._data)
+        )
+        if entry is None or entry.kept is None:
+            raise CannotMeasureError("the token of this benchmark is not known")
+        caller = entry.entered.caller(Caller)
+        use = Idempotency(caller.user_id, *key, request_hash("POST", path, self._body))
+        if use.answer(entry.kept, self._master):
+            raise CannotMeasureError("a key was used before")
+        answer = await self._launch.submit(tx, caller, self._data, entry.found, self._clock.now())
+        await use.keep(tx, Stored(202, msgspec.json.encode(answer)), seal_with=None)
 
     async def _learn_statement(self) -> None:
         """The statement the service sends, with the parameters it sent: whatever it is by now, the floor is that."""

@@ -44,7 +44,7 @@ PLANTED = {
 FORGET_KEYS = """
     create function forget_key() returns trigger language plpgsql as $$
     begin new.key := new.key || random(); return new; end $$;
-    create trigger forget_key before update on idempotency for each row execute function forget_key();
+    create trigger forget_key before insert on idempotency for each row execute function forget_key();
 """
 # The slots are for sale as soon as somebody wants to leave.
 RELEASE_UNPROVEN = """

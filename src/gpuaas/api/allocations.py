@@ -23,6 +23,7 @@ from gpuaas.domain.allocations.consequences import consequences
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity.commands import SkuUnavailable
 from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.launch import store as launch
 from gpuaas.domain.launch.commands import ProjectRequired
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.wire.allocations import (
@@ -61,12 +62,13 @@ CREATE_PROBLEMS = problems(
 async def create_allocation(
     data: CreateAllocation,
     idempotency_key: KeyHeader,  # noqa: ARG001 - required here; the unit of work reads it
-    context: Context,
+    unit: Unit,
     project: ProjectHeader = None,
 ) -> SubmittedAllocations:
     """Ask for one machine, or for several as a group, all or nothing. Watch the timeline for progress."""
-    data = replace(data, project_id=data.project_id or project)
-    return await context.services.launch.submit(context.tx, context.caller, data, context.now)
+    data = replace(data, project_id=data.project_id or project or None)
+    tx, caller, found = await unit.enter_and_find(launch.find_on_entering(data))
+    return await unit.services.launch.submit(tx, caller, data, found, unit.services.clock.now())
 
 
 @get("/projects/{project_id:str}/allocations", responses=problems(NotFound))
@@ -89,7 +91,7 @@ async def list_allocations(
 @get("/allocations/{id:str}", responses=problems(NotFound))
 async def get_allocation(id: str, unit: Unit) -> Allocation:
     """One allocation, as observed."""
-    return view(commands.readable(*await unit.read(store.AllocationRow, store.GET_AS_CALLER, id)))
+    return view(commands.readable(*await unit.read(store.get_on_entering(id))))
 
 
 @post(

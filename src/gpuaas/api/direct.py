@@ -8,7 +8,6 @@ from msgspec import MsgspecError
 from msgspec.json import Decoder
 
 from gpuaas.api import allocations
-from gpuaas.api.deps import context_of
 from gpuaas.api.edge import KEY_HEADER, PROJECT_HEADER
 from gpuaas.api.unit import Direct, Unit
 from gpuaas.wire.allocations import CreateAllocation
@@ -28,7 +27,7 @@ async def create_allocation(unit: Unit, rest: str) -> object:
         data = CREATE.decode(unit.body)
     except MsgspecError:
         return None
-    return await allocations.create_allocation.fn(data, key.decode(), await context_of(unit))
+    return await allocations.create_allocation.fn(data, key.decode(), unit)
 
 
 DIRECT = {

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import asyncpg
 import structlog
 from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
@@ -20,12 +21,20 @@ from gpuaas.api.problems import OutcomeUnknown, refusal, reply_to
 from gpuaas.api.replies import Reply
 from gpuaas.api.services import Services
 from gpuaas.core.db import AWAY, Tx
-from gpuaas.core.errors import InsufficientPermissions, Problem, Raced, TokenExpired, TokenInvalid
-from gpuaas.core.idempotency import Idempotency, Stored, request_hash
+from gpuaas.core.errors import (
+    InsufficientPermissions,
+    Problem,
+    Raced,
+    RequestInProgress,
+    TokenExpired,
+    TokenInvalid,
+)
+from gpuaas.core.idempotency import Idempotency, Kept, Stored, request_hash
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.store import Entry, Key, Query
 from gpuaas.domain.timeline.store import audit_denial
 
 T = TypeVar("T")
@@ -55,18 +64,30 @@ class Unit:
 
     async def enter(self) -> tuple[Tx, Caller]:
         """The caller and their transaction, in which they see what is theirs."""
-        hashed = token_hash(token_of(self._scope, self.headers))
-        tx = self._tx = await self._db.begin(self._route)
-        caller = self._caller = admit(await identity.enter(tx, hashed), self.services)
-        await self._begin_idempotency(tx, caller)
+        tx, caller, _ = await self.enter_and_find(None)
         return tx, caller
 
-    async def read(self, type: type[T], sql: str, *args: object) -> tuple[Caller, T | None]:
+    async def enter_and_find(self, query: Query[T] | None) -> tuple[Tx, Caller, T | None]:
+        """And what they ask for first, in the statement they enter by."""
+        hashed, key = token_hash(token_of(self._scope, self.headers)), self._key_given()
+        tx = self._tx = await self._db.begin(self._route)
+        try:
+            entry = await identity.enter(tx, hashed, key=key, query=query)
+        except asyncpg.LockNotAvailableError as error:
+            raise RequestInProgress(
+                "The first request with this idempotency key is still running. Repeat this one in a few seconds."
+            ) from error
+        caller = self._caller = admit(entry, self.services)
+        if key and entry and entry.kept:
+            self._begin_idempotency(caller, key, entry.kept)
+        return tx, caller, entry.found if entry else None
+
+    async def read(self, query: Query[T]) -> tuple[Caller, T | None]:
         """One autocommitted statement in which the caller enters and reads: no transaction around it to pay for."""
         hashed = token_hash(token_of(self._scope, self.headers))
         async with self._db.read(self._route) as tx:
-            entered, found = await identity.enter_and_read(tx, hashed, type, sql, *args)
-        return admit(entered, self.services), found
+            entry = await identity.enter(tx, hashed, query=query)
+        return admit(entry, self.services), entry.found if entry else None
 
     @property
     def _route(self) -> str:
@@ -77,16 +98,19 @@ class Unit:
         handler: Any = self._scope.get("route_handler")
         return handler is not None and bool(handler.opt.get(name))
 
-    async def _begin_idempotency(self, tx: Tx, caller: Caller) -> None:
+    def _key_given(self) -> Key | None:
         key, method = self.headers.get(KEY_HEADER), self._scope["method"]
         if key is None or method in SAFE_METHODS or self._option("ignores_key"):
-            return
-        path = self._scope["path"]
-        hashed = request_hash(method, path, self.body + self.headers.get(PROJECT_HEADER, b"") + self._holder(caller))
-        self._key = Idempotency(caller.user_id, f"{method} {path}", key.decode("latin-1"), hashed)
-        if stored := await self._key.begin(tx, self.services.master):
-            self._key = None
+            return None
+        return Key(f"{method} {self._scope['path']}", key.decode("latin-1"))
+
+    def _begin_idempotency(self, caller: Caller, key: Key, kept: Kept) -> None:
+        asked = self.body + self.headers.get(PROJECT_HEADER, b"") + self._holder(caller)
+        hashed = request_hash(self._scope["method"], self._scope["path"], asked)
+        use = Idempotency(caller.user_id, key.route, key.key, hashed)
+        if stored := use.answer(kept, self.services.master):
             raise Replay(stored)
+        self._key = use
 
     def _holder(self, caller: Caller) -> bytes:
         """A secret is shown again only to the very token it was shown to."""
@@ -108,7 +132,7 @@ class Unit:
         if self._key:
             seal = self.services.master if self._option("shows_secret") else None
             try:
-                await self._key.finish(tx, Stored(status, body), seal_with=seal)
+                await self._key.keep(tx, Stored(status, body), seal_with=seal)
             except BaseException as error:
                 await self._db.roll_back(tx, error)
                 raise
@@ -130,13 +154,13 @@ class Unit:
             await audit_denial(tx, actor=actor, action=action, target=target, at=now)
 
 
-def admit(entered: identity.Entered | None, services: Services) -> Caller:
+def admit(entry: Entry[T] | None, services: Services) -> Caller:
     """The caller behind a token, or why not."""
-    if entered is None:
+    if entry is None:
         raise TokenInvalid("This token is unknown or was revoked. Log in again.")
-    if entered.expires_at <= services.clock.now():
+    if entry.entered.expires_at <= services.clock.now():
         raise TokenExpired("This token has expired. Log in again.")
-    return entered.caller(services.caller_type)
+    return entry.entered.caller(services.caller_type)
 
 
 @dataclass(frozen=True)
@@ -220,6 +244,8 @@ class UnitMiddleware:
     async def _commit(self, unit: Unit, answer: "Answer") -> None:
         try:
             await unit.commit(answer.status, answer.body)
+        except Raced as error:
+            answer.hold(unit.refuse(error))
         except AWAY as error:
             log.warning("request.commit_cut", error=repr(error))
             answer.hold(reply_to(OutcomeUnknown()))

@@ -34,6 +34,7 @@ from gpuaas.core.work import Loop, Worker, system_jitter
 from gpuaas.domain.allocations.limits import LimitsWorker, no_signals
 from gpuaas.domain.allocations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
+from gpuaas.domain.capacity.catalog import Catalog
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
@@ -118,7 +119,7 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
             signer=signer,
             accounts=Accounts(worker_db, ids, parts.passwords),
             index=index,
-            launch=Launch(index, ids),
+            launch=Launch(index, Catalog(worker_db, clock), ids),
             links=links,
             workers=workers,
             public_url=config.public_url,

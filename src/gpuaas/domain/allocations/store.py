@@ -11,6 +11,7 @@ from gpuaas.core.logs import correlation_id
 from gpuaas.core.outbox import TOPIC as OUTBOX
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.states import MACHINE
+from gpuaas.domain.identity.store import Query
 from gpuaas.domain.resizes.store import Resize
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
@@ -124,6 +125,10 @@ async def get(tx: Tx, id: str) -> AllocationRow:
     if row is None:
         raise NotFound("allocation")
     return row
+
+
+def get_on_entering(id: str) -> Query[AllocationRow]:
+    return Query(AllocationRow, f"{SEEN} where a.id = $2", (id,))
 
 
 async def list_of_project(
@@ -272,7 +277,6 @@ LOOK = """
             and c.released_at is null and s.cleanup_blocked_at is not null) as blocked
     from allocations a where a.id = $1
 """
-GET_AS_CALLER = f"{SEEN} where a.id = $2"  # $1 is the caller's token
 LIST_PROJECT = f"""
     {SEEN} where a.project_id = $1 and ($2::text is null or a.status = $2) and ($3::text is null or a.name = $3)
         and a.id < $4 order by a.id desc limit $5

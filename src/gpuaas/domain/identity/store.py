@@ -1,12 +1,15 @@
 """Rows of people, tenants, projects, sessions and tokens."""
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from functools import cache
+from typing import Generic, NamedTuple, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from gpuaas.core.db import Tx, decode
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
+from gpuaas.core.idempotency import Kept
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.wire.identity import (
@@ -21,7 +24,7 @@ from gpuaas.wire.identity import (
     User,
 )
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 IMPLIED = {  # who may change may look
@@ -57,6 +60,32 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
         )
 
 
+@dataclass(frozen=True)
+class Query(Generic[T_co]):
+    """At most one row with an `id`, to be read in the statement that lets the caller in: they are `caller` there, and
+    the parameters begin at $2."""
+
+    type: type[T_co]
+    sql: str
+    args: tuple[object, ...]
+
+
+class Key(NamedTuple):
+    """An idempotency key, and what it is for."""
+
+    route: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T_co]):
+    """Somebody came in: who, what was answered to their key before, and what they asked to read."""
+
+    entered: Entered
+    kept: Kept | None
+    found: T_co | None
+
+
 class PasswordIdentity(Struct, frozen=True):
     secret_hash: str
     id: str
@@ -82,22 +111,37 @@ class PlacedProject(Project, frozen=True, kw_only=True):
         return self.id
 
 
-async def enter(tx: Tx, token_hash: bytes) -> Entered | None:
-    return await tx.maybe(Entered, "select * from enter($1)", token_hash)
-
-
-async def enter_and_read(
-    tx: Tx, token_hash: bytes, type: type[T], sql: str, *args: object
-) -> tuple[Entered | None, T | None]:
-    """Both in one statement; `sql` selects at most one row with `id`, its parameters begin at $2.
-
-    The fence is up before the row is looked for: a subquery that is kept apart by `offset 0` and refers to the caller
-    can only be run once the caller is there.
-    """
-    row = await tx.connection.fetchrow(ENTER_AND_READ.format(sql=sql), token_hash, *args)
+async def enter(
+    tx: Tx, token_hash: bytes, *, key: Key | None = None, query: Query[T_co] | None = None
+) -> Entry[T_co] | None:
+    """All in one statement. None for a token nobody has."""
+    args = query.args if query else ()
+    sql = entering(query.sql if query else None, len(args), with_key=key is not None)
+    row = await tx.connection.fetchrow(sql, token_hash, *args, *(key or ()))
     if row is None:
-        return None, None
-    return decode(Entered, row), decode(type, row) if row["id"] is not None else None
+        return None
+    columns = dict(row)
+    return Entry(
+        entered=convert(columns, Entered),
+        kept=convert(columns, Kept) if key else None,
+        found=convert(columns, query.type) if query and columns["id"] is not None else None,
+    )
+
+
+@cache
+def entering(sql: str | None, arguments: int, *, with_key: bool) -> str:
+    """The fence is up before a row is looked for: a subquery that is kept apart by `offset 0` and refers to the caller
+    can only be run once the caller is there."""
+    columns, tables = ["caller.*"], ["enter($1) as caller"]
+    if with_key:
+        columns.append("kept.*")
+        tables.append(f"lateral kept_answer(caller.caller_user_id, ${arguments + 2}, ${arguments + 3}) as kept on true")
+    if sql:
+        columns.append("found.*")
+        tables.append(
+            f"lateral (select * from ({sql}) as row where caller.caller_user_id is not null offset 0) as found on true"
+        )
+    return f"select {', '.join(columns)} from {' left join '.join(tables)}"
 
 
 async def use_attempt(tx: Tx, bucket: str, *, limit: int, window_seconds: int) -> int:
@@ -200,11 +244,6 @@ async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
         raise NotFound("token")
 
 
-ENTER_AND_READ = """
-    select caller.*, found.* from enter($1) as caller left join lateral (
-        select * from ({sql}) as row where caller.caller_user_id is not null offset 0
-    ) as found on true
-"""
 USE_ATTEMPT = """
     insert into rate_limits as kept (bucket, window_started_at, used) values ($1, clock_timestamp(), 1)
     on conflict (bucket) do update set

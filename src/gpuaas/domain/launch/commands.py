@@ -1,6 +1,5 @@
 """One submit: compute and access in, a machine (or a group of them) on its way out."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -8,15 +7,14 @@ from msgspec import Struct
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, Problem, Raced, ValidationError
 from gpuaas.core.ids import Ids
-from gpuaas.domain.access import store as access
 from gpuaas.domain.allocations.commands import check_expiry
 from gpuaas.domain.allocations.store import AllocationRow, set_limits
 from gpuaas.domain.allocations.views import view
-from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.catalog import Catalog
 from gpuaas.domain.capacity.commands import SkuUnavailable, ask_for, choose_size, explain_placement
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.capacity.placement import Proposal
-from gpuaas.domain.identity import store as identity
+from gpuaas.domain.capacity.store import SkuRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.launch import store
@@ -37,26 +35,27 @@ class ProjectRequired(Problem):
 class Order(Struct, frozen=True, kw_only=True):
     """A request whose every word was checked."""
 
-    project: identity.PlacedProject
-    sku: capacity.SkuRow
+    found: store.Found
+    sku: SkuRow
     size: Size
-    keys: Sequence[access.SshKeyRow]
     data: CreateAllocation
 
 
 class Launch:
-    def __init__(self, index: Index, ids: Ids) -> None:
-        self._index, self._ids = index, ids
+    def __init__(self, index: Index, catalog: Catalog, ids: Ids) -> None:
+        self._index, self._catalog, self._ids = index, catalog, ids
 
-    async def submit(self, tx: Tx, caller: Caller, data: CreateAllocation, now: datetime) -> SubmittedAllocations:
+    async def submit(
+        self, tx: Tx, caller: Caller, data: CreateAllocation, found: store.Found | None, now: datetime
+    ) -> SubmittedAllocations:
         """All machines asked for, or none."""
         await self._index.clear_doubts()
-        order = await check(tx, caller, data)
+        order = check(caller, data, found, await self._catalog.sku(data.sku))
         ask = AskPlacement(sku=data.sku, gpu_count=data.gpu_count, size=data.size, count=data.count, region=data.region)
         proposals = await self._place(tx, order, ask)
         group_id = self._ids.new("group") if data.count > 1 else None
         if group_id:
-            place = (order.project.tenant_id, order.project.id)
+            place = (order.found.tenant_id, order.found.project_id)
             await store.add_group(tx, group_id, *place, created_by=caller.user_id, now=now)
         try:
             rows = [
@@ -65,6 +64,7 @@ class Launch:
             ]
         except Raced:
             self._index.lose()
+            self._catalog.forget()
             raise
         if data.expires_at or data.idle_minutes:
             rows = [await self._limit(tx, row, data, now) for row in rows]
@@ -103,8 +103,8 @@ class Launch:
         name = data.name or f"{order.sku.gpu_family}-{id[-8:]}"
         return store.NewAllocation(
             id=id,
-            tenant_id=order.project.tenant_id,
-            project_id=order.project.id,
+            tenant_id=order.found.tenant_id,
+            project_id=order.found.project_id,
             group_id=group,
             name=f"{name}-{number}" if data.count > 1 else name,
             sku=order.sku.sku,
@@ -125,23 +125,20 @@ class Launch:
             created_at=now,
             slot_ids=list(proposal.slot_ids),
             whole=proposal.whole,
-            keys=[key.authorized() for key in order.keys],
-            ssh_key_ids=[key.id for key in order.keys],
+            keys=[key.authorized() for key in order.found.keys],
+            ssh_key_ids=[key.id for key in order.found.keys],
             gpu_family=order.sku.gpu_family,
         )
 
 
-async def check(tx: Tx, caller: Caller, data: CreateAllocation) -> Order:
+def check(caller: Caller, data: CreateAllocation, found: store.Found | None, sku: SkuRow | None) -> Order:
     project_id = choose_project(caller, data.project_id)
-    found = await store.find(
-        tx, project_id=project_id, sku=data.sku, user_id=caller.user_id, ssh_key_ids=data.ssh_key_ids
-    )
-    if found.project is None:
+    if found is None or found.project_id != project_id:
         raise NotFound("project")
-    caller.require(Permission.ALLOCATIONS_CREATE, "project", found.project)
-    if found.sku is None:
+    caller.require(Permission.ALLOCATIONS_CREATE, "project", found)
+    if sku is None:
         raise ValidationError(f"There is no SKU named {data.sku}. See GET /skus.", errors={"sku": "unknown"})
-    size = choose_size(found.sku, data.gpu_count, data.size)
+    size = choose_size(sku, data.gpu_count, data.size)
     check_name(data)
     missing = sorted(set(data.ssh_key_ids) - {key.id for key in found.keys})
     if missing:
@@ -149,7 +146,7 @@ async def check(tx: Tx, caller: Caller, data: CreateAllocation) -> Order:
             "Not all of these are SSH keys of yours. See GET /ssh-keys.",
             errors={"ssh_key_ids": f"unknown: {missing[0]}"},
         )
-    return Order(project=found.project, sku=found.sku, size=size, keys=found.keys, data=data)
+    return Order(found=found, sku=sku, size=size, data=data)
 
 
 def check_name(data: CreateAllocation) -> None:

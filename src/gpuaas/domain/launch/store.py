@@ -8,11 +8,11 @@ from msgspec import Struct, to_builtins
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, Raced
 from gpuaas.core.logs import correlation_id
-from gpuaas.domain.access.store import SshKeyRow
 from gpuaas.domain.allocations.store import ALLOCATIONS, AllocationRow
-from gpuaas.domain.capacity.store import CLAIMED, SKUS, SkuRow
-from gpuaas.domain.identity.store import PlacedProject
+from gpuaas.domain.capacity.store import CLAIMED
+from gpuaas.domain.identity.store import Query
 from gpuaas.domain.timeline.store import EVENTS
+from gpuaas.wire.allocations import CreateAllocation
 from gpuaas.wire.environments import AuthorizedKey
 
 
@@ -47,17 +47,29 @@ class NewAllocation(Struct, frozen=True, kw_only=True):
     gpu_family: str
 
 
+class Key(AuthorizedKey, frozen=True, kw_only=True):
+    id: str
+
+    def authorized(self) -> AuthorizedKey:
+        return AuthorizedKey(type=self.type, blob=self.blob, fingerprint=self.fingerprint, user_id=self.user_id)
+
+
 class Found(Struct, frozen=True, kw_only=True):
-    """What a request names, as far as the caller may see it."""
+    """What a request names, as far as the caller may see it: the project, and of the keys those that are theirs."""
 
-    project: PlacedProject | None
-    sku: SkuRow | None
-    keys: list[SshKeyRow]
+    id: str
+    tenant_id: str
+    keys: list[Key]
+
+    @property
+    def project_id(self) -> str:
+        """A project stands in itself, so that the permission table can judge it like what it holds."""
+        return self.id
 
 
-async def find(tx: Tx, *, project_id: str, sku: str, user_id: str, ssh_key_ids: list[str]) -> Found:
-    """All three in one statement: this is the hot path."""
-    return await tx.one(Found, FIND, project_id, sku, user_id, ssh_key_ids)
+def find_on_entering(data: CreateAllocation) -> Query[Found]:
+    """In the statement by which the caller enters: this is the hot path."""
+    return Query(Found, FIND, (data.project_id, data.ssh_key_ids))
 
 
 async def add_group(tx: Tx, id: str, tenant_id: str, project_id: str, *, created_by: str, now: datetime) -> None:
@@ -78,27 +90,34 @@ async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
             ) from error
         raise Raced("Somebody was faster. Try again.") from error
     if row is None:
-        raise Raced("The node changed meanwhile. Try again.")
+        raise Raced("The node or the price changed meanwhile. Try again.")
     tx.hint(ALLOCATIONS, new.id)
     tx.hint(CLAIMED, new.node_id)
     tx.hint(EVENTS, new.project_id)
     return row
 
 
-FIND = f"""
-    select (select to_jsonb(p) from projects p where p.id = $1) as project,
-        (select to_jsonb(s) from ({SKUS.format(sku="$2")}) s) as sku,
-        (select coalesce(jsonb_agg(to_jsonb(k) order by k.id), '[]') from ssh_keys k
-            where k.user_id = $3 and k.id = any ($4)) as keys
+# Who names no project means the only one they are a member of.
+FIND = """
+    select p.id, p.tenant_id, (
+        select coalesce(jsonb_agg(jsonb_build_object('id', k.id, 'type', k.type, 'blob', k.blob,
+            'fingerprint', k.fingerprint, 'user_id', k.user_id) order by k.id), '[]')
+        from ssh_keys k where k.user_id = caller.caller_user_id and k.id = any ($3)
+    ) as keys
+    from projects p where p.id = coalesce($2,
+        case when cardinality(caller.caller_project_ids) = 1 then caller.caller_project_ids[1] end)
 """
 ADD_GROUP = """
     insert into allocation_groups (id, tenant_id, project_id, created_by, created_at) values ($1, $2, $3, $4, $5)
 """
-# Nothing is inserted unless the node is ready and all the slots are for sale. What is sold already is refused by the
-# unique index on live claims, whatever this statement believes.
+# Nothing is inserted unless the node is ready, all the slots are for sale and the price still holds. What is sold
+# already is refused by the unique index on live claims, whatever this statement believes.
 SUBMIT = """
     with ready as materialized (
-        select claimable($13, $22, $26, $23) as ok
+        select claimable($13, $22, $26, $23) and exists (
+            select from prices p join skus k on k.key = p.sku_key
+            where p.id = $15 and k.sku = $6 and k.active and p.valid @> clock_timestamp()
+        ) as ok
     ), allocation as (
         insert into allocations (id, tenant_id, project_id, group_id, name, sku, shape, gpu_count, size, vcpus,
             memory_mib, simulated, node_id, region, price_id, price_minor_per_hour, currency, requested_by, holder_id,

@@ -1,0 +1,29 @@
+"""What is sold, in memory. A submit asks the database whether the price still holds: an old page costs another try."""
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database
+from gpuaas.domain.capacity import store
+
+OLD_SECONDS = 30.0
+
+
+class Catalog:
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db, self._clock = db, clock
+        self._skus: dict[str, store.SkuRow] = {}
+        self._read_at = float("-inf")
+
+    async def sku(self, name: str) -> store.SkuRow | None:
+        """Read anew when it is old, and before anything is said not to be there."""
+        if name not in self._skus or self._clock.monotonic() - self._read_at > OLD_SECONDS:
+            await self._read()
+        return self._skus.get(name)
+
+    def forget(self) -> None:
+        self._skus = {}
+
+    async def _read(self) -> None:
+        read_at = self._clock.monotonic()
+        async with self._db.read() as tx:
+            self._skus = {row.sku: row for row in await store.skus(tx)}
+        self._read_at = read_at
