@@ -3,10 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
-from gpuaas.core.db import Tx
-from gpuaas.domain.allocations.limits import Calm, Decision, End, LimitsWorker, Signal, Warn, decide, idle_since
+from gpuaas.domain.allocations.limits import Calm, Decision, End, LimitsWorker, Warn, decide, idle_since
+from gpuaas.domain.metrics import store as metrics
+from gpuaas.domain.metrics.store import Signal
 from gpuaas.wire.allocations import Status
+from gpuaas.wire.metrics import Metric, Reading, Sample
 from tests.allocations.rows import NOON, row
 from tests.world import World
 
@@ -50,11 +53,19 @@ def test_what_is_not_up_is_left_to_whoever_works_on_it(status: Status) -> None:
     assert decide(row(status, **WARNED), NOON, NOON + 5 * HOUR) is None
 
 
+CPU = Signal(kind="cpu", last_at=NOON + MINUTE)
+SSH = Signal(kind="ssh_sessions", last_at=None)
+TERMINAL = Signal(kind="terminal", last_at=NOON + 2 * MINUTE)
+BLIND = "no sample for 90 s"
+
+
 def test_a_signal_that_cannot_be_read_is_taken_for_work() -> None:
-    seen = Signal(name="cpu", last_work_at=NOON + MINUTE)
-    assert idle_since([seen, Signal(name="ssh")], NOON) == NOON + MINUTE
-    assert idle_since([seen, Signal(name="gpu", unavailable="no sample for 90 s")], NOON) is None
-    assert idle_since([], NOON) is None
+    assert idle_since([CPU, SSH], NOON, simulated=True) == NOON + MINUTE
+    assert idle_since([CPU, SSH, TERMINAL], NOON, simulated=True) == NOON + 2 * MINUTE
+    assert idle_since([CPU, SSH], NOON, simulated=False) is None
+    assert idle_since([CPU, replace(SSH, unavailable=BLIND)], NOON, simulated=True) is None
+    assert idle_since([replace(CPU, unavailable=BLIND), SSH], NOON, simulated=True) is None
+    assert idle_since([], NOON, simulated=True) is None
 
 
 async def look(world: World, id: str) -> None:
@@ -117,25 +128,53 @@ async def test_an_end_that_cannot_be_meant_is_refused_and_changes_nothing(
     }
 
 
+async def measured(world: World, id: str, cpu_seconds: float) -> None:
+    """As its node would say it: so much processor time, nobody connected."""
+    at = world.clock.now()
+    readings = (
+        Reading(metric=Metric.CPU, source="cgroup", value=cpu_seconds),
+        Reading(metric=Metric.SSH_SESSIONS, source="the door", value=0),
+    )
+    sample = Sample(allocation_id=id, boot=1, at=at, readings=readings)
+    async with world.db.write() as tx:
+        await metrics.write(tx, [((await world.get(id)).node_id, sample)])
+
+
 async def test_an_idle_machine_is_told_then_released_and_work_stops_the_clock(world: World) -> None:
     a = await world.allocation(idle_minutes=30)
-    rest = [Signal(name="cpu", last_work_at=world.clock.now())]
-
-    async def signals(tx: Tx, id: str) -> list[Signal]:
-        return rest
-
-    worker = LimitsWorker(world.db, world.services.ids, world.clock, signals)
-    world.clock.advance(minutes=25)
-    await worker(a)
+    for minutes in (0, 25):
+        world.clock.advance(minutes=minutes)
+        await measured(world, a, 1.0)
+    await look(world, a)
     assert (await world.timeline(a))[-1].phase == "idle"
-    rest = [Signal(name="cpu", last_work_at=world.clock.now())]
-    await worker(a)
+    world.clock.advance(seconds=10)
+    await measured(world, a, 9.0)
+    await look(world, a)
     assert (await world.seen(a))["limits"]["idle_warned_at"] is None
-    world.clock.advance(minutes=25)
-    await worker(a)
-    world.clock.advance(minutes=6)
-    await worker(a)
+    for minutes in (25, 6):
+        world.clock.advance(minutes=minutes)
+        await measured(world, a, 9.0)
+        await look(world, a)
     assert (await world.seen(a))["status_reason"] == "nothing showed work for 30 minutes"
+
+
+async def test_the_time_left_is_shown_with_every_signal_behind_it(world: World) -> None:
+    a = await world.allocation(idle_minutes=30, expires_at=(world.clock.now() + timedelta(hours=2)).isoformat())
+    shown = (await world.http.get(f"/api/v1/allocations/{a}/limits")).raise_for_status().json()
+    assert 7100 < shown["expires_in_seconds"] < 7200
+    assert (shown["idle_since"], shown["idle_ends_at"]) == (None, None)
+    await measured(world, a, 1.0)
+    world.clock.advance(minutes=10)
+    shown = (await world.http.get(f"/api/v1/allocations/{a}/limits")).json()
+    assert 1100 < shown["idle_ends_in_seconds"] < 1210
+    assert {one["kind"] for one in shown["signals"] if not one["unavailable"]} == {"cpu", "ssh_sessions"}
+
+
+async def test_a_machine_nobody_measures_is_never_found_idle(world: World) -> None:
+    a = await world.allocation(idle_minutes=30)
+    world.clock.advance(days=30)
+    await look(world, a)
+    assert (await world.get(a)).status is Status.ACTIVE
 
 
 async def test_what_a_release_ends_and_leaves_is_said_before(world: World) -> None:

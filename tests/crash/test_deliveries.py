@@ -6,7 +6,7 @@ import pytest
 
 from tests.crash.harness import unsettled
 from tests.crash.stages import Stage, stage
-from tests.crash.verbs import Case, give_back, inhabited
+from tests.crash.verbs import VERBS, Case, Verb, furnished, give_back, inhabited
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
 
@@ -35,3 +35,19 @@ async def test_a_task_delivered_again_or_after_its_removal_changes_nothing() -> 
         assert await deliver_again(on, "environment.ensure") == ["superseded"]
         assert await deliver_again(on, "environment.remove") == ["superseded"]
         assert on.machine.processes_of(case.allocation_id) == set()
+
+
+@pytest.mark.parametrize("verb", [VERBS["restart"], VERBS["resize"]], ids=["restart", "resize"])
+async def test_an_older_boot_delivered_after_a_newer_one_changes_nothing(verb: Verb) -> None:
+    async with stage() as on:
+        case = Case("only")
+        await furnished(on, case)
+        await verb.act(on, case)
+        await on.reach(lambda: verb.missing(on, case))
+        await on.reach(lambda: unsettled(on))
+        before = on.machine.processes_of(case.allocation_id)
+        assert before
+        assert await deliver_again(on, "environment.ensure") == ["superseded", "superseded"]
+        assert on.machine.processes_of(case.allocation_id) == before
+        assert await verb.missing(on, case) == ""
+        await give_back(on, case)

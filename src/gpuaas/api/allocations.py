@@ -20,6 +20,7 @@ from gpuaas.core.errors import (
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import commands, resizing, store
 from gpuaas.domain.allocations.consequences import consequences
+from gpuaas.domain.allocations.limits import limits_now
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity.commands import SkuUnavailable
 from gpuaas.domain.identity.commands import get_project
@@ -33,6 +34,7 @@ from gpuaas.wire.allocations import (
     CreateAllocation,
     Disruption,
     ExtendAllocation,
+    LimitsNow,
     ReleaseAllocation,
     ResizeAllocation,
     RestartAllocation,
@@ -130,6 +132,13 @@ async def extend_allocation(id: str, data: ExtendAllocation, context: Context) -
     return await commands.extend(context.tx, context.caller, id, data, now=context.now)
 
 
+@get("/allocations/{id:str}/limits", responses=problems(NotFound))
+async def allocation_limits(id: str, context: Context) -> LimitsNow:
+    """When it ends by itself, with the time left and every signal of use behind it."""
+    row = await commands.get(context.tx, context.caller, id)
+    return await limits_now(context.tx, row, context.now)
+
+
 @get("/allocations/{id:str}/consequences", responses=problems(NotFound))
 async def allocation_consequences(id: str, context: Context, of: DisruptionFilter = Disruption.RELEASE) -> Consequences:
     """What a release, restart or resize would end, and what it would leave."""
@@ -173,6 +182,7 @@ ROUTER = Router(
         restart_allocation,
         resize_allocation,
         extend_allocation,
+        allocation_limits,
         allocation_consequences,
         allocation_timeline,
         get_allocation_group,

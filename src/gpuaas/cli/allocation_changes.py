@@ -11,12 +11,13 @@ from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import waiting_kindly
 from gpuaas.cli.names import ProjectOption, chosen_allocation
-from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.progress import show_progress
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
 from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.words import age
 from gpuaas.sdk import Client
-from gpuaas.wire.allocations import Allocation, Consequence, Disruption, Status
+from gpuaas.wire.allocations import Allocation, Consequence, Disruption, LimitsNow, Status, UseSignal
 from gpuaas.wire.timeline import OperationStatus
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
@@ -142,6 +143,42 @@ def extend_allocation(
             idle_minutes=UNSET if idle is None else idle or None,
         )
     show_one(extended, card(surroundings_of(ctx).now), output)
+
+
+def show_limits(
+    ctx: typer.Context, name: NameArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
+) -> None:
+    """Show when a machine ends by itself, the time left, and what shows that it is used.
+
+    \b
+    Example:
+      gpuaas allocations limits train-a
+    """
+    now = surroundings_of(ctx).now
+    with connected(ctx) as client:
+        found = client.allocations.limits(chosen_allocation(ctx, client, name, project).id)
+    if output is Output.JSON:
+        show_json(found)
+        return
+    columns = [
+        Column[UseSignal]("Signal", lambda one: one.kind),
+        Column[UseSignal]("Last work", lambda one: one.last_at, lambda at: f"{age(at, now())} ago"),
+        Column[UseSignal]("Not known because", lambda one: one.unavailable),
+    ]
+    show_rows(found.signals, columns, output)
+    if output is Output.TABLE:
+        note(ending(found))
+
+
+def ending(found: LimitsNow) -> str:
+    ends = []
+    if found.expires_in_seconds is not None:
+        ends.append(f"Ends in {found.expires_in_seconds / 3600:.1f} h.")
+    if found.limits.idle_minutes and found.idle_ends_in_seconds is None:
+        ends.append("Its idle clock stands still: not every signal can be read.")
+    elif found.idle_ends_in_seconds is not None:
+        ends.append(f"Idle; ends in {found.idle_ends_in_seconds / 60:.0f} min unless it works.")
+    return " ".join(ends) or "It has no end of its own: gpuaas allocations extend NAME --hours 8"
 
 
 def ask_first(client: Client, found: Allocation, of: Disruption, *, yes: bool) -> None:

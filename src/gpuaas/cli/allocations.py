@@ -12,6 +12,7 @@ from gpuaas.cli.allocation_changes import (
     release_allocation,
     resize_allocation,
     restart_allocation,
+    show_limits,
 )
 from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_changes, summary, timeline_rows
 from gpuaas.cli.apps import new_app
@@ -30,6 +31,7 @@ command = new_app("Environments on the fleet: create, follow, restart, resize, r
 command.command("restart")(restart_allocation)
 command.command("resize")(resize_allocation)
 command.command("extend")(extend_allocation)
+command.command("limits")(show_limits)
 command.command("release")(release_allocation)
 
 

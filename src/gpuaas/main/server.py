@@ -31,7 +31,7 @@ from gpuaas.core.points import points_from
 from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
 from gpuaas.core.settings import Settings
 from gpuaas.core.work import Loop, Worker, system_jitter
-from gpuaas.domain.allocations.limits import LimitsWorker, no_signals
+from gpuaas.domain.allocations.limits import LimitsWorker
 from gpuaas.domain.allocations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity.catalog import Catalog
@@ -135,7 +135,7 @@ def all_workers(db: Database, ids: Ids, clock: Clock) -> tuple[Worker, ...]:
     return (
         AllocationWorker(db, ids, clock),
         ReachWorker(db, clock),
-        LimitsWorker(db, ids, clock, no_signals),
+        LimitsWorker(db, ids, clock),
         Relay(db, tell_log),
         Janitor(db),
         RollUp(db, clock),

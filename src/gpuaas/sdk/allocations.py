@@ -14,6 +14,7 @@ from gpuaas.wire.allocations import (
     CreateAllocation,
     Disruption,
     ExtendAllocation,
+    LimitsNow,
     ReleaseAllocation,
     ResizeAllocation,
     RestartAllocation,
@@ -112,6 +113,11 @@ class Allocations(Noun[R_co]):
         """What is left out stays; None lifts the limit."""
         body = ExtendAllocation(hours=hours, expires_at=expires_at, idle_minutes=idle_minutes)
         return post(path("allocations", id, "extend"), Allocation, body, key=idempotency_key)
+
+    @Call
+    def limits(self, id: str) -> Request[LimitsNow]:
+        """When it ends by itself, with the time left and every signal of use behind it."""
+        return get(path("allocations", id, "limits"), LimitsNow)
 
     @Call
     def consequences(self, id: str, of: Disruption) -> Request[Consequences]:

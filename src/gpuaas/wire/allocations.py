@@ -95,6 +95,25 @@ class Limits(Struct, frozen=True, kw_only=True):
     idle_warned_at: datetime | None = None
 
 
+class UseSignal(Struct, frozen=True, kw_only=True):
+    """A sign of use: when it last showed work, or why nobody can know."""
+
+    kind: str
+    last_at: datetime | None
+    unavailable: str = ""
+
+
+class LimitsNow(Struct, frozen=True, kw_only=True):
+    """When the machine ends by itself, as things stand. It is idle only if every signal that counts can be read."""
+
+    limits: Limits
+    expires_in_seconds: float | None
+    idle_since: datetime | None
+    idle_ends_at: datetime | None
+    idle_ends_in_seconds: float | None
+    signals: list[UseSignal]
+
+
 class Billing(Struct, frozen=True, kw_only=True):
     state: BillingState
     started_at: datetime | None = None

@@ -3,7 +3,6 @@
 A machine is idle only by what was observed: a signal that cannot be read is taken for work, never for rest.
 """
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -15,23 +14,15 @@ from gpuaas.core.outbox import publish
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.commands import release_row
 from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.allocations.views import limits
+from gpuaas.domain.metrics.store import Signal, signals
 from gpuaas.domain.timeline.store import NewEntry, record
-from gpuaas.wire.allocations import Status
+from gpuaas.wire.allocations import LimitsNow, Status, UseSignal
 
 WARNED_BEFORE = timedelta(minutes=10)
 SHORTEST_NOTICE = timedelta(minutes=1)  # between the telling and the end, also when we were away at the time for it
+NEEDED = frozenset({"cpu", "gpu", "ssh_sessions"})  # a simulated GPU has nothing to read
 SYSTEM = "system"
-
-
-class Signal(Struct, frozen=True, kw_only=True):
-    """One way to see whether a machine works."""
-
-    name: str  # gpu, cpu, ssh, terminal, workloads
-    last_work_at: datetime | None = None
-    unavailable: str = ""  # why it cannot be read
-
-
-Signals = Callable[[Tx, str], Awaitable[list[Signal]]]
 
 
 class End(Struct, frozen=True):
@@ -84,16 +75,27 @@ def _idleness(row: AllocationRow, idle_since: datetime | None, now: datetime) ->
     return End(f"nothing showed work for {row.idle_minutes} minutes") if is_over else None
 
 
-def idle_since(signals: list[Signal], since: datetime) -> datetime | None:
-    """The last work that any signal shows, at the earliest `since`; null when one cannot be read."""
-    if not signals or any(signal.unavailable for signal in signals):
+def idle_since(signals: list[Signal], since: datetime, *, simulated: bool) -> datetime | None:
+    """The last work that any signal shows, at the earliest `since`; null when one that must be read cannot be."""
+    needed = NEEDED - {"gpu"} if simulated else NEEDED
+    if needed - {signal.kind for signal in signals if not signal.unavailable}:
         return None
-    return max([since, *(signal.last_work_at for signal in signals if signal.last_work_at)])
+    return max([since, *(signal.last_at for signal in signals if signal.last_at)])
 
 
-async def no_signals(tx: Tx, allocation_id: str) -> list[Signal]:  # noqa: ARG001 - the shape of Signals
-    """Nothing is observed: no machine is ever found idle."""
-    return []
+async def limits_now(tx: Tx, row: AllocationRow, now: datetime) -> LimitsNow:
+    """As people see it, with the time left."""
+    seen = await signals(tx, row.id)
+    rest = idle_since(seen, row.status_since, simulated=row.simulated)
+    ends_at = rest + timedelta(minutes=row.idle_minutes) if rest and row.idle_minutes else None
+    return LimitsNow(
+        limits=limits(row),
+        expires_in_seconds=(row.expires_at - now).total_seconds() if row.expires_at else None,
+        idle_since=rest,
+        idle_ends_at=ends_at,
+        idle_ends_in_seconds=(ends_at - now).total_seconds() if ends_at else None,
+        signals=[UseSignal(kind=one.kind, last_at=one.last_at, unavailable=one.unavailable) for one in seen],
+    )
 
 
 class LimitsWorker:
@@ -105,21 +107,25 @@ class LimitsWorker:
     """  # house: project-filter because a worker looks after every project's machines
     pause = 10.0
 
-    def __init__(self, db: Database, ids: Ids, clock: Clock, signals: Signals) -> None:
-        self._db, self._ids, self._clock, self._signals = db, ids, clock, signals
+    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
+        self._db, self._ids, self._clock = db, ids, clock
 
     async def __call__(self, row_id: str) -> None:
         now = self._clock.now()
         async with self._db.write("limits") as tx:
             row = await store.get(tx, row_id)
-            rest = idle_since(await self._signals(tx, row_id), row.active_at or now) if row.idle_minutes else None
-            match decide(row, rest, now):
+            match decide(row, await self._rest(tx, row), now):
                 case End(note):
                     await release_row(tx, row, actor=SYSTEM, reason=note, ids=self._ids, now=now)
                 case Warn(phase, note):
                     await self._warn(tx, row, phase, note, now)
                 case Calm():
                     await store.warned(tx, row, expiry=row.expiry_warned_at, idle=None)
+
+    async def _rest(self, tx: Tx, row: AllocationRow) -> datetime | None:
+        if row.idle_minutes is None:
+            return None
+        return idle_since(await signals(tx, row.id), row.status_since, simulated=row.simulated)
 
     async def _warn(self, tx: Tx, row: AllocationRow, phase: str, note: str, now: datetime) -> None:
         is_expiry = phase == "expiry_near"

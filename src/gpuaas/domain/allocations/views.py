@@ -50,13 +50,17 @@ def view(row: AllocationRow) -> Allocation:
         operation_id=row.operation_id,
         isolation=row.isolation,
         resize=pending_resize(row),
-        limits=Limits(
-            expires_at=row.expires_at,
-            expiry_warned_at=row.expiry_warned_at,
-            idle_minutes=row.idle_minutes,
-            idle_warned_at=row.idle_warned_at,
-        ),
+        limits=limits(row),
         retry=retry(row),
+    )
+
+
+def limits(row: AllocationRow) -> Limits:
+    return Limits(
+        expires_at=row.expires_at,
+        expiry_warned_at=row.expiry_warned_at,
+        idle_minutes=row.idle_minutes,
+        idle_warned_at=row.idle_warned_at,
     )
 
 
