@@ -50,7 +50,9 @@ class Unsigned:
 
 async def tell(clock: CountingClock, file: Path) -> None:
     while True:
-        file.write_text(f"{clock.asked} {time.monotonic()}")
+        draft = file.with_suffix(".draft")
+        draft.write_text(f"{clock.asked} {time.monotonic()}")
+        draft.replace(file)  # whoever reads it finds it whole
         await asyncio.sleep(COUNTER_SECONDS)
 
 

@@ -58,6 +58,7 @@ class LinkDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == ScopeType.WEBSOCKET and (found := LINK.fullmatch(scope["path"])):
+            scope["headers"] = []  # held as long as the link, and not asked for again
             await self._serve(AsgiSocket(receive, send), found[1])
         else:
             await self._app(scope, receive, send)

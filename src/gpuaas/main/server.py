@@ -172,6 +172,7 @@ def listener(app: ASGIApp, config: Settings) -> uvicorn.Server:
             http="httptools",
             ws="websockets-sansio",
             ws_ping_interval=None,  # beats tell more
+            ws_per_message_deflate=False,  # agents ask for none, and it costs each link memory
             log_config=None,
             access_log=False,
             lifespan="off",

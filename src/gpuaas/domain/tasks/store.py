@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import asyncpg
-from msgspec import Struct, to_builtins
+from msgspec import Struct, json, to_builtins
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
@@ -121,7 +121,7 @@ async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTa
         [result.status.value for _, result in results],
         [result.reason for _, result in results],
         [result.detail for _, result in results],
-        [to_builtins(result) for _, result in results],
+        [json.encode(result).decode() for _, result in results],
         [result.at for _, result in results],
     )
     first_told = {task.id for task in ended}
@@ -192,8 +192,8 @@ TAKE_UNFINISHED = """
 """
 END = """
     update node_tasks t
-    set status = r.status, reason = r.reason, detail = r.detail, result = r.result, ended_at = r.at
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::timestamptz[])
+    set status = r.status, reason = r.reason, detail = r.detail, result = r.result::jsonb, ended_at = r.at
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
         as r (id, node_id, status, reason, detail, result, at)
     where t.id = r.id and t.node_id = r.node_id and t.status in ('queued', 'sent')
     returning t.id, t.allocation_id, t.lane
