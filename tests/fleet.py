@@ -12,20 +12,36 @@ from gpuaas.core.errors import Raced
 from gpuaas.domain.allocations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import SentTask
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ProofItem
-from gpuaas.wire.link import EnsureEnvironment, Progress, Report, Result, TaskKind, TaskStatus
+from gpuaas.wire.link import (
+    EnsureEnvironment,
+    Progress,
+    Report,
+    Result,
+    StageRuntime,
+    TaskKind,
+    TaskStatus,
+    WriteRuntime,
+)
+from tests.quiet import Quiet
 
 if TYPE_CHECKING:
     from tests.world import World
 
 ROUNDS = 50
+RECONCILERS = (AllocationWorker, RuntimeWorker, StagingWorker)
 STATE = """
-    select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq
-    from allocations a order by a.id
+    select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq,
+        (select r.version from allocation_runtimes r where r.allocation_id = a.id) as runtime
+    from allocations a
+    union all select id, 0, status, 0, (extract(epoch from coalesce(checked_at, status_since)) * 1000)::bigint
+        from node_bundles
+    order by id
 """
 LINK_ALL = "insert into links select unnest($1::text[]), 'fleet', 0, clock_timestamp() on conflict do nothing"
 
@@ -119,15 +135,17 @@ class Nodes:
         raise AssertionError(f"nothing settles: {await self._state()}")
 
     async def reconcile(self) -> None:
-        """One pass of the allocation worker over every due row."""
-        worker = next(worker for worker in self._world.services.workers if isinstance(worker, AllocationWorker))
-        async with self._world.db.read() as tx:
-            due = await tx.column(worker.due)
-        for row_id in sorted(due):
-            try:
-                await worker(row_id)
-            except Raced:
+        """One pass of each reconciler over every due row."""
+        for worker in self._world.services.workers:
+            if not isinstance(worker, RECONCILERS):
                 continue
+            async with self._world.db.read() as tx:
+                due = await tx.column(worker.due)
+            for row_id in sorted(due):
+                try:
+                    await worker(row_id)
+                except Raced:
+                    continue
 
     async def work(self) -> int:
         """Every node that answers does what is queued for it; how many tasks that were."""
@@ -153,6 +171,14 @@ class Nodes:
             if row.kind is TaskKind.ENSURE:
                 made = await node.ensure(convert(row.wants, EnsureEnvironment).spec, on_phase)
                 return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), environment=made, phases=phases)
+            if row.kind is TaskKind.STAGE_RUNTIME:
+                wants = convert(row.wants, StageRuntime)
+                staged = await node.runtimes.stage(wants.bundle, Quiet(on_phase), manifest=wants.manifest)
+                return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), bundle=staged, phases=phases)
+            if row.kind is TaskKind.WRITE_RUNTIME:
+                descriptor = convert(row.wants, WriteRuntime).descriptor
+                await node.runtimes.write_descriptor(row.allocation_id or "", descriptor)
+                return Result(task_id=row.id, status=TaskStatus.DONE, at=now())
             proofs = await node.remove(row.allocation_id or "", on_phase)
             return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), proofs=proofs, phases=phases)
         except EngineError as error:

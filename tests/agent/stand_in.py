@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.wire.environments import (
     Connection,
     Environment,
@@ -56,6 +57,7 @@ class StandInEngine:
         self.fails_with: Exception | None = None
         self.vcpus = 8
         self.closed_with: list[bool] = []
+        self.runtimes = FakeRuntimes(FakeBundles(), exists=self.here.__contains__, clock=lambda: datetime.now(UTC))
         self.most_at_once, self._at_once = 0, 0
         self.samples = NoSamples()
 

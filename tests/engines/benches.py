@@ -16,6 +16,7 @@ import msgspec
 
 from gpuaas.engines.base import Engine, EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine, FakeEnvironment
+from gpuaas.engines.fake_runtimes import FakeBundles
 from gpuaas.wire.environments import (
     AuthorizedKey,
     Connection,
@@ -27,6 +28,7 @@ from gpuaas.wire.environments import (
     SlotDevice,
 )
 from gpuaas.wire.metrics import Sample
+from tests.engines.remote_runtimes import RemoteRuntimes
 
 REPOSITORY = Path(__file__).parents[2]
 ORDINARY_UID = 64_242
@@ -102,6 +104,8 @@ class Way(Protocol):
 
 class Bench(Protocol):
     engine: Engine
+    wheels: Path
+    """Where its node finds packages."""
 
     async def crash(self) -> None:
         """The agent dies at once and a new one starts in its place."""
@@ -126,13 +130,20 @@ class FakeWay:
 
 
 class FakeBench:
+    wheels = Path(tempfile.gettempdir()) / f"gpuaas-wheels-{os.getpid()}"
+
     def __init__(self) -> None:
-        self._ticks = 0.0
+        self._ticks, self._bundles = 0.0, FakeBundles()
         self._fake = self._made({})
         self.engine: Engine = self._fake
 
     def _made(self, environments: dict[str, FakeEnvironment]) -> FakeEngine:
-        return FakeEngine(clock=lambda: datetime.now(UTC), environments=environments, monotonic=lambda: self._ticks)
+        return FakeEngine(
+            clock=lambda: datetime.now(UTC),
+            environments=environments,
+            bundles=self._bundles,
+            monotonic=lambda: self._ticks,
+        )
 
     async def pass_time(self, seconds: float) -> None:
         self._ticks += seconds
@@ -183,6 +194,7 @@ class RemoteEngine:
         self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
         self._listening = asyncio.create_task(self._listen())
         self.samples = RemoteSamples(self._ask)
+        self.runtimes = RemoteRuntimes(self._ask)
 
     async def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -267,6 +279,7 @@ class SandboxBench:
     def __init__(self, folder: Path, *, uid: int, ports: range) -> None:
         self.root, self.uid, self.ports = folder / "node", uid, ports
         self.secret = folder / "secret"
+        self.wheels = folder / "wheels"
         self.process: asyncio.subprocess.Process | None = None
 
     async def begin(self) -> None:
@@ -291,6 +304,8 @@ class SandboxBench:
                 "HOME": str(self.root.parent),
                 "PYTHONPATH": f"{REPOSITORY}/src",
                 "PYTHONDONTWRITEBYTECODE": "1",
+                "PIP_NO_INDEX": "1",
+                "PIP_FIND_LINKS": str(self.wheels),
             },
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -17,6 +17,8 @@ import uvloop
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox.engine import SandboxEngine
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
+from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
+from tests.quiet import Quiet
 
 LINE_LIMIT = 1_000_000
 COUNTED = {
@@ -95,6 +97,14 @@ async def do(engine: SandboxEngine, request: Request) -> object:
         "remove": lambda: engine.remove(request.body, on_phase),
         "set_keys": lambda: engine.set_keys(request.body[0], msgspec.convert(request.body[1], KeySet)),
         "samples": lambda: engine.samples.take(datetime.fromisoformat(request.body)),
+        "stage": lambda: engine.runtimes.stage(
+            msgspec.convert(request.body[0], BundleSpec), Quiet(on_phase), manifest=request.body[1]
+        ),
+        "staged": engine.runtimes.staged,
+        "write_descriptor": lambda: engine.runtimes.write_descriptor(
+            request.body[0], msgspec.convert(request.body[1], RuntimeDescriptor | None)
+        ),
+        "descriptor": lambda: engine.runtimes.descriptor(request.body),
         "connections": lambda: engine.connections(request.body),
         "end_connections": lambda: engine.end_connections(
             request.body[0], None if request.body[1] is None else frozenset(request.body[1]), request.body[2]

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 from litestar.types import ASGIApp
@@ -25,9 +26,23 @@ PREFIXES = {
     "session": "sess",
     "token": "tok",
     "node": "node",
+    "bundle": "rtb",
 }
 PERSONAL = frozenset({"ssh_key", "session", "token"})
-PLATFORM = frozenset({"node", "worker", "slot"})
+PLATFORM = frozenset({"node", "worker", "slot", "bundle"})
+
+
+def publication(slug: str) -> dict[str, Any]:
+    """A bundle that a node without real engines can stage."""
+    locked = {"name": "nothing", "version": "1", "sha256": ["0" * 64]}
+    return {
+        "product_name": "Probe",
+        "slug": slug,
+        "version": "1",
+        "vendor": "tests",
+        "runtime_family": "cpu",
+        "recipe": {"python": "3.11", "requirements": [locked], "check": ["true"]},
+    }
 
 
 class Unchecked(Caller):
@@ -86,6 +101,12 @@ async def settle(world: World) -> Town:
     """Build it, by the front door as far as that leads."""
     town = Town(world)
     await world.nodes.add(gpus=16)
+    for slug in ("offered", "handled"):
+        published = await world.operator.http.post("/api/v1/admin/runtime-bundles", json=publication(slug))
+        town.things["", "bundle"] = published.raise_for_status().json()["id"]
+    bundle = town.things["", "bundle"]
+    staged = await world.operator.http.post(f"/api/v1/admin/runtime-bundles/{bundle}/stage", json={})
+    staged.raise_for_status()
     people = {"ada": world.ada} | {name: await world.sign_up(name) for name in ("bob", "cyd")}
     for name, person in people.items():
         await own_one_of_everything(town, name, person)

@@ -38,6 +38,7 @@ TELL_AGAIN_AFTER = timedelta(seconds=5)
 LOOKS = 3  # how often an observation is made again because a task ended meanwhile
 LINES_PER_ATTEMPT = 200
 LONGEST_LINE = 2000
+UNNAMED_LANE = "environment"
 
 log = structlog.get_logger()
 
@@ -63,8 +64,24 @@ class Job:
 
     @property
     def lane(self) -> str:
-        """What it must not overlap with: a task of the node as a whole overlaps with nothing."""
-        return self.taken.body.allocation_id or self.id
+        """What it must not overlap with: a task of the node as a whole only with those of a lane it names."""
+        body = self.taken.body
+        return body.allocation_id or (self.id if body.lane == UNNAMED_LANE else body.lane)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a task in hand tells of itself: phases, which are kept, and lines, which may be lost."""
+
+    phase: Callable[[Job, str, str], None]
+    line: Callable[[Job, str], None]
+    job: Job
+
+    async def __call__(self, phase: str, note: str, /) -> None:
+        self.phase(self.job, phase, note)
+
+    def say(self, line: str) -> None:
+        self.line(self.job, line)
 
 
 async def run_agent(
@@ -262,16 +279,10 @@ class Agent:
         self._finish(job, result)
 
     async def _perform(self, job: Job) -> Result:
-        async def on_phase(phase: str, note: str) -> None:
-            progress = Progress(task_id=job.id, phase=phase, note=note, at=self._time.now())
-            self._journal.record_phase(progress)
-            self._outgoing.put(progress)
-            self._say(job, f"{phase}: {note}" if note else phase)
-
         self._say(job, f"{job.kind} begun" if job.attempt == 1 else f"{job.kind} begun again after a restart")
         try:
             self._points.reach(f"task:{job.kind}:before")
-            effects = await job.taken.work.perform(self._engine, on_phase)
+            effects = await job.taken.work.perform(self._engine, Told(self._on_phase, self._say, job))
             self._points.reach(f"task:{job.kind}:after")
         except asyncio.CancelledError:
             if not job.is_overtaken:
@@ -291,6 +302,12 @@ class Agent:
         status = TaskStatus.FAILED if effects.shortfall else TaskStatus.DONE
         return self._result(job, status, effects.shortfall, effects=effects)
 
+    def _on_phase(self, job: Job, phase: str, note: str) -> None:
+        progress = Progress(task_id=job.id, phase=phase, note=note, at=self._time.now())
+        self._journal.record_phase(progress)
+        self._outgoing.put(progress)
+        self._say(job, f"{phase}: {note}" if note else phase)
+
     def _overtaken(self, job: Job) -> Result:
         return self._result(job, TaskStatus.SUPERSEDED, "a newer task of this allocation took its place")
 
@@ -307,6 +324,7 @@ class Agent:
             environment=effects.environment,
             proofs=list(effects.proofs),
             facts=effects.facts,
+            bundle=effects.bundle,
             phases=self._journal.phases(job.id),
         )
 

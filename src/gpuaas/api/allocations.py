@@ -26,6 +26,7 @@ from gpuaas.domain.capacity.commands import SkuUnavailable
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.launch import store as launch
 from gpuaas.domain.launch.commands import ProjectRequired
+from gpuaas.domain.runtimes.compatibility import BundleIncompatible
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.wire.allocations import (
     Allocation,
@@ -52,6 +53,7 @@ DisruptionFilter = Annotated[Disruption, QueryParameter(name="of", required=Fals
 CREATE_PROBLEMS = problems(
     NotFound,
     SkuUnavailable,
+    BundleIncompatible,
     Conflict,
     InsufficientPermissions,
     IdempotencyKeyReused,

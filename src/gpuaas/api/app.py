@@ -9,6 +9,7 @@ from litestar.types import ASGIApp
 from gpuaas.api import (
     admin_allocations,
     admin_nodes,
+    admin_runtimes,
     admin_workers,
     allocations,
     auth,
@@ -17,6 +18,7 @@ from gpuaas.api import (
     nodes,
     operations,
     projects,
+    runtimes,
     skus,
     ssh_keys,
     stream,
@@ -35,10 +37,12 @@ NOUNS = (
     skus,
     allocations,
     metrics,
+    runtimes,
     operations,
     stream,
     admin_nodes,
     admin_allocations,
+    admin_runtimes,
     admin_workers,
 )
 

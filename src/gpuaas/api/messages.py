@@ -107,8 +107,8 @@ class Messages:
                 await tasks.add_logs(tx, link.node_id, message)
         results = [(link.node_id, result) for link, result in wave if isinstance(result, Result)]
         for ended in await tasks.end_all(tx, results):
-            if ended.allocation_id:
-                tx.hint(topic_of(ended.lane), ended.allocation_id)
+            if ended.row_id:
+                tx.hint(topic_of(ended.lane), ended.row_id)
         reports = [(link, told) for link, told in wave if isinstance(told, Report)]
         while reports:
             reports = await self._write_reports(tx, reports)

@@ -6,9 +6,18 @@ from typing import Protocol
 
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 from gpuaas.wire.metrics import Sample
+from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
 
 OnPhase = Callable[[str, str], Awaitable[None]]
 """Called with (phase, note) when a phase begins; the agent passes it up as progress."""
+
+
+class Telling(Protocol):
+    """An OnPhase that also takes lines for whoever watches."""
+
+    async def __call__(self, phase: str, note: str, /) -> None: ...
+
+    def say(self, line: str) -> None: ...
 
 
 class EngineError(Exception):
@@ -24,11 +33,31 @@ class SampleFacet(Protocol):
         """One look at every running environment: what it uses, by which source, or why that cannot be known."""
 
 
+class Runtimes(Protocol):
+    """Bundles staged on the node, and which of them each environment runs with."""
+
+    async def stage(self, bundle: BundleSpec, tell: Telling, *, manifest: str = "") -> StagedBundle:
+        """Here, checked and whole, beside all others; what was changed since is put right. Phases: preparing,
+        downloading, installing, checking, staged. What fails leaves nothing."""
+
+    async def staged(self) -> list[StagedBundle]:
+        """Every bundle that is whole as far as its record says; its files are not looked at."""
+
+    async def write_descriptor(self, allocation_id: str, descriptor: RuntimeDescriptor | None) -> None:
+        """This one is current in the environment from now on, or none is; what runs keeps what it has."""
+
+    async def descriptor(self, allocation_id: str) -> RuntimeDescriptor | None:
+        """What is current there."""
+
+
 class Engine(Protocol):
     name: str
 
     @property
     def samples(self) -> SampleFacet: ...
+
+    @property
+    def runtimes(self) -> Runtimes: ...
 
     async def start(self) -> None:
         """Adopt every environment that lives here and open its way in again."""

@@ -11,6 +11,7 @@ from datetime import datetime
 from weakref import WeakValueDictionary
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.engines.leases import Leases
 from gpuaas.wire.environments import (
     AuthorizedKey,
@@ -62,10 +63,12 @@ class FakeEngine:
         fault: Fault | None = None,
         environments: dict[str, FakeEnvironment] | None = None,
         monotonic: Callable[[], float] | None = None,
+        bundles: FakeBundles | None = None,
     ) -> None:
         self._leases = Leases(monotonic or (lambda: clock().timestamp()))
         self._clock, self._gpus, self._ports, self._fault = clock, gpus, ports, fault
         self.environments = {} if environments is None else environments
+        self.runtimes = FakeRuntimes(bundles or FakeBundles(), exists=self._exists, clock=clock)
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -103,7 +106,7 @@ class FakeEngine:
             memory_mib=131_072 * self._gpus,
             ssh_host="127.0.0.1",
             gpus=gpus,
-            facts={"isolation": Fact(value="none", source=source)},
+            facts={"isolation": Fact(value="none", source=source), "runtimes": Fact(value="3.11", source=source)},
         )
 
     async def observe(self) -> list[Environment]:
@@ -140,6 +143,7 @@ class FakeEngine:
                 await self._point(phase, allocation_id)
                 await on_phase(phase, "")
             self.environments.pop(allocation_id, None)
+            self.runtimes.bundles.descriptors.pop(allocation_id, None)
             return [ProofItem(item=name, ok=True, evidence="looked for in memory") for name in PROOFS]
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
@@ -149,6 +153,10 @@ class FakeEngine:
             if here is None or here.removing:
                 raise EngineError("there is no such environment here", allocation_id)
             self._admit(here, keys)
+
+    def _exists(self, allocation_id: str) -> bool:
+        here = self.environments.get(allocation_id)
+        return here is not None and not here.removing
 
     async def lease(self, server_time: datetime, seconds: float) -> None:
         self._leases.renew(server_time, seconds)

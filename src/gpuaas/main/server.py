@@ -41,6 +41,7 @@ from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.metrics.rollup import RollUp
+from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 from gpuaas.wire.link import origin_of
@@ -136,6 +137,8 @@ def all_workers(db: Database, ids: Ids, clock: Clock) -> tuple[Worker, ...]:
         AllocationWorker(db, ids, clock),
         ReachWorker(db, clock),
         LimitsWorker(db, ids, clock),
+        RuntimeWorker(db, ids, clock),
+        StagingWorker(db, ids, clock),
         Relay(db, tell_log),
         Janitor(db),
         RollUp(db, clock),

@@ -10,6 +10,7 @@ from gpuaas.wire.capacity import Shape
 from gpuaas.wire.common import Moment, Money, Name, Reason, Reference
 from gpuaas.wire.environments import Isolation
 from gpuaas.wire.metrics import HealthReason
+from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.timeline import Entry
 
 
@@ -54,6 +55,8 @@ class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     region: Reference | None = None
     expires_at: Moment | None = None
     idle_minutes: IdleMinutes | None = None
+    runtime_bundle_slug: Reference | None = None
+    runtime_bundle_id: Reference | None = None
 
 
 class AllocationNode(Struct, frozen=True, kw_only=True):
@@ -153,6 +156,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     health_reasons: list[HealthReason] = []
     resize: PendingResize | None = None
     limits: Limits = Limits()
+    runtime: RuntimeSummary | None = None  # null is raw compute that never had one
     retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from gpuaas.wire.common import Moment
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 from gpuaas.wire.metrics import Samples
+from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
 
 LINK_PURPOSE = "gpuaas-link-v1"
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -48,6 +49,8 @@ class TaskKind(StrEnum):
     INSTALL_KEYS = "allocation.install_authorized_keys"
     END_SESSION = "allocation.end_session"
     PROBE = "node.probe"
+    STAGE_RUNTIME = "runtime.stage"
+    WRITE_RUNTIME = "runtime.write_env_file"
 
 
 class EnsureEnvironment(Struct, frozen=True, kw_only=True):
@@ -65,6 +68,19 @@ class InstallKeys(Struct, frozen=True, kw_only=True):
 class EndSession(Struct, frozen=True, kw_only=True):
     session_id: str
     reason: str
+
+
+class StageRuntime(Struct, frozen=True, kw_only=True):
+    """Present and whole; a `manifest` known from before tells whether the list of checksums itself was changed."""
+
+    bundle: BundleSpec
+    manifest: str = ""
+
+
+class WriteRuntime(Struct, frozen=True, kw_only=True):
+    """The whole wanted content; none is raw compute."""
+
+    descriptor: RuntimeDescriptor | None
 
 
 class TaskBody(Struct, frozen=True, kw_only=True):
@@ -166,6 +182,7 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     environment: Environment | None = None
     proofs: list[ProofItem] = []
     facts: NodeFacts | None = None  # what `node.probe` found
+    bundle: StagedBundle | None = None  # what `runtime.stage` left
     phases: list[Progress] = []  # all of them again: progress may have been lost with a link
 
 

@@ -12,7 +12,9 @@ from gpuaas.wire.link import RemoveEnvironment, TaskBody, TaskKind
 class Remove:
     """Ends everything under way for its allocation, an older removal too: asking again may free one that hangs."""
 
-    replaces: ClassVar = frozenset({TaskKind.ENSURE, TaskKind.INSTALL_KEYS, TaskKind.END_SESSION, TaskKind.REMOVE})
+    replaces: ClassVar = frozenset(
+        {TaskKind.ENSURE, TaskKind.INSTALL_KEYS, TaskKind.END_SESSION, TaskKind.WRITE_RUNTIME, TaskKind.REMOVE}
+    )
     allocation_id: str
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:

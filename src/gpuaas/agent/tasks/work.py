@@ -6,9 +6,10 @@ from typing import ClassVar, Protocol, TypeVar
 
 import msgspec
 
-from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.engines.base import Engine, Telling
 from gpuaas.wire.environments import Environment, NodeFacts, ProofItem
 from gpuaas.wire.link import TaskBody, TaskKind
+from gpuaas.wire.runtimes import StagedBundle
 
 Wants = TypeVar("Wants", bound=msgspec.Struct)
 
@@ -28,6 +29,7 @@ class Effects:
     environment: Environment | None = None
     proofs: tuple[ProofItem, ...] = ()
     facts: NodeFacts | None = None
+    bundle: StagedBundle | None = None
     shortfall: str = ""  # what of the end state was not reached; empty is success
 
 
@@ -37,7 +39,7 @@ class Work(Protocol):
     replaces: ClassVar[frozenset[TaskKind]]
     """Kinds whose older tasks are pointless once this one is here; others are waited for."""
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects: ...
+    async def perform(self, engine: Engine, on_phase: Telling, /) -> Effects: ...
 
 
 ReadWork = Callable[[TaskBody], Work]

@@ -20,6 +20,7 @@ from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
 from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
+from gpuaas.wire.runtimes import RuntimeSummary
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
@@ -77,6 +78,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     findings: list[HealthReason] | UnsetType = UNSET
     sampled_at: datetime | UnsetType | None = UNSET
     sample_age_seconds: float | UnsetType | None = UNSET
+    runtime: RuntimeSummary | UnsetType | None = UNSET
 
     @property
     def subject(self) -> Subject:
@@ -262,7 +264,12 @@ SEEN = """
         select coalesce(jsonb_agg(jsonb_build_object('code', h.code, 'words', h.words, 'since', h.since,
             'next_step', h.next_step) order by h.since, h.code), '[]')
         from health_findings h where h.allocation_id = a.id
-    ) as findings, m.received_at as sampled_at,
+    ) as findings, (
+        select jsonb_build_object('state', r.state, 'last_applied_at', r.last_applied_at, 'bundle', (
+            select jsonb_build_object('id', b.id, 'slug', b.slug, 'version', b.version,
+                'product_name', b.product_name) from managed_runtime_bundles b where b.id = r.bundle_id))
+        from allocation_runtimes r where r.allocation_id = a.id
+    ) as runtime, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """

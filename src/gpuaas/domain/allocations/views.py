@@ -51,6 +51,7 @@ def view(row: AllocationRow) -> Allocation:
         isolation=row.isolation,
         resize=pending_resize(row),
         limits=limits(row),
+        runtime=None if row.runtime is UNSET else row.runtime,
         retry=retry(row),
     )
 
@@ -87,6 +88,7 @@ def retry(row: AllocationRow) -> CreateAllocation | None:
         size=row.size,
         region=row.region,
         idle_minutes=row.idle_minutes,
+        runtime_bundle_id=row.runtime.bundle.id if row.runtime and row.runtime.bundle else None,
     )
 
 

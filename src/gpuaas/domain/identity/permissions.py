@@ -13,6 +13,7 @@ class Permission(StrEnum):
     ALLOCATIONS_CREATE = "allocations:create"
     ALLOCATIONS_RELEASE = "allocations:release"
     ALLOCATIONS_OPERATE = "allocations:operate"  # restart, resize, limits; a holder may without it
+    RUNTIMES_APPLY = "runtimes:apply"
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
 
@@ -39,6 +40,7 @@ RULES: dict[Permission, Rule] = {
     Permission.ALLOCATIONS_CREATE: Rule(project=WORKING, tenant=LEADING),
     Permission.ALLOCATIONS_RELEASE: Rule(project=WORKING, tenant=LEADING),
     Permission.ALLOCATIONS_OPERATE: Rule(project=LEADING, tenant=LEADING),
+    Permission.RUNTIMES_APPLY: Rule(project=WORKING, tenant=LEADING),
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
 }

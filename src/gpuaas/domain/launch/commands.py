@@ -18,8 +18,10 @@ from gpuaas.domain.capacity.store import SkuRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.launch import store
+from gpuaas.domain.runtimes.commands import choose_at_launch
 from gpuaas.wire.allocations import CreateAllocation, SubmittedAllocations
 from gpuaas.wire.capacity import AskPlacement, Size
+from gpuaas.wire.runtimes import ApplyRuntimeBundle
 
 USERNAME = "gpu"
 NAME_LENGTH = 63  # of a hostname, and so of a name
@@ -68,6 +70,11 @@ class Launch:
             raise
         if data.expires_at or data.idle_minutes:
             rows = [await self._limit(tx, row, data, now) for row in rows]
+        if data.runtime_bundle_slug or data.runtime_bundle_id:
+            named = ApplyRuntimeBundle(
+                runtime_bundle_slug=data.runtime_bundle_slug, runtime_bundle_id=data.runtime_bundle_id
+            )
+            rows = [await choose_at_launch(tx, row, named, by=caller.user_id, ids=self._ids, now=now) for row in rows]
         return SubmittedAllocations(
             allocations=[view(row) for row in rows], group_id=group_id, operation_id=rows[0].operation_id
         )

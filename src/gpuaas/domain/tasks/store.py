@@ -65,10 +65,26 @@ class SentTask(Struct, frozen=True, kw_only=True):
     wants: dict[str, object]
 
 
+class NewNodeTask(Struct, frozen=True, kw_only=True):
+    """For the node as a whole; behind the colon of its lane stands the row it is about."""
+
+    id: str
+    node_id: str
+    operation_id: str
+    kind: TaskKind
+    wants: Struct
+    lane: str
+
+
 class EndedTask(Struct, frozen=True):
     id: str
     allocation_id: str | None
     lane: str
+
+    @property
+    def row_id(self) -> str:
+        """What its lane's reconciler shall look at; empty for nothing."""
+        return self.allocation_id or self.lane.partition(":")[2]
 
 
 async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
@@ -84,6 +100,13 @@ async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
         raise Raced("Another pass queued a task for this allocation.") from error
     if not queued:
         raise Raced("The allocation moved before its task was queued.")
+    tx.hint(TASKS, task.node_id)
+
+
+async def queue_on_node(tx: Tx, task: NewNodeTask, *, now: datetime) -> None:
+    """Older open ones of the same lane of this node are superseded."""
+    fields = (task.id, task.node_id, task.operation_id, task.kind.value)
+    await tx.run(QUEUE_ON_NODE, *fields, to_builtins(task.wants), now, task.lane)
     tx.hint(TASKS, task.node_id)
 
 
@@ -144,7 +167,7 @@ async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
         [progress.note[:500] for _, progress in once.values()],
         [progress.at for _, progress in once.values()],
     )
-    for project_id in set(project_ids):
+    for project_id in {each for each in project_ids if each}:
         tx.hint(EVENTS, project_id)
 
 
@@ -164,6 +187,14 @@ QUEUE = """
     select $1, $2, $3, $4, $5, $6, $7, 'queued', $8, $10,
         coalesce((select max(seq) from node_tasks where allocation_id = $3), 0) + 1
     where exists (select from allocations where id = $3 and version = $9)
+"""
+QUEUE_ON_NODE = """
+    with superseded as (
+        update node_tasks set status = 'superseded', ended_at = $6
+        where node_id = $2 and lane = $7 and allocation_id is null and status in ('queued', 'sent')
+    )
+    insert into node_tasks (id, node_id, operation_id, boot, kind, wants, status, created_at, lane, seq)
+    values ($1, $2, $3, 0, $4, $5, 'queued', $6, $7, 0)
 """
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"
 # Node by node and oldest first: an index gives them in this order, and no node's many hold up another's few.
@@ -201,10 +232,12 @@ END = """
 TELL = """
     insert into timeline_entries
         (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
-    select a.tenant_id, a.project_id, 'allocation', a.id, t.operation_id, p.phase, 'began', p.at, p.node_id, p.note
+    select a.tenant_id, a.project_id, case when a.id is null then 'node' else 'allocation' end,
+        coalesce(a.id, t.node_id), t.operation_id, p.phase, 'began', p.at, p.node_id, p.note
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality
             as p (task_id, node_id, phase, note, at, number)
-        join node_tasks t on t.id = p.task_id and t.node_id = p.node_id join allocations a on a.id = t.allocation_id
+        join node_tasks t on t.id = p.task_id and t.node_id = p.node_id
+        left join allocations a on a.id = t.allocation_id
     where not exists (
         select from timeline_entries e where e.operation_id = t.operation_id and e.phase = p.phase and e.at = p.at)
     order by p.number
@@ -213,8 +246,8 @@ TELL = """
 ADD_LOGS = """
     insert into task_logs (operation_id, tenant_id, task_id, seq, at, line)
     select t.operation_id, a.tenant_id, t.id, lines.seq, $5, lines.line
-    from node_tasks t join allocations a on a.id = t.allocation_id,
-        unnest($3::int[], $4::text[]) as lines (seq, line)
-    where t.id = $1 and t.node_id = $2 and lines.seq < $6
+    from node_tasks t left join allocations a on a.id = t.allocation_id
+        cross join unnest($3::int[], $4::text[]) as lines (seq, line)
+    where t.id = $1 and t.node_id = $2 and lines.seq < $6 and t.operation_id is not null
     on conflict do nothing
 """

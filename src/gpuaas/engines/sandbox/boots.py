@@ -35,6 +35,10 @@ class Boots:
     def is_isolated(self) -> bool:
         return self._nursery.is_isolated
 
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        return self._nursery.flags(is_root=self._site.is_root)
+
     async def open(self, keep: set[int], living: set[int], *, is_isolated: bool) -> None:
         """Everything an earlier agent left half done ends here; the living are left alone."""
         self._nursery.is_isolated = is_isolated
@@ -44,7 +48,7 @@ class Boots:
             await self.networks.open(keep)
         if not living:
             await files.erase(self._site.root / "etc")
-        await self._snapshot()
+        await self.snapshot()
         self._nursery.fill()
 
     async def _end_leftovers(self, living: set[int]) -> None:
@@ -100,8 +104,9 @@ class Boots:
                 "isolated": self.is_isolated,
                 "folder": str(folder),
                 "view": str(self._site.view),
-                "etc": str(await self._snapshot()),
+                "etc": str(await self.snapshot()),
                 "hide": self._hide,
+                "platform": {"runtimes": str(self._site.runtimes), "program": str(self._site.program)},
                 "shm_mib": max(64, spec.memory_mib // 2),
                 "cgroups": groups,
                 "rlimits": {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": _at_most(OPEN_FILES)},
@@ -171,7 +176,7 @@ class Boots:
             for index in indexes[: self._spare_networks]:
                 await self.networks.ensure(index)
 
-    async def _snapshot(self) -> Path:
+    async def snapshot(self) -> Path:
         target = self._site.root / "etc" / etc.fingerprint()
         if not target.exists():
             target.parent.mkdir(mode=0o755, exist_ok=True)

@@ -24,6 +24,7 @@ from gpuaas.engines.sandbox.network import LIMIT
 from gpuaas.engines.sandbox.ports import Recency, is_free, try_listen
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.removals import Removals
+from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
 from gpuaas.engines.sandbox.samples import SandboxSamples
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.wire.environments import (
@@ -75,6 +76,7 @@ class SandboxEngine:
         self._allow_unisolated = allow_unisolated
         self._boots = Boots(self._site, spare=spare, spare_networks=spare_networks, hide=hide)
         self._removals = Removals(self._site, self._boots, self._records)
+        self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
         self._living: dict[str, Living] = {}
         self._indexes: dict[str, int] = {}
         self._ports: dict[str, int] = {}
@@ -89,6 +91,7 @@ class SandboxEngine:
         if refusal and not self._allow_unisolated:
             raise EngineError("this node cannot isolate environments", refusal)
         self._site.open()
+        await self.runtimes.open()
         self._port_use = Recency(self._site.root / "ports.json", self._port_range)
         self._index_use = Recency(self._site.root / "indexes.json", range(LIMIT))
         living = self._find_living()

@@ -8,6 +8,7 @@ from pathlib import Path
 from gpuaas.engines.sandbox import commands
 from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.sessions import sftp_server
+from gpuaas.engines.sandbox.staging import pythons
 from gpuaas.wire.environments import Fact, GpuFact, NodeFacts
 
 GPU_FAMILY, GPU_MEMORY_MIB = "h200", 81_920
@@ -46,6 +47,8 @@ def probe(*, ssh_host: str, simulated_gpus: int, tag: str, limits: Limits, refus
         "machine_id": Fact(value=_first_line(Path("/etc/machine-id")), source="/etc/machine-id"),
         "boot_id": Fact(value=_first_line(Path("/proc/sys/kernel/random/boot_id")), source="the kernel"),
     }
+    offered = "" if refusal else ",".join(pythons())
+    found["runtimes"] = Fact(value=offered or "none", source="Pythons in system folders, seen in an own root")
     for program in ("rsync", "nft", "ip", "unshare"):
         found[program] = Fact(value=commands.find(program) or "not installed", source="system folders")
     return NodeFacts(

@@ -285,6 +285,7 @@ def settle(orders: Orders) -> socket.socket:
         uid=orders["uid"],
         owner=orders["owner"],
         shm_mib=orders["shm_mib"],
+        platform=orders["platform"],
     )
     if orders["maps"]:
         enter_user_namespace(orders["maps"])

@@ -7,7 +7,7 @@ Runs inside pid 1 before it serves: standard library only. The same as root and 
 
 import os
 
-from gpuaas.engines.sandbox import kernel
+from gpuaas.engines.sandbox import kernel, platformview
 
 SYSTEM = ("/usr", "/opt")
 MERGED = (
@@ -31,11 +31,21 @@ DEVICE_LINKS = {
 QUIET = kernel.MS_NOSUID | kernel.MS_NODEV
 
 
-def build(view: str, folder: str, *, etc: str, hide: list[str], uid: int, owner: list[int], shm_mib: int) -> None:
+def build(
+    view: str,
+    folder: str,
+    *,
+    etc: str,
+    hide: list[str],
+    uid: int,
+    owner: list[int],
+    shm_mib: int,
+    platform: dict[str, str],
+) -> None:
     """Compose the view on an empty folder and make it the root; `folder` holds what is the environment's own."""
     kernel.mount("view", view, "tmpfs", QUIET, "mode=755,size=4m")
-    for path in SYSTEM:
-        _share(path, view + path)
+    _share("/usr", f"{view}/usr")
+    platformview.share_opt(view, _share)
     for path in MERGED:
         _link_or_share(path, view)
     _share(etc, f"{view}/etc")
@@ -43,6 +53,7 @@ def build(view: str, folder: str, *, etc: str, hide: list[str], uid: int, owner:
         _share(f"{folder}/etc/{name}", f"{view}/etc/{name}")
     _share(TOPOLOGY, view + TOPOLOGY)
     _cover(view, hide)
+    platformview.lay_in(view, platform, _share)
     _own_folders(view, folder, uid=uid, owner=owner)
     _devices(f"{view}/dev", shm_mib=shm_mib)
     os.mkdir(f"{view}/proc")

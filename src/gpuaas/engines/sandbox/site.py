@@ -36,6 +36,9 @@ class Site:
         self.is_root = os.geteuid() == 0
         self.environments = self.root / "environments"
         self.view = self.root / "view"  # an empty folder to build every root view on; each in its own mount namespace
+        self.runtimes = self.root / "runtimes"  # staged bundles, seen by every environment
+        self.staging = self.root / "staging"  # bundles in the making, seen by nobody
+        self.program = self.root / "bin" / "gpuaas-runtime"
 
     def open(self) -> None:
         for folder in (self.root, self.environments, self.view):

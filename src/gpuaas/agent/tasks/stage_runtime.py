@@ -1,0 +1,29 @@
+"""`runtime.stage`: a bundle is on this node, checked and whole."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, read_wants
+from gpuaas.engines.base import Engine, Telling
+from gpuaas.wire.link import StageRuntime, TaskBody, TaskKind
+from gpuaas.wire.runtimes import digest_of
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Of the node as a whole: it waits for older ones of its bundle, and finds done what they did."""
+
+    replaces: ClassVar[frozenset[TaskKind]] = frozenset()
+    wants: StageRuntime
+
+    async def perform(self, engine: Engine, tell: Telling, /) -> Effects:
+        return Effects(bundle=await engine.runtimes.stage(self.wants.bundle, tell, manifest=self.wants.manifest))
+
+
+def read(body: TaskBody) -> Stage:
+    wants = read_wants(body, StageRuntime)
+    if body.allocation_id is not None:
+        raise TaskRefusedError("malformed task", "a bundle is staged for the node, never for one allocation")
+    if digest_of(wants.bundle.recipe) != wants.bundle.digest:
+        raise TaskRefusedError("malformed task", "the recipe is not the one its digest names")
+    return Stage(wants)

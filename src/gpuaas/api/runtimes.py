@@ -1,0 +1,69 @@
+"""Managed runtime bundles: what is on offer, and what an allocation runs with."""
+
+from typing import Annotated
+
+from litestar import Router, delete, get, post
+from litestar.params import QueryParameter
+
+from gpuaas.api.deps import Context, Cursor, Limit
+from gpuaas.api.problems import problems
+from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound
+from gpuaas.core.paging import Paging
+from gpuaas.domain.runtimes import commands, store
+from gpuaas.domain.runtimes.compatibility import BundleIncompatible
+from gpuaas.wire.common import Page
+from gpuaas.wire.runtimes import AllocationRuntime, ApplyRuntimeBundle, RuntimeBundle
+
+AllocationFilter = Annotated[str | None, QueryParameter(name="allocation_id", required=False, max_length=64)]
+ReasonGiven = Annotated[str | None, QueryParameter(name="reason", required=False, max_length=500)]
+
+
+@get("/runtime-bundles", responses=problems(NotFound))
+async def list_runtime_bundles(
+    context: Context, allocation_id: AllocationFilter = None, limit: Limit = None, cursor: Cursor = None
+) -> Page[RuntimeBundle]:
+    """Supported environments, newest first; for an allocation, whether each fits its machine, and why not."""
+    paging = Paging.of(limit, cursor)
+    rows = await store.bundles(context.tx, paging=paging)
+    page = paging.page(rows, lambda row: row.id)
+    shown = await commands.show_bundles(context.tx, context.caller, page.items, allocation_id)
+    return Page(items=shown, next_cursor=page.next_cursor)
+
+
+@get("/allocations/{id:str}/runtime-bundles", responses=problems(NotFound))
+async def get_allocation_runtime(id: str, context: Context) -> AllocationRuntime:
+    """What is wanted, what is in force since when, and where a roll back leads. Managed bundles are supported and
+    observable; environments installed by hand over SSH are allowed but not platform-managed."""
+    return await commands.get(context.tx, context.caller, id)
+
+
+@post(
+    "/allocations/{id:str}/runtime-bundles",
+    status_code=202,
+    responses=problems(NotFound, InsufficientPermissions, Conflict, BundleIncompatible),
+)
+async def apply_runtime_bundle(id: str, data: ApplyRuntimeBundle, context: Context) -> AllocationRuntime:
+    """Apply or switch; or upgrade, roll back, repair what is there. No restart; what runs keeps its version."""
+    return await commands.apply(context.tx, context.caller, id, data, ids=context.ids, now=context.now)
+
+
+@delete(
+    "/allocations/{id:str}/runtime-bundles",
+    status_code=202,
+    responses=problems(NotFound, InsufficientPermissions, Conflict),
+)
+async def clear_allocation_runtime(id: str, context: Context, reason: ReasonGiven = None) -> AllocationRuntime:
+    """Back to raw compute."""
+    return await commands.clear(context.tx, context.caller, id, reason=reason or "", ids=context.ids, now=context.now)
+
+
+ROUTER = Router(
+    "",
+    tags=["runtimes"],
+    route_handlers=[
+        list_runtime_bundles,
+        get_allocation_runtime,
+        apply_runtime_bundle,
+        clear_allocation_runtime,
+    ],
+)

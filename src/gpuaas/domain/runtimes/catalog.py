@@ -1,0 +1,100 @@
+"""What operators do with bundles: publish, stage on nodes, deprecate, retire."""
+
+from datetime import datetime
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, NotFound, ValidationError
+from gpuaas.core.ids import Ids
+from gpuaas.core.paging import PAST_ALL_IDS, Paging
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.runtimes import store
+from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
+from gpuaas.domain.runtimes.reconcile import begin_staging
+from gpuaas.domain.timeline import store as timeline
+from gpuaas.domain.timeline.phases import phases
+from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.wire.runtimes import (
+    BundleState,
+    PublishRuntimeBundle,
+    RuntimeBundle,
+    RuntimeBundleDetail,
+    StageRuntimeBundle,
+    Staging,
+    StagingDetail,
+)
+
+LOG_LINES = 200
+
+
+async def publish(tx: Tx, caller: Caller, data: PublishRuntimeBundle, *, ids: Ids, now: datetime) -> RuntimeBundle:
+    caller.require_platform(Permission.FLEET_OPERATE)
+    return await publish_as(tx, data, by=caller.actor, ids=ids, now=now)
+
+
+async def publish_as(tx: Tx, data: PublishRuntimeBundle, *, by: str, ids: Ids, now: datetime) -> RuntimeBundle:
+    """A version is published once and never changes: its digest is what nodes and allocations are held to."""
+    if any("\0" in word for word in data.recipe.check):
+        raise ValidationError("The check holds a null character.", errors={"recipe": "check"})
+    row = await store.add_bundle(tx, ids.new("rtb"), data, by=by, now=now)
+    facts = {"bundle": row.name, "digest": row.digest}
+    await audit(tx, Subject(kind="runtime_bundle", id=row.id), "runtime_bundle.publish", actor=by, at=now, facts=facts)
+    return row.view()
+
+
+async def detail(tx: Tx, caller: Caller, id: str) -> RuntimeBundleDetail:
+    caller.require_platform(Permission.FLEET_READ)
+    row = await store.bundle(tx, id)
+    return RuntimeBundleDetail(bundle=row.view(), recipe=await store.recipe(tx, id))
+
+
+async def change(tx: Tx, caller: Caller, id: str, to: BundleState, *, reason: str, now: datetime) -> RuntimeBundle:
+    """Whoever runs with it keeps it: what is staged stays, whatever the catalog says."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    row = await store.move_bundle(tx, await store.bundle(tx, id), to, now)
+    facts = {"bundle": row.name, "reason": reason}
+    subject = Subject(kind="runtime_bundle", id=id)
+    await audit(tx, subject, f"runtime_bundle.{to}", actor=caller.actor, at=now, facts=facts)
+    return row.view()
+
+
+async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, ids: Ids, now: datetime) -> list[Staging]:
+    """On the nodes named, which it must fit; with none named, on every one that it fits."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    bundle = await store.bundle(tx, id)
+    wanted = []
+    for node_id in data.node_ids or await store.staging_nodes(tx):
+        await capacity.node(tx, node_id)
+        reason = objection(bundle.needs, await store.facts_of(tx, node_id))
+        if reason and data.node_ids:
+            raise BundleIncompatible(bundle.name, f"on {node_id}, {reason}")
+        if not reason:
+            wanted.append(node_id)
+    if bundle.state is BundleState.RETIRED:
+        raise Conflict(f"{bundle.name} is retired; it is staged nowhere new. Publish a newer version.")
+    for node_id in wanted:
+        await begin_staging(tx, node_id, id, requested_by=caller.actor, ids=ids, now=now)
+    facts = {"bundle": bundle.name, "nodes": wanted}
+    subject = Subject(kind="runtime_bundle", id=id)
+    await audit(tx, subject, "runtime_bundle.stage", actor=caller.actor, at=now, facts=facts)
+    return [each for each in await store.stagings(tx, id) if each.node_id in wanted]
+
+
+async def stagings(tx: Tx, caller: Caller, id: str) -> list[Staging]:
+    caller.require_platform(Permission.FLEET_READ)
+    await store.bundle(tx, id)
+    return await store.stagings(tx, id)
+
+
+async def staging(tx: Tx, caller: Caller, id: str, node_id: str) -> StagingDetail:
+    """Phase by phase, with what the node said meanwhile."""
+    caller.require_platform(Permission.FLEET_READ)
+    found = await store.stagings(tx, id, node_id)
+    if not found:
+        raise NotFound("staging")
+    operation_id = found[0].operation_id
+    lines = await timeline.log_lines(tx, operation_id, Paging(LOG_LINES - 1, PAST_ALL_IDS))
+    return StagingDetail(
+        staging=found[0], phases=phases(await timeline.operation_entries(tx, operation_id)), logs=lines[::-1]
+    )

@@ -1,0 +1,236 @@
+"""What people do with runtime bundles: look, apply, switch, upgrade, roll back, repair, clear."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, NotFound, ValidationError
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.allocations.states import LIVE
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.runtimes import store
+from gpuaas.domain.runtimes.compatibility import BundleIncompatible, NodeRuntimeFacts, objection
+from gpuaas.domain.runtimes.rows import BundleRow, Shown
+from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.runtimes import (
+    DESCRIPTORS,
+    INSTALL_ROOT,
+    AllocationRuntime,
+    ApplyRuntimeBundle,
+    BundleState,
+    Compatibility,
+    RuntimeAction,
+    RuntimeBundle,
+    RuntimeState,
+    SupportLevel,
+)
+from gpuaas.wire.timeline import OperationStatus
+
+GONE = frozenset(Status) - LIVE | {Status.RELEASING, Status.RELEASE_FAILED}
+
+
+async def show_bundles(tx: Tx, caller: Caller, rows: list[BundleRow], allocation_id: str | None) -> list[RuntimeBundle]:
+    """With an allocation, each says whether it fits there, and why not. Retired ones are shown to nobody new."""
+    offered = [row for row in rows if row.state is not BundleState.RETIRED]
+    if allocation_id is None:
+        return [row.view() for row in offered]
+    allocation = await allocations.get(tx, caller, allocation_id)
+    facts, staged = await store.facts_of(tx, allocation.node_id), await store.staged_on(tx, allocation.node_id)
+    return [replace(row.view(), compatibility=_judge(row, facts, staged)) for row in offered]
+
+
+def _judge(row: BundleRow, facts: NodeRuntimeFacts, staged: set[str]) -> Compatibility:
+    reason = objection(row.needs, facts)
+    return Compatibility(compatible=not reason, reason=reason, staged=row.id in staged)
+
+
+async def get(tx: Tx, caller: Caller, allocation_id: str) -> AllocationRuntime:
+    await allocations.get(tx, caller, allocation_id)
+    return view(allocation_id, await store.runtime(tx, allocation_id))
+
+
+async def apply(
+    tx: Tx, caller: Caller, allocation_id: str, data: ApplyRuntimeBundle, *, ids: Ids, now: datetime
+) -> AllocationRuntime:
+    """What is wanted changes now; the machine follows, and what runs on it keeps what it has."""
+    row = await allocations.get(tx, caller, allocation_id)
+    caller.require(Permission.RUNTIMES_APPLY, "allocation", row)
+    _require_alive(row)
+    shown = await store.runtime(tx, allocation_id)
+    bundle = await _wanted(tx, row, data, shown)
+    return await _choose(
+        tx, row, bundle, shown, action=data.action, by=caller.actor, reason=data.reason, ids=ids, now=now
+    )
+
+
+async def clear(
+    tx: Tx, caller: Caller, allocation_id: str, *, reason: str, ids: Ids, now: datetime
+) -> AllocationRuntime:
+    """Back to raw compute; asked when nothing is applied, it changes nothing."""
+    row = await allocations.get(tx, caller, allocation_id)
+    caller.require(Permission.RUNTIMES_APPLY, "allocation", row)
+    _require_alive(row)
+    shown = await store.runtime(tx, allocation_id)
+    if shown is None or shown.row.state in (RuntimeState.CLEARED, RuntimeState.CLEARING):
+        return view(allocation_id, shown)
+    return await _choose(tx, row, None, shown, action=None, by=caller.actor, reason=reason, ids=ids, now=now)
+
+
+async def choose_at_launch(
+    tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, *, by: str, ids: Ids, now: datetime
+) -> AllocationRow:
+    """Part of the submit: the version is pinned now, on the facts of the node that was placed on."""
+    bundle = await _named(tx, row, data)
+    await _choose(tx, row, bundle, None, action=data.action, by=by, reason="", ids=ids, now=now)
+    shown = await store.runtime(tx, row.id)
+    return replace(row, runtime=shown.summary if shown else None)
+
+
+def _require_alive(row: AllocationRow) -> None:
+    if row.status in GONE:
+        raise Conflict("This allocation is over or on its way out; a runtime has no use there.", status=row.status)
+
+
+async def _wanted(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, shown: Shown | None) -> BundleRow:
+    if data.action is RuntimeAction.APPLY:
+        return await _named(tx, row, data)
+    if data.runtime_bundle_slug or data.runtime_bundle_id or data.version:
+        raise ValidationError(
+            f"`{data.action}` goes by what the allocation has; to choose a bundle, apply it.",
+            errors={"runtime_bundle_slug": f"not with {data.action}"},
+        )
+    here = shown.row if shown else None
+    if data.action is RuntimeAction.ROLL_BACK:
+        if here is None or here.previous_bundle_id in (None, here.bundle_id):
+            raise Conflict("There is nothing to roll back to: no other bundle was in force here before.")
+        return await _fitting(tx, row, await store.bundle(tx, here.previous_bundle_id or ""))
+    if here is None or here.bundle_id is None:
+        raise Conflict(f"There is no runtime here to {data.action}. Apply one first.")
+    bundle = await store.bundle(tx, here.bundle_id)
+    if data.action is RuntimeAction.REPAIR:
+        return bundle
+    newest = await _newest(tx, row, bundle.slug)
+    if newest.id == bundle.id:
+        raise Conflict(f"{bundle.name} is the newest that fits this machine.", version=bundle.version)
+    return newest
+
+
+async def _named(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle) -> BundleRow:
+    """By slug the newest supported one that fits; one named exactly may also be deprecated or a preview."""
+    if (data.runtime_bundle_id is None) == (data.runtime_bundle_slug is None):
+        wrong = "give one of runtime_bundle_slug and runtime_bundle_id"
+        raise ValidationError("Name one bundle, by slug or by id.", errors={"runtime_bundle_slug": wrong})
+    if data.runtime_bundle_id:
+        if data.version:
+            raise ValidationError("An id names a version already.", errors={"version": "only with a slug"})
+        try:
+            return await _fitting(tx, row, await store.bundle(tx, data.runtime_bundle_id))
+        except NotFound as error:
+            raise _unknown("runtime_bundle_id", data.runtime_bundle_id) from error
+    slug = data.runtime_bundle_slug or ""
+    if data.version is None:
+        return await _newest(tx, row, slug)
+    named = [each for each in await store.bundles(tx, slug=slug) if each.version == data.version]
+    if not named:
+        raise _unknown("version", f"{slug} {data.version}")
+    return await _fitting(tx, row, named[0])
+
+
+async def _newest(tx: Tx, row: AllocationRow, slug: str) -> BundleRow:
+    offered = [each for each in await store.bundles(tx, slug=slug) if each.state is BundleState.PUBLISHED]
+    if not offered:
+        raise _unknown("runtime_bundle_slug", slug)
+    supported = [each for each in offered if each.support_level is SupportLevel.SUPPORTED] or offered
+    facts = await store.facts_of(tx, row.node_id)
+    for each in supported:
+        if not objection(each.needs, facts):
+            return each
+    raise BundleIncompatible(supported[0].name, objection(supported[0].needs, facts))
+
+
+async def _fitting(tx: Tx, row: AllocationRow, bundle: BundleRow) -> BundleRow:
+    if bundle.state is BundleState.RETIRED:
+        raise Conflict(f"{bundle.name} is retired and applied to nothing new. See GET /runtime-bundles.")
+    if reason := objection(bundle.needs, await store.facts_of(tx, row.node_id)):
+        raise BundleIncompatible(bundle.name, reason)
+    return bundle
+
+
+def _unknown(field: str, name: str) -> ValidationError:
+    return ValidationError(
+        f"There is no runtime bundle {name} on offer. See GET /runtime-bundles.", errors={field: "unknown"}
+    )
+
+
+async def _choose(
+    tx: Tx,
+    row: AllocationRow,
+    bundle: BundleRow | None,
+    shown: Shown | None,
+    *,
+    action: RuntimeAction | None,
+    by: str,
+    reason: str,
+    ids: Ids,
+    now: datetime,
+) -> AllocationRuntime:
+    """A choice that was still on its way is overtaken by this one."""
+    operation_id, verb = ids.new("op"), action or "clear"
+    was = shown.row if shown else None
+    if was and was.state in (RuntimeState.APPLYING, RuntimeState.CLEARING):
+        overtaken = "overtaken by a newer choice"
+        await end_operation(tx, was.operation_id, OperationStatus.FAILED, reason=overtaken, now=now)
+    await start_operation(tx, operation_id, row.subject, f"runtime_{verb}", requested_by=by, now=now)
+    await store.choose(
+        tx,
+        row,
+        bundle.id if bundle else None,
+        was=was,
+        operation_id=operation_id,
+        wants_check=action is RuntimeAction.REPAIR,
+        now=now,
+    )
+    note = ": ".join(filter(None, [bundle.name if bundle else "raw compute", reason]))
+    phase = "runtime_applying" if bundle else "runtime_clearing"
+    await record(tx, row.subject, NewEntry(phase=phase, at=now, actor=by, note=note), operation_id)
+    facts = {"bundle": bundle.name if bundle else None, "reason": reason}
+    await audit(tx, row.subject, f"allocation.runtime.{verb}", actor=by, at=now, facts=facts)
+    return view(row.id, await store.runtime(tx, row.id))
+
+
+def view(allocation_id: str, shown: Shown | None) -> AllocationRuntime:
+    if shown is None:
+        return AllocationRuntime(
+            allocation_id=allocation_id,
+            state=RuntimeState.CLEARED,
+            bundle=None,
+            observed_bundle=None,
+            previous_bundle=None,
+            observed_boot=0,
+            last_applied_at=None,
+            reason="",
+            operation_id=None,
+            staging=None,
+            activate=None,
+            descriptor=f"{DESCRIPTORS}/{allocation_id}.env",
+        )
+    row, observed = shown.row, shown.observed_bundle
+    return AllocationRuntime(
+        allocation_id=allocation_id,
+        state=row.state,
+        bundle=shown.bundle,
+        observed_bundle=observed,
+        previous_bundle=shown.previous_bundle,
+        observed_boot=row.observed_boot,
+        last_applied_at=row.last_applied_at,
+        reason=row.reason,
+        operation_id=row.operation_id,
+        staging=shown.staging,
+        activate=f". {INSTALL_ROOT}/{observed.slug}/current/activate.sh" if observed else None,
+        descriptor=f"{DESCRIPTORS}/{allocation_id}.env",
+    )

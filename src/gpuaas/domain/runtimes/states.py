@@ -1,0 +1,34 @@
+"""Where a bundle in the catalog and a bundle on an allocation may go from where they are."""
+
+from gpuaas.core.states import Machine
+from gpuaas.wire.runtimes import BundleState, RuntimeState, StagingStatus
+
+BUNDLE = Machine(
+    "runtime bundle",
+    {
+        BundleState.PUBLISHED: {BundleState.DEPRECATED, BundleState.RETIRED},
+        BundleState.DEPRECATED: {BundleState.PUBLISHED, BundleState.RETIRED},
+        BundleState.RETIRED: set(),
+    },
+)
+
+STAGING = Machine(
+    "staging",
+    {
+        StagingStatus.STAGING: {StagingStatus.STAGED, StagingStatus.FAILED},
+        StagingStatus.STAGED: {StagingStatus.STAGED, StagingStatus.STAGING, StagingStatus.FAILED},
+        StagingStatus.FAILED: {StagingStatus.STAGING},
+    },
+)
+
+# Applied again at a later boot, `applied` and `failed` are left for themselves.
+RUNTIME = Machine(
+    "runtime",
+    {
+        RuntimeState.APPLYING: {RuntimeState.APPLIED, RuntimeState.FAILED},
+        RuntimeState.APPLIED: {RuntimeState.APPLIED, RuntimeState.FAILED},
+        RuntimeState.FAILED: {RuntimeState.APPLIED, RuntimeState.FAILED},
+        RuntimeState.CLEARING: {RuntimeState.CLEARED, RuntimeState.FAILED},
+        RuntimeState.CLEARED: {RuntimeState.CLEARED},
+    },
+)

@@ -1,0 +1,309 @@
+"""Rows of bundles, of their staging on nodes, and of what each allocation runs with. The moves write every state."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import asyncpg
+from msgspec import Struct, to_builtins
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, NotFound, StaleWrite
+from gpuaas.core.paging import Paging
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.runtimes.compatibility import NodeRuntimeFacts
+from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, SeenStaging, Shown, StagingRow
+from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME, STAGING
+from gpuaas.domain.timeline.store import EVENTS, NewEntry, record
+from gpuaas.wire.runtimes import (
+    BundleState,
+    PublishRuntimeBundle,
+    Recipe,
+    RuntimeState,
+    StagedBundle,
+    Staging,
+    StagingStatus,
+    digest_of,
+)
+from gpuaas.wire.timeline import Outcome
+
+RUNTIMES = "runtimes"  # the topic, and the lane on the node; row ids are allocation ids
+STAGINGS = "stagings"  # the topic, and before a colon the lane on the node; row ids are those of node_bundles
+OUTCOMES = {RuntimeState.APPLIED: Outcome.DONE, RuntimeState.CLEARED: Outcome.DONE, RuntimeState.FAILED: Outcome.FAILED}
+
+
+# The catalog ------------------------------------------------------------------------------------------------------
+
+
+async def bundles(tx: Tx, *, slug: str | None = None, paging: Paging | None = None) -> list[BundleRow]:
+    """Newest first."""
+    before, limit = (paging.before, paging.limit + 1) if paging else ("~", 1000)
+    return await tx.all(BundleRow, LIST_BUNDLES, slug, before, limit)
+
+
+async def bundle(tx: Tx, id: str) -> BundleRow:
+    row = await tx.maybe(BundleRow, f"{BUNDLES} where b.id = $1", id)
+    if row is None:
+        raise NotFound("runtime_bundle")
+    return row
+
+
+async def recipe(tx: Tx, bundle_id: str) -> Recipe:
+    return (await tx.one(_Recipe, "select recipe from managed_runtime_bundles where id = $1", bundle_id)).recipe
+
+
+class _Recipe(Struct):
+    recipe: Recipe
+
+
+async def add_bundle(tx: Tx, id: str, data: PublishRuntimeBundle, *, by: str, now: datetime) -> BundleRow:
+    try:
+        await tx.run(
+            ADD_BUNDLE,
+            id,
+            data.slug,
+            data.version,
+            data.product_name,
+            data.vendor,
+            data.runtime_family.value,
+            data.gpu_families,
+            data.driver_min,
+            data.driver_max,
+            data.support_level.value,
+            digest_of(data.recipe),
+            to_builtins(data.recipe),
+            now,
+            by,
+        )
+    except asyncpg.UniqueViolationError as error:
+        raise Conflict(
+            f"{data.slug} {data.version} is published already, and a version never changes. Publish another version."
+        ) from error
+    return await bundle(tx, id)
+
+
+async def move_bundle(tx: Tx, row: BundleRow, to: BundleState, now: datetime) -> BundleRow:
+    BUNDLE.check(row.state, to)
+    if not await tx.run(MOVE_BUNDLE, row.id, row.state, to, now):
+        raise StaleWrite("runtime_bundle")
+    return await bundle(tx, row.id)
+
+
+# On nodes ---------------------------------------------------------------------------------------------------------
+
+
+async def facts_of(tx: Tx, node_id: str) -> NodeRuntimeFacts:
+    return (await tx.one(_Facts, "select runtime_facts($1) as facts", node_id)).facts
+
+
+class _Facts(Struct):
+    facts: NodeRuntimeFacts
+
+
+async def staged_on(tx: Tx, node_id: str) -> set[str]:
+    """Ids of bundles that are ready there."""
+    return set(await tx.column("select bundle_id from node_bundles where node_id = $1 and status = 'staged'", node_id))
+
+
+async def stagings(tx: Tx, bundle_id: str, node_id: str | None = None) -> list[Staging]:
+    return await tx.all(Staging, SHOW_STAGINGS, bundle_id, node_id)
+
+
+async def staging_nodes(tx: Tx) -> list[str]:
+    """Nodes that a bundle may be staged on unasked."""
+    return await tx.column("select id from nodes where intent in ('active', 'draining') order by id")
+
+
+async def begin_staging(tx: Tx, id: str, node_id: str, bundle_id: str, *, operation_id: str, now: datetime) -> bool:
+    """Whether this begins anything: one under way, or already there, is left as it is."""
+    begun = await tx.value(BEGIN_STAGING, id, node_id, bundle_id, operation_id, now)
+    if begun is not None:
+        tx.hint(STAGINGS, str(begun))
+    return begun is not None
+
+
+async def recheck_staging(tx: Tx, row: StagingRow, operation_id: str) -> None:
+    """Staged still, and looked at once more."""
+    sql = "update node_bundles set operation_id = $3 where id = $1 and operation_id = $2"
+    if not await tx.run(sql, row.id, row.operation_id, operation_id):
+        raise StaleWrite("staging")
+    tx.hint(STAGINGS, row.id)
+
+
+async def restage(tx: Tx, row: StagingRow, operation_id: str, now: datetime) -> None:
+    STAGING.check(row.status, StagingStatus.STAGING)
+    if not await tx.run(RESTAGE, row.id, row.operation_id, operation_id, now):
+        raise StaleWrite("staging")
+    tx.hint(STAGINGS, row.id)
+
+
+async def look_at_staging(tx: Tx, id: str, check_every_seconds: float) -> SeenStaging:
+    return await tx.one(SeenStaging, LOOK_AT_STAGING, id, check_every_seconds)
+
+
+async def move_staging(
+    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, found: StagedBundle | None, now: datetime
+) -> None:
+    """Whoever waits for it looks again."""
+    STAGING.check(row.status, to)
+    values = (found.manifest, found.health, found.files, found.bytes, found.drift) if found else ("", "", 0, 0, [])
+    if not await tx.run(MOVE_STAGING, row.id, row.operation_id, to, now, reason, *values):
+        raise StaleWrite("staging")
+    for allocation_id in await tx.column(WAITING, row.node_id, row.bundle_id):
+        tx.hint(RUNTIMES, str(allocation_id))
+
+
+# On allocations ---------------------------------------------------------------------------------------------------
+
+
+async def runtime(tx: Tx, allocation_id: str) -> Shown | None:
+    return await tx.maybe(Shown, SHOW, allocation_id)
+
+
+async def choose(
+    tx: Tx,
+    allocation: AllocationRow,
+    bundle_id: str | None,
+    *,
+    was: RuntimeRow | None,
+    operation_id: str,
+    wants_check: bool,
+    now: datetime,
+) -> None:
+    """From now on this is wanted; what was in force is where a roll back leads. Guarded by what the caller has read."""
+    state = RuntimeState.CLEARING if bundle_id is None else RuntimeState.APPLYING
+    place = (allocation.id, allocation.tenant_id, allocation.project_id)
+    version = was.version if was else 0
+    if not await tx.run(CHOOSE, *place, bundle_id, state, operation_id, now, wants_check, version):
+        raise StaleWrite("runtime")
+    tx.hint(RUNTIMES, allocation.id)
+
+
+async def look(tx: Tx, allocation_id: str) -> Seen:
+    """One statement, so that all facts are of one moment."""
+    return await tx.one(Seen, LOOK, allocation_id, RUNTIMES)
+
+
+async def move(
+    tx: Tx, row: RuntimeRow, to: RuntimeState, *, boot: int, note: str, evidence: Mapping[str, object], now: datetime
+) -> None:
+    """With its entry on the allocation's timeline; at which boot it was so is kept with it."""
+    RUNTIME.check(row.state, to)
+    if not await tx.run(MOVE, row.allocation_id, row.version, to, boot, note, now):
+        raise StaleWrite("runtime")
+    entry = NewEntry(phase=f"runtime_{to}", at=now, actor="system", outcome=OUTCOMES[to], note=note, evidence=evidence)
+    await record(tx, row.subject, entry, row.operation_id)
+
+
+async def copy_phases(tx: Tx, row: RuntimeRow, staging_operation_id: str) -> None:
+    """How staging comes along, on the timeline of the allocation that waits for it; each phase once."""
+    if await tx.run(COPY_PHASES, row.allocation_id, row.operation_id, staging_operation_id, row.asked_at):
+        tx.hint(EVENTS, row.project_id)
+
+
+BUNDLE_COLUMNS = """
+    b.id, b.slug, b.version, b.product_name, b.vendor, b.runtime_family, b.gpu_families, b.driver_min, b.driver_max,
+    b.support_level, b.state, b.digest, b.published_at, b.recipe ->> 'python' as python
+"""
+BUNDLES = f"select {BUNDLE_COLUMNS} from managed_runtime_bundles b"
+LIST_BUNDLES = f"{BUNDLES} where ($1::text is null or b.slug = $1) and b.id < $2 order by b.id desc limit $3"
+ADD_BUNDLE = """
+    insert into managed_runtime_bundles (id, slug, version, product_name, vendor, runtime_family, gpu_families,
+        driver_min, driver_max, support_level, digest, recipe, published_at, published_by, state, state_since)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'published', $13)
+"""
+MOVE_BUNDLE = "update managed_runtime_bundles set state = $3, state_since = $4 where id = $1 and state = $2"
+SHOW_STAGINGS = """
+    select s.*, n.name as node_name, (
+        select count(*) from allocation_runtimes r join allocations a on a.id = r.allocation_id
+        where a.node_id = s.node_id and a.cleanup_proven_at is null
+            and s.bundle_id in (r.bundle_id, r.observed_bundle_id, r.previous_bundle_id)) as in_use
+    from node_bundles s join nodes n on n.id = s.node_id
+    where s.bundle_id = $1 and ($2::text is null or s.node_id = $2) order by n.name
+"""  # house: project-filter because operators see every allocation on a node
+BEGIN_STAGING = """
+    insert into node_bundles as here (id, node_id, bundle_id, operation_id, status, status_since)
+    values ($1, $2, $3, $4, 'staging', $5)
+    on conflict (node_id, bundle_id) do update
+        set status = 'staging', status_since = $5, operation_id = $4, reason = '' where here.status = 'failed'
+    returning id
+"""
+RESTAGE = """
+    update node_bundles set status = 'staging', status_since = $4, operation_id = $3, reason = ''
+    where id = $1 and operation_id = $2
+"""
+LOOK_AT_STAGING = f"""
+    select to_jsonb(s) as row, (select to_jsonb(each) from (select {BUNDLE_COLUMNS}) each) as bundle, b.recipe, (
+            select to_jsonb(t) from node_tasks t
+            where t.node_id = s.node_id and t.lane = 'stagings:' || s.id and t.allocation_id is null
+                and t.operation_id = s.operation_id order by t.created_at desc, t.id desc limit 1
+        ) as task,
+        exists (select from operations o where o.id = s.operation_id and o.status = 'running') as is_busy,
+        s.status = 'staged' and s.checked_at < clock_timestamp() - $2 * interval '1 second' as is_check_due
+    from node_bundles s join managed_runtime_bundles b on b.id = s.bundle_id where s.id = $1
+"""
+MOVE_STAGING = """
+    update node_bundles set status = $3, reason = $5,
+        status_since = case when status = $3 then status_since else $4::timestamptz end,
+        manifest = case when $3 = 'staged' then $6 else manifest end,
+        health = case when $3 = 'staged' then $7 else health end,
+        files = case when $3 = 'staged' then $8 else files end, bytes = case when $3 = 'staged' then $9 else bytes end,
+        drift = case when $3 = 'staged' then $10::text[] else drift end,
+        staged_at = case when $3 = 'staged' then coalesce(staged_at, $4) else staged_at end,
+        checked_at = case when $3 = 'staged' then $4 else checked_at end
+    where id = $1 and operation_id = $2
+"""
+WAITING = """
+    select r.allocation_id from allocation_runtimes r join allocations a on a.id = r.allocation_id
+    where a.node_id = $1 and r.bundle_id = $2 and a.status = 'active'
+"""  # house: project-filter because a node's bundle concerns every project on it
+CHOSEN = """
+    (select jsonb_build_object('id', b.id, 'slug', b.slug, 'version', b.version, 'product_name', b.product_name)
+        from managed_runtime_bundles b where b.id = r.{column})
+"""
+SHOW = f"""
+    select to_jsonb(r) as row, {CHOSEN.format(column="bundle_id")} as bundle,
+        {CHOSEN.format(column="observed_bundle_id")} as observed_bundle,
+        {CHOSEN.format(column="previous_bundle_id")} as previous_bundle,
+        (select s.status from node_bundles s join allocations a on a.node_id = s.node_id
+            where a.id = r.allocation_id and s.bundle_id = r.bundle_id) as staging
+    from allocation_runtimes r where r.allocation_id = $1
+"""
+CHOOSE = """
+    insert into allocation_runtimes as r
+        (allocation_id, tenant_id, project_id, bundle_id, state, operation_id, asked_at, wants_check)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    on conflict (allocation_id) do update set
+        bundle_id = $4, state = $5, reason = '', operation_id = $6, asked_at = $7, wants_check = $8,
+        version = r.version + 1,
+        previous_bundle_id = case when r.observed_bundle_id is distinct from $4::text
+            then coalesce(r.observed_bundle_id, r.previous_bundle_id) else r.previous_bundle_id end
+    where r.version = $9
+"""
+LOOK = f"""
+    select to_jsonb(r) as row, a.status, a.boot, a.version as allocation_version, a.node_id,
+        (select to_jsonb(each) from (
+            select {BUNDLE_COLUMNS} from managed_runtime_bundles b where b.id = r.bundle_id) each) as bundle,
+        (select to_jsonb(s) from node_bundles s where s.node_id = a.node_id and s.bundle_id = r.bundle_id) as staging,
+        exists (select from node_bundles s join operations o on o.id = s.operation_id
+            where s.node_id = a.node_id and s.bundle_id = r.bundle_id and o.status = 'running') as is_staging_busy,
+        (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id and t.lane = $2
+            order by t.seq desc limit 1) as task
+    from allocation_runtimes r join allocations a on a.id = r.allocation_id where r.allocation_id = $1
+"""
+MOVE = """
+    update allocation_runtimes set state = $3, reason = case when $3 = 'failed' then $5 else '' end, observed_boot = $4,
+        version = version + 1, wants_check = false,
+        observed_bundle_id = case when $3 in ('applied', 'cleared') then bundle_id else observed_bundle_id end,
+        last_applied_at = case when $3 = 'applied' then $6 else last_applied_at end
+    where allocation_id = $1 and version = $2
+"""
+COPY_PHASES = """
+    insert into timeline_entries
+        (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
+    select a.tenant_id, a.project_id, 'allocation', a.id, $2, 'runtime_' || e.phase, e.outcome, e.at, e.actor, e.note
+    from timeline_entries e, allocations a
+    where a.id = $1 and e.operation_id = $3 and e.subject_kind = 'node' and e.at >= $4 and not exists (
+        select from timeline_entries told
+        where told.operation_id = $2 and told.phase = 'runtime_' || e.phase and told.at = e.at)
+    order by e.at, e.id
+"""

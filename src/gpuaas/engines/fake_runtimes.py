@@ -1,0 +1,72 @@
+"""Runtime bundles in memory: the same outcomes by contract, and a check that fails when its recipe says `fail`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from gpuaas.engines.base import EngineError, Telling
+from gpuaas.wire.runtimes import NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
+
+FAIL = "fail"
+
+
+@dataclass(kw_only=True)
+class FakeBundles:
+    """What would be on the node's disk."""
+
+    staged: dict[tuple[str, str], StagedBundle] = field(default_factory=dict)
+    tampered: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    descriptors: dict[str, RuntimeDescriptor] = field(default_factory=dict)
+
+
+class FakeRuntimes:
+    def __init__(self, bundles: FakeBundles, *, exists: Callable[[str], bool], clock: Callable[[], datetime]) -> None:
+        self.bundles, self._exists, self._clock = bundles, exists, clock
+
+    async def stage(self, bundle: BundleSpec, tell: Telling, *, manifest: str = "") -> StagedBundle:
+        key = (bundle.slug, bundle.version)
+        here, drift = self.bundles.staged.get(key), self.bundles.tampered.pop(key, [])
+        if here is not None and here.digest != bundle.digest:
+            raise EngineError("another bundle has this name and version here", f"{here.digest}, not {bundle.digest}")
+        if here is not None and not drift and manifest in ("", here.manifest):
+            await tell("staged", f"{here.files} files are as they were")
+            return replace(here, drift=[])
+        for phase in ("preparing", "downloading", "installing", "checking"):
+            await tell(phase, "")
+        tell.say("checked in memory")
+        if FAIL in bundle.recipe.check:
+            raise EngineError("its health check failed: planted", "planted")
+        made = StagedBundle(
+            slug=bundle.slug,
+            version=bundle.version,
+            digest=bundle.digest,
+            manifest=f"manifest of {bundle.digest}",
+            health="checked in memory",
+            files=len(bundle.recipe.requirements),
+            bytes=0,
+            staged_at=self._clock(),
+        )
+        self.bundles.staged[key] = made
+        await tell("staged", made.health)
+        return replace(made, drift=drift)
+
+    async def staged(self) -> list[StagedBundle]:
+        return [self.bundles.staged[key] for key in sorted(self.bundles.staged)]
+
+    async def write_descriptor(self, allocation_id: str, descriptor: RuntimeDescriptor | None) -> None:
+        if not self._exists(allocation_id):
+            raise EngineError("there is no such environment here", allocation_id)
+        if descriptor is None:
+            self.bundles.descriptors.pop(allocation_id, None)
+            return
+        here = self.bundles.staged.get((descriptor.slug, descriptor.version))
+        if here is None:
+            raise EngineError(NOT_STAGED, f"{descriptor.slug} {descriptor.version}")
+        if here.digest != descriptor.digest:
+            raise EngineError("another bundle has this name and version here", descriptor.slug)
+        self.bundles.descriptors[allocation_id] = descriptor
+
+    async def descriptor(self, allocation_id: str) -> RuntimeDescriptor | None:
+        return self.bundles.descriptors.get(allocation_id)

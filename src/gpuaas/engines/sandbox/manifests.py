@@ -1,0 +1,80 @@
+"""Checksums of every file of a staged bundle: what it was when it was checked, and what became of it since."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+import msgspec
+
+from gpuaas.wire.runtimes import StagedBundle
+
+MANIFEST, RECORD = "manifest.json", "bundle.json"
+BLOCK = 1 << 20
+SHOWN = 50  # drifted files that are named
+
+
+class UnreadableBundleError(Exception):
+    """What lies there is no staged bundle."""
+
+
+def take(root: Path) -> dict[str, str]:
+    """Path → what it is, in one word that changes with it."""
+    found = {}
+    for folder, names, files in os.walk(root):
+        for name in (*names, *files):
+            path = Path(folder, name)
+            below = str(path.relative_to(root))
+            if below not in (MANIFEST, RECORD) and (path.is_symlink() or name in files):
+                found[below] = _describe(path)
+    return found
+
+
+def _describe(path: Path) -> str:
+    facts = path.lstat()
+    if stat.S_ISLNK(facts.st_mode):
+        return f"link {path.readlink()}"
+    if not stat.S_ISREG(facts.st_mode):
+        return "neither a file nor a link"
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return f"{'x' if facts.st_mode & 0o111 else '-'} {digest.hexdigest()}"
+
+
+def seal(root: Path, files: dict[str, str]) -> str:
+    """Write the list; its own checksum goes to the control plane, where nobody on the node can change it."""
+    content = msgspec.json.encode(files, order="deterministic")
+    (root / MANIFEST).write_bytes(content)
+    (root / MANIFEST).chmod(0o644)
+    return _checksum(content)
+
+
+def record(root: Path, bundle: StagedBundle) -> None:
+    (root / RECORD).write_bytes(msgspec.json.encode(bundle))
+    (root / RECORD).chmod(0o644)
+
+
+def read(root: Path) -> StagedBundle:
+    try:
+        return msgspec.json.decode((root / RECORD).read_bytes(), type=StagedBundle)
+    except (OSError, msgspec.DecodeError) as error:
+        raise UnreadableBundleError(str(error)) from error
+
+
+def drift(root: Path, manifest: str) -> list[str]:
+    """Files that are not what they were: changed, gone or come; the list itself, if it is not the one with this sum."""
+    try:
+        content = (root / MANIFEST).read_bytes()
+        wanted = msgspec.json.decode(content, type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        return [MANIFEST]
+    if _checksum(content) != manifest:
+        return [MANIFEST]
+    found = take(root)
+    return sorted(path for path in {*wanted, *found} if wanted.get(path) != found.get(path))[:SHOWN]
+
+
+def _checksum(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -1,0 +1,260 @@
+"""Managed runtime bundles: supported environments laid beside a machine, staged per node, chosen per allocation."""
+
+import hashlib
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gpuaas.wire.common import Moment, Name, Reason, Reference, Title
+from gpuaas.wire.timeline import LogLine, Phase
+
+INSTALL_ROOT = "/opt/gpuaas/runtimes"
+DESCRIPTORS = "/etc/gpuaas/runtime/allocations"
+STATEMENT = (
+    "Managed bundles are supported and observable; environments installed by hand over SSH are allowed"
+    " but not platform-managed."
+)
+NOT_STAGED = "not_staged"  # the reason a node gives when it is asked for a bundle that it does not have
+
+# It begins with a digit, so none is ever called `current`.
+BundleVersion = Annotated[
+    str, Meta(min_length=1, max_length=63, pattern=r"^[0-9][0-9A-Za-z._-]*$(?!\n)", description="as in 2.13.0-cpu")
+]
+DriverVersion = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[0-9]+(\.[0-9]+)*$(?!\n)")]
+Family = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)")]
+
+
+class RuntimeFamily(StrEnum):
+    CUDA = "cuda"
+    ROCM = "rocm"
+    CPU = "cpu"
+
+
+class SupportLevel(StrEnum):
+    SUPPORTED = "supported"
+    PREVIEW = "preview"
+
+
+class BundleState(StrEnum):
+    """`deprecated`: still applied when it is named exactly. `retired`: who has it keeps it, nobody else gets it."""
+
+    PUBLISHED = "published"
+    DEPRECATED = "deprecated"
+    RETIRED = "retired"
+
+
+class Requirement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One locked package: exactly this version, and only files with one of these checksums."""
+
+    name: Annotated[str, Meta(max_length=100, pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$(?!\n)")]
+    version: Annotated[str, Meta(max_length=64, pattern=r"^[0-9A-Za-z][0-9A-Za-z.!+_-]*$(?!\n)")]
+    sha256: Annotated[list[Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]], Meta(min_length=1, max_length=100)]
+
+
+class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a bundle is made, to the byte: a Python of the node, locked wheels, and a command that proves it works."""
+
+    python: Annotated[str, Meta(max_length=8, pattern=r"^3\.[0-9]+$(?!\n)")]
+    requirements: Annotated[list[Requirement], Meta(min_length=1, max_length=500)]
+    check: Annotated[list[Annotated[str, Meta(min_length=1, max_length=2000)]], Meta(min_length=1, max_length=20)]
+
+
+def digest_of(recipe: Recipe) -> str:
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(recipe, order="deterministic")).hexdigest()
+
+
+class PublishRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    product_name: Title
+    slug: Name
+    version: BundleVersion
+    vendor: Title
+    runtime_family: RuntimeFamily
+    recipe: Recipe
+    gpu_families: Annotated[list[Family], Meta(max_length=50)] = []  # empty: any
+    driver_min: DriverVersion | None = None
+    driver_max: DriverVersion | None = None
+    support_level: SupportLevel = SupportLevel.SUPPORTED
+
+
+class Compatibility(Struct, frozen=True, kw_only=True):
+    """Judged on what the node was observed to be, with the reason when it does not fit."""
+
+    compatible: bool
+    reason: str
+    staged: bool  # ready on the allocation's node: applying it is instant
+
+
+class RuntimeBundle(Struct, frozen=True, kw_only=True):
+    id: str
+    product_name: str
+    slug: str
+    version: str
+    vendor: str
+    runtime_family: RuntimeFamily
+    gpu_families: list[str]
+    driver_min: str | None
+    driver_max: str | None
+    support_level: SupportLevel
+    state: BundleState
+    digest: str
+    install_path: str
+    published_at: datetime
+    compatibility: Compatibility | None = None  # when asked for with an allocation
+
+
+class RuntimeBundleDetail(Struct, frozen=True, kw_only=True):
+    """A bundle with its recipe, for operators."""
+
+    bundle: RuntimeBundle
+    recipe: Recipe
+
+
+class ChangeRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: Reason = ""
+
+
+class StageRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """On these nodes, or with none named on every active node that it fits."""
+
+    node_ids: Annotated[list[Reference], Meta(max_length=1000)] = []
+
+
+class StagingStatus(StrEnum):
+    STAGING = "staging"
+    STAGED = "staged"
+    FAILED = "failed"
+
+
+class Staging(Struct, frozen=True, kw_only=True):
+    """One bundle on one node: on its way, there, or not and why."""
+
+    id: str
+    bundle_id: str
+    node_id: str
+    node_name: str
+    status: StagingStatus
+    status_since: datetime
+    reason: str
+    operation_id: str
+    health: str  # what the check said, as evidence
+    files: int
+    bytes: int
+    staged_at: datetime | None
+    checked_at: datetime | None  # when every file was last compared with its checksum
+    drift: list[str]  # files that were found changed at the last check, and put right
+    in_use: int  # allocations that run with it, or may roll back to it
+
+
+class StagingDetail(Struct, frozen=True, kw_only=True):
+    staging: Staging
+    phases: list[Phase]
+    logs: list[LogLine]  # the newest, oldest first
+
+
+class StartedStagings(Struct, frozen=True, kw_only=True):
+    stagings: list[Staging]
+
+
+# On an allocation --------------------------------------------------------------------------------------------------
+
+
+class RuntimeState(StrEnum):
+    APPLYING = "applying"
+    APPLIED = "applied"
+    FAILED = "failed"
+    CLEARING = "clearing"
+    CLEARED = "cleared"
+
+
+class RuntimeAction(StrEnum):
+    APPLY = "apply"  # also switches
+    UPGRADE = "upgrade"
+    ROLL_BACK = "roll_back"
+    REPAIR = "repair"
+
+
+class ApplyRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`apply` names a bundle by slug (the newest supported one that fits) or exactly; the others name none."""
+
+    action: RuntimeAction = RuntimeAction.APPLY
+    runtime_bundle_slug: Reference | None = None
+    runtime_bundle_id: Reference | None = None
+    version: BundleVersion | None = None
+    reason: Reason = ""
+
+
+class ChosenBundle(Struct, frozen=True, kw_only=True):
+    id: str
+    slug: str
+    version: str
+    product_name: str
+
+
+class RuntimeSummary(Struct, frozen=True, kw_only=True):
+    """As an allocation shows it."""
+
+    state: RuntimeState
+    bundle: ChosenBundle | None
+    last_applied_at: datetime | None
+
+
+class AllocationRuntime(Struct, frozen=True, kw_only=True):
+    """What is wanted on a machine, what is there, and how it came so; raw compute when there is no bundle."""
+
+    allocation_id: str
+    state: RuntimeState
+    bundle: ChosenBundle | None  # wanted
+    observed_bundle: ChosenBundle | None  # last seen in force
+    previous_bundle: ChosenBundle | None  # where a roll back leads
+    observed_boot: int
+    last_applied_at: datetime | None
+    reason: str
+    operation_id: str | None
+    staging: StagingStatus | None  # of the wanted bundle, on this node
+    activate: str | None  # what to type inside
+    descriptor: str
+    statement: str = STATEMENT
+
+
+# On a node ----------------------------------------------------------------------------------------------------------
+
+
+class BundleSpec(Struct, frozen=True, kw_only=True):
+    """What a node needs to know to make a bundle; `digest` is that of the recipe."""
+
+    id: str
+    slug: Name
+    version: BundleVersion
+    digest: str
+    recipe: Recipe
+
+
+class StagedBundle(Struct, frozen=True, kw_only=True):
+    """A bundle as it lies on a node, proven: its check was run, its files were counted and summed."""
+
+    slug: str
+    version: str
+    digest: str
+    manifest: str  # checksum of the list of checksums
+    health: str
+    files: int
+    bytes: int
+    staged_at: Moment
+    drift: list[str] = []  # what a check found changed and put right
+
+
+class RuntimeDescriptor(Struct, frozen=True, kw_only=True):
+    """The bundle that one allocation runs with."""
+
+    bundle_id: str
+    slug: Name
+    version: BundleVersion
+    digest: str
+    runtime_family: RuntimeFamily
+
+    @property
+    def root(self) -> str:
+        return f"{INSTALL_ROOT}/{self.slug}/{self.version}"
