@@ -135,9 +135,9 @@ class Person:
         return cls(client, file.project_id or "", key, added.id)
 
     async def create(self, name: str) -> SshConnection:
-        return connection_of(await self._active(name))
+        return connection_of(await self.active(name))
 
-    async def _active(self, name: str) -> Allocation:
+    async def active(self, name: str) -> Allocation:
         made = await self._client.allocations.create(SKU, [self._key_id], project_id=self._project, name=name)
         return await self._client.allocations.wait(made.allocations[0].id, timeout=30)
 
