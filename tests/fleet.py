@@ -3,54 +3,80 @@
 import base64
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from msgspec import convert, to_builtins
+from msgspec import Raw, msgpack, to_builtins
 from msgspec.structs import replace
 
+from gpuaas.agent.tasks.kinds import KINDS
+from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.core.errors import Raced
 from gpuaas.domain.allocations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
+from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker, observe
+from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
+from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import SentTask
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ProofItem
-from gpuaas.wire.link import (
-    EnsureEnvironment,
-    Progress,
-    Report,
-    Result,
-    StageRuntime,
-    TaskKind,
-    TaskStatus,
-    WriteRuntime,
-)
+from gpuaas.wire.link import Progress, Report, Result, TaskBody, TaskKind, TaskStatus
 from tests.quiet import Quiet
 
 if TYPE_CHECKING:
     from tests.world import World
 
 ROUNDS = 50
-RECONCILERS = (AllocationWorker, RuntimeWorker, StagingWorker)
+RECONCILERS = (
+    AllocationWorker,
+    RuntimeWorker,
+    StagingWorker,
+    VolumeWorker,
+    SnapshotWorker,
+    ConformanceWorker,
+    AttachmentWorker,
+)
 STATE = """
     select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq,
         (select r.version from allocation_runtimes r where r.allocation_id = a.id) as runtime
     from allocations a
     union all select id, 0, status, 0, (extract(epoch from coalesce(checked_at, status_since)) * 1000)::bigint
         from node_bundles
+    union all select id, version, status, 0, 0 from volumes
+    union all select id, version, status, 0, 0 from volume_snapshots
+    union all select id, version, status, 0, 0 from storage_attachments
+    union all select id, 0, '', 0, 0 from storage_conformance_runs where ended_at is null
     order by id
 """
 LINK_ALL = "insert into links select unnest($1::text[]), 'fleet', 0, clock_timestamp() on conflict do nothing"
+
+
+def body_of(row: SentTask, now: datetime) -> TaskBody:
+    """As the link would send it, but for the signature."""
+    return TaskBody(
+        id=row.id,
+        node_id=row.node_id,
+        allocation_id=row.allocation_id,
+        lane=row.lane,
+        seq=row.seq,
+        boot=row.boot,
+        kind=row.kind,
+        wants=Raw(msgpack.encode(row.wants)),
+        issued_at=now,
+        expires_at=now + timedelta(minutes=10),
+    )
 
 
 class Node(FakeEngine):
     """A machine that can be told to misbehave."""
 
     def __init__(self, id: str, world: "World", gpus: int) -> None:
-        super().__init__(clock=world.services.clock.now, gpus=gpus, fault=self._break)
+        super().__init__(clock=world.services.clock.now, gpus=gpus, fault=self._break, disk=world.disk)
         self.id = id
         self.broken: dict[str, str] = {}  # point → the reason a person reads
         self.residue: set[str] = set()  # what a look after removal still finds
@@ -121,6 +147,7 @@ class Nodes:
         report = Report(environments=await node.observe(), at=world.clock.now())
         async with world.db.write() as tx:
             found = await drift.apply(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
+            await observe(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
         return [finding for _, finding in found]
 
     async def settle(self) -> None:
@@ -142,10 +169,8 @@ class Nodes:
             async with self._world.db.read() as tx:
                 due = await tx.column(worker.due)
             for row_id in sorted(due):
-                try:
+                with suppress(Raced):
                     await worker(row_id)
-                except Raced:
-                    continue
 
     async def work(self) -> int:
         """Every node that answers does what is queued for it; how many tasks that were."""
@@ -168,19 +193,24 @@ class Nodes:
             phases.append(Progress(task_id=row.id, phase=phase, note=note, at=now()))
 
         try:
-            if row.kind is TaskKind.ENSURE:
-                made = await node.ensure(convert(row.wants, EnsureEnvironment).spec, on_phase)
-                return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), environment=made, phases=phases)
-            if row.kind is TaskKind.STAGE_RUNTIME:
-                wants = convert(row.wants, StageRuntime)
-                staged = await node.runtimes.stage(wants.bundle, Quiet(on_phase), manifest=wants.manifest)
-                return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), bundle=staged, phases=phases)
-            if row.kind is TaskKind.WRITE_RUNTIME:
-                descriptor = convert(row.wants, WriteRuntime).descriptor
-                await node.runtimes.write_descriptor(row.allocation_id or "", descriptor)
-                return Result(task_id=row.id, status=TaskStatus.DONE, at=now())
-            proofs = await node.remove(row.allocation_id or "", on_phase)
-            return Result(task_id=row.id, status=TaskStatus.DONE, at=now(), proofs=proofs, phases=phases)
+            work = KINDS[row.kind](body_of(row, now()))
+            effects = await work.perform(node, Quiet(on_phase))
+            return Result(
+                task_id=row.id,
+                status=TaskStatus.FAILED if effects.shortfall and row.kind is not TaskKind.REMOVE else TaskStatus.DONE,
+                at=now(),
+                reason=effects.shortfall,
+                environment=effects.environment,
+                proofs=list(effects.proofs),
+                bundle=effects.bundle,
+                volume=effects.volume,
+                checks=list(effects.checks),
+                note=effects.note,
+                phases=phases,
+            )
+        except TaskRefusedError as refusal:
+            refused = Result(task_id=row.id, status=TaskStatus.REFUSED, at=now(), phases=phases)
+            return replace(refused, reason=refusal.reason, detail=refusal.detail)
         except EngineError as error:
             failed = Result(task_id=row.id, status=TaskStatus.FAILED, at=now(), phases=phases)
             return replace(failed, reason=error.reason, detail=error.detail)

@@ -28,6 +28,7 @@ from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import add_personal_tenant
 from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.engines.fake_storage import FakeDisk
 from gpuaas.main.demo import Demo
 from gpuaas.main.server import Background, Parts, wired
 from gpuaas.wire.allocations import Status
@@ -89,6 +90,7 @@ class World:
         self._routes = SPARE.pop() if SPARE else create_litestar(services)
         self._routes.state.services = services
         self.app, self.db = create_app(services, self._routes), services.worker_db
+        self.disk = FakeDisk()  # the storage that all nodes share
         self.nodes = Nodes(self)
         self.stranger = self.client()
         self.people: dict[str, Person] = {}

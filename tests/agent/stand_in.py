@@ -8,6 +8,7 @@ import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
+from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.wire.environments import (
     Connection,
     Environment,
@@ -51,6 +52,8 @@ class StandInEngine:
     def __init__(self) -> None:
         self.here: dict[str, Environment] = {}
         self.inside: list[Connection] = []
+        self.volumes = FakeVolumes(FakeDisk(), lambda: datetime.now(UTC))
+        self.mounts = FakeMounts(self.volumes, lambda _: None)
         self.calls: list[str] = []
         self.made: Counter[str] = Counter()
         self.gates: defaultdict[str, Gate] = defaultdict(Gate)

@@ -17,6 +17,7 @@ import msgspec
 from gpuaas.engines.base import Engine, EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine, FakeEnvironment
 from gpuaas.engines.fake_runtimes import FakeBundles
+from gpuaas.engines.fake_storage import FakeDisk
 from gpuaas.wire.environments import (
     AuthorizedKey,
     Connection,
@@ -29,6 +30,7 @@ from gpuaas.wire.environments import (
 )
 from gpuaas.wire.metrics import Sample
 from tests.engines.remote_runtimes import RemoteRuntimes
+from tests.engines.remote_storage import RemoteMounts, RemoteVolumes
 
 REPOSITORY = Path(__file__).parents[2]
 ORDINARY_UID = 64_242
@@ -134,6 +136,7 @@ class FakeBench:
 
     def __init__(self) -> None:
         self._ticks, self._bundles = 0.0, FakeBundles()
+        self._disk = FakeDisk()
         self._fake = self._made({})
         self.engine: Engine = self._fake
 
@@ -143,6 +146,7 @@ class FakeBench:
             environments=environments,
             bundles=self._bundles,
             monotonic=lambda: self._ticks,
+            disk=self._disk,
         )
 
     async def pass_time(self, seconds: float) -> None:
@@ -195,6 +199,7 @@ class RemoteEngine:
         self._listening = asyncio.create_task(self._listen())
         self.samples = RemoteSamples(self._ask)
         self.runtimes = RemoteRuntimes(self._ask)
+        self.volumes, self.mounts = RemoteVolumes(self._ask), RemoteMounts(self._ask)
 
     async def _listen(self) -> None:
         assert self._process.stdout is not None

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Awaitable, Callable  # noqa: TC003 (the same as everywhere)
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox.engine import SandboxEngine
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
+from gpuaas.wire.storage import Backend, VolumeRef, WantedMount
 from tests.quiet import Quiet
 
 LINE_LIMIT = 1_000_000
@@ -105,12 +106,31 @@ async def do(engine: SandboxEngine, request: Request) -> object:
             request.body[0], msgspec.convert(request.body[1], RuntimeDescriptor | None)
         ),
         "descriptor": lambda: engine.runtimes.descriptor(request.body),
+        **storage_verbs(engine, request.body, on_phase),
         "connections": lambda: engine.connections(request.body),
         "end_connections": lambda: engine.end_connections(
             request.body[0], None if request.body[1] is None else frozenset(request.body[1]), request.body[2]
         ),
     }
     return await verbs[request.verb]()
+
+
+def storage_verbs(
+    engine: SandboxEngine, body: Any, on_phase: Callable[[str, str], Awaitable[None]]
+) -> dict[str, Callable[[], Awaitable[object]]]:
+    def volume(place: Any) -> VolumeRef:
+        return msgspec.convert(place, VolumeRef)
+
+    volumes, mounts = engine.volumes, engine.mounts
+    return {
+        "volume_ensure": lambda: volumes.ensure(volume(body[0]), body[1], on_phase),
+        "volume_measure": lambda: volumes.measure(volume(body)),
+        "volume_snapshot": lambda: volumes.snapshot(volume(body[0]), body[1], on_phase),
+        "volume_delete": lambda: volumes.delete(volume(body), on_phase),
+        "conform": lambda: volumes.conform(Backend(body), on_phase),
+        "attach": lambda: mounts.attach(body[0], msgspec.convert(body[1], WantedMount), on_phase),
+        "detach": lambda: mounts.detach(body[0], volume(body[1]), body[2], force=body[3], on_phase=on_phase),
+    }
 
 
 async def answer(engine: SandboxEngine, request: Request) -> None:
@@ -136,6 +156,7 @@ async def main() -> None:
         ports=range(int(first), int(last)),
         spare_networks=2,
         hide=(Path(hide),),
+        shared_storage=Path(root).parent / "shared",
         allow_unisolated="--allow-unisolated" in sys.argv,
     )
     reader = asyncio.StreamReader(limit=LINE_LIMIT)

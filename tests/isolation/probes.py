@@ -31,6 +31,10 @@ COLLECTIONS = {
     "runtime-bundles": "bundle",
     "slots": "slot",
     "skus": "sku",
+    "volumes": "volume",
+    "snapshots": "snapshot",
+    "storage-attachments": "storage_attachment",
+    "storage-backends": "backend",
 }
 REFERENCES = {
     "project_id": "project",
@@ -42,6 +46,8 @@ REFERENCES = {
     "allocation_id": "allocation",
     "runtime_bundle_id": "bundle",
     "node_ids": "node",
+    "volume_id": "volume",
+    "snapshot_id": "snapshot",
 }
 CATALOG = {"runtime_bundle_id"}  # what is on offer is everybody's to name
 NO_REFERENCES = {"Last-Event-ID"}
@@ -68,6 +74,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "PublishRuntimeBundle": publication("probe"),
     "StageRuntimeBundle": {"node_ids": ["node"]},
     "ChangeRuntimeBundle": {},
+    "CreateVolume": {"name": "probe", "size_gib": 1, "allocation_id": "allocation", "snapshot_id": "snapshot"},
+    "ChangeVolume": {},
+    "CreateSnapshot": {"name": "probe"},
+    "AttachVolume": {"volume_id": "volume", "mount_path": "/mnt/probe"},
+    "RunConformance": {"node_id": "node"},
 }
 # Nobody is signed in here, or it ends the session that asks: each has tests of its own.
 ALONE = {"POST /api/v1/auth/personal/signup", "POST /api/v1/auth/personal/login", "POST /api/v1/auth/logout"}
@@ -150,7 +161,7 @@ def path_parameters(path: str) -> list[tuple[str, str]]:
 def probes(app: Litestar, contract: dict[str, Any]) -> list[Probe]:
     """All there are. Reads first, then changes, then removals, so that one does not take away what the next needs."""
     found = [probe for name in published(app) for probe in of_operation(name, contract)]
-    return sorted(found, key=lambda probe: (("GET", "POST", "DELETE").index(probe.method), probe))
+    return sorted(found, key=lambda probe: (("GET", "POST", "PATCH", "DELETE").index(probe.method), probe))
 
 
 def published(app: Litestar) -> Iterator[str]:
@@ -175,7 +186,9 @@ def of_operation(name: str, contract: dict[str, Any]) -> Iterator[Probe]:
         raise Uncovered(f"{name} takes a {schema}, of which there is no example")
     references = [*references_of(operation), *references_in(contract, schema)]
     try:
-        places = [("path", name, noun) for name, noun in path_parameters(path) if noun not in ("slot", "sku")]
+        places = [
+            ("path", name, noun) for name, noun in path_parameters(path) if noun not in ("slot", "sku", "backend")
+        ]
         places += [(place, name, REFERENCES[name]) for place, name in references if name not in CATALOG]
     except KeyError as error:
         raise Uncovered(f"{name} takes {error}, and nobody knows what that names") from error

@@ -26,6 +26,18 @@ THIRD_FENCE = {
     "DELETE /api/v1/auth/tokens/{id} path id",
     "POST /api/v1/allocations body ssh_key_ids",
     "GET /api/v1/operations query subject_id",
+    # What stands in something else is looked for there alone.
+    *(
+        f"{method} /api/v1/projects/{{project_id}}/volumes/{{volume_id}} path {name}"
+        for method in ("GET", "PATCH", "DELETE")
+        for name in ("project_id", "volume_id")
+    ),
+    "GET /api/v1/allocations/{allocation_id}/storage-attachments/{attachment_id} path attachment_id",
+    "DELETE /api/v1/allocations/{allocation_id}/storage-attachments/{attachment_id} path attachment_id",
+    "DELETE /api/v1/volumes/{volume_id}/snapshots/{snapshot_id} path snapshot_id",
+    "POST /api/v1/allocations/{allocation_id}/storage-attachments body volume_id",
+    "POST /api/v1/projects/{project_id}/volumes body allocation_id",
+    "POST /api/v1/projects/{project_id}/volumes body snapshot_id",
 }
 
 

@@ -27,6 +27,9 @@ PREFIXES = {
     "token": "tok",
     "node": "node",
     "bundle": "rtb",
+    "volume": "vol",
+    "snapshot": "snap",
+    "storage_attachment": "att",
 }
 PERSONAL = frozenset({"ssh_key", "session", "token"})
 PLATFORM = frozenset({"node", "worker", "slot", "bundle"})
@@ -132,9 +135,26 @@ async def own_one_of_everything(town: Town, name: str, person: Person) -> None:
         "token": token.raise_for_status().json()["details"]["id"],
         "session": next(each["id"] for each in sessions if not each["current"]),
     }
+    found |= await store_one_of_everything(town.world, person, found["allocation"], name)
     town.things |= {(name, noun): id for noun, id in found.items()}
     machines = {each["id"] for each in two["allocations"]}
     town.marks[name] = {*found.values(), *machines, person.id, person.email, f"{name}-machine", f"{name}-pair"}
+
+
+async def store_one_of_everything(world: World, person: Person, allocation_id: str, name: str) -> dict[str, str]:
+    """A volume on the machine, and a snapshot of it."""
+    volumes = f"/api/v1/projects/{person.project_id}/volumes"
+    made = await person.http.post(volumes, json={"name": f"{name}-data", "size_gib": 1})
+    volume_id = made.raise_for_status().json()["id"]
+    await world.nodes.settle()
+    snapshot = await person.http.post(f"/api/v1/volumes/{volume_id}/snapshots", json={"name": f"{name}-copy"})
+    wanted = {"volume_id": volume_id, "mount_path": "/data"}
+    attached = await person.http.post(f"/api/v1/allocations/{allocation_id}/storage-attachments", json=wanted)
+    return {
+        "volume": volume_id,
+        "snapshot": snapshot.raise_for_status().json()["id"],
+        "storage_attachment": attached.raise_for_status().json()["id"],
+    }
 
 
 async def cast_parts(town: Town, people: dict[str, Person]) -> None:
@@ -158,6 +178,7 @@ async def cast_parts(town: Town, people: dict[str, Person]) -> None:
         Part("other owner", bob.token, home="bob", is_person=True, writes=True, leads=True),
         Part("operator", world.operator.token, is_operator=True),
     ]
+    town.things |= {("", "backend"): "shared"}
     town.things |= {("", "node"): node.id, ("", "worker"): "allocations", ("", "sku"): SLICE}
 
 

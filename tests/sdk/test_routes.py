@@ -11,6 +11,7 @@ from gpuaas.sdk.client import Nouns
 from gpuaas.sdk.requests import Request
 from gpuaas.wire.allocations import Allocation, Status
 from gpuaas.wire.identity import Me, Scope
+from gpuaas.wire.storage import Backend
 
 
 class Recorder:
@@ -61,6 +62,24 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.operations.get("o"), "GET /operations/o"),
     (nouns.operations.logs("o"), "GET /operations/o/logs"),
     (nouns.operations.watch("o", project_id="p").events, "GET /projects/p/events"),
+    (nouns.volumes.create("p", "v", 1), "POST /projects/p/volumes"),
+    (nouns.volumes.list("p"), "GET /projects/p/volumes"),
+    (nouns.volumes.get("p", "v"), "GET /projects/p/volumes/v"),
+    (nouns.volumes.change("p", "v", protected=True), "PATCH /projects/p/volumes/v"),
+    (nouns.volumes.delete("p", "v"), "DELETE /projects/p/volumes/v"),
+    (nouns.volumes.timeline("v"), "GET /volumes/v/timeline"),
+    (nouns.volumes.snapshot("v", "s"), "POST /volumes/v/snapshots"),
+    (nouns.volumes.snapshots("v"), "GET /volumes/v/snapshots"),
+    (nouns.volumes.delete_snapshot("v", "s"), "DELETE /volumes/v/snapshots/s"),
+    (nouns.volumes.attach("a", "v", "/data"), "POST /allocations/a/storage-attachments"),
+    (nouns.volumes.attachments("a"), "GET /allocations/a/storage-attachments"),
+    (nouns.volumes.attachment("a", "t"), "GET /allocations/a/storage-attachments/t"),
+    (nouns.volumes.detach("a", "t"), "DELETE /allocations/a/storage-attachments/t"),
+    (nouns.storage_backends.list(), "GET /storage-backends"),
+    (
+        nouns.storage_backends.run_conformance(Backend.SHARED, "n"),
+        "POST /admin/storage-backends/shared/conformance",
+    ),
     (nouns.admin.nodes.list(), "GET /admin/nodes"),
     (nouns.admin.nodes.get("n"), "GET /admin/nodes/n"),
     (nouns.admin.nodes.drain("n"), "POST /admin/nodes/n/drain"),

@@ -325,6 +325,9 @@ class Agent:
             proofs=list(effects.proofs),
             facts=effects.facts,
             bundle=effects.bundle,
+            volume=effects.volume,
+            checks=list(effects.checks),
+            note=effects.note,
             phases=self._journal.phases(job.id),
         )
 

@@ -22,6 +22,7 @@ from gpuaas.api import (
     skus,
     ssh_keys,
     stream,
+    volumes,
 )
 from gpuaas.api.contract import contract
 from gpuaas.api.deps import DEPENDENCIES, AnyRequest
@@ -44,6 +45,7 @@ NOUNS = (
     admin_allocations,
     admin_runtimes,
     admin_workers,
+    volumes,
 )
 
 

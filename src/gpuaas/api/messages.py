@@ -17,6 +17,7 @@ from gpuaas.core.points import Points
 from gpuaas.domain.allocations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.sessions import store as sessions
+from gpuaas.domain.storage.attachments import reconcile as attachments
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, Sessions
 
@@ -124,8 +125,11 @@ class Messages:
                 left.append((link, report))
             else:
                 first[link.node_id] = report
-        for node_id, finding in await drift.apply(tx, first, ids=self._ids, now=self._clock.now()) if first else ():
-            log.warning("node.drift", node=node_id, finding=type(finding).__name__)
+        if first:
+            for node_id, finding in await drift.apply(tx, first, ids=self._ids, now=self._clock.now()):
+                log.warning("node.drift", node=node_id, finding=type(finding).__name__)
+            for id in await attachments.observe(tx, first, ids=self._ids, now=self._clock.now()):
+                log.warning("volume.mount_gone", attachment=id)
         return left
 
     def _acknowledge(self, batch: list[Written]) -> None:

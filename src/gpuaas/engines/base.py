@@ -7,6 +7,7 @@ from typing import Protocol
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 from gpuaas.wire.metrics import Sample
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
 
 OnPhase = Callable[[str, str], Awaitable[None]]
 """Called with (phase, note) when a phase begins; the agent passes it up as progress."""
@@ -50,6 +51,37 @@ class Runtimes(Protocol):
         """What is current there."""
 
 
+class Volumes(Protocol):
+    """Data that outlives environments, on this node's disk or in the folder that all nodes share."""
+
+    async def ensure(self, volume: VolumeRef, snapshot_id: str | None, on_phase: OnPhase) -> VolumeObservation:
+        """There, empty or from a snapshot; what is there already is left as it is, what was deleted stays so."""
+
+    async def measure(self, volume: VolumeRef) -> VolumeObservation:
+        """How much is used."""
+
+    async def snapshot(self, volume: VolumeRef, snapshot_id: str, on_phase: OnPhase) -> tuple[int, str]:
+        """A copy beside it: how large, and in words how consistent."""
+
+    async def delete(self, volume: VolumeRef, on_phase: OnPhase) -> list[ProofItem]:
+        """Its data is gone and was looked for."""
+
+    async def conform(self, backend: Backend, on_phase: OnPhase) -> list[Check]:
+        """Try what the backend promises, here and now."""
+
+
+class Mounts(Protocol):
+    """Volumes in running environments. What is mounted is seen in `Environment.mounts`."""
+
+    async def attach(self, allocation_id: str, wanted: WantedMount, on_phase: OnPhase) -> None:
+        """Seen at its path in the running environment."""
+
+    async def detach(
+        self, allocation_id: str, volume: VolumeRef, mount_path: str, *, force: bool, on_phase: OnPhase
+    ) -> str:
+        """Gone from there, and in words how; refused while in use unless forced. Its data is never touched."""
+
+
 class Engine(Protocol):
     name: str
 
@@ -58,6 +90,12 @@ class Engine(Protocol):
 
     @property
     def runtimes(self) -> Runtimes: ...
+
+    @property
+    def volumes(self) -> Volumes: ...
+
+    @property
+    def mounts(self) -> Mounts: ...
 
     async def start(self) -> None:
         """Adopt every environment that lives here and open its way in again."""

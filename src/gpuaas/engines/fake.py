@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
+from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.engines.leases import Leases
 from gpuaas.wire.environments import (
     AuthorizedKey,
@@ -23,6 +24,7 @@ from gpuaas.wire.environments import (
     GpuFact,
     Isolation,
     KeySet,
+    Mount,
     NodeFacts,
     ProofItem,
 )
@@ -47,6 +49,7 @@ class FakeEnvironment:
     started_at: datetime | None = None
     removing: bool = False
     connections: list[Connection] = field(default_factory=list)
+    mounts: dict[str, Mount] = field(default_factory=dict)
 
 
 class FakeEngine:
@@ -64,11 +67,14 @@ class FakeEngine:
         environments: dict[str, FakeEnvironment] | None = None,
         monotonic: Callable[[], float] | None = None,
         bundles: FakeBundles | None = None,
+        disk: FakeDisk | None = None,
     ) -> None:
         self._leases = Leases(monotonic or (lambda: clock().timestamp()))
         self._clock, self._gpus, self._ports, self._fault = clock, gpus, ports, fault
         self.environments = {} if environments is None else environments
         self.runtimes = FakeRuntimes(bundles or FakeBundles(), exists=self._exists, clock=clock)
+        self.volumes = FakeVolumes(disk or FakeDisk(), clock)
+        self.mounts = FakeMounts(self.volumes, self.environments.get)
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -83,6 +89,7 @@ class FakeEngine:
             environment.connections.clear()
             if stop_environments and environment.state is EnvironmentState.RUNNING:
                 environment.state = EnvironmentState.STOPPED
+                environment.mounts.clear()
 
     async def probe(self) -> NodeFacts:
         source = "simulated by the fake engine"
@@ -106,7 +113,12 @@ class FakeEngine:
             memory_mib=131_072 * self._gpus,
             ssh_host="127.0.0.1",
             gpus=gpus,
-            facts={"isolation": Fact(value="none", source=source), "runtimes": Fact(value="3.11", source=source)},
+            facts={
+                "isolation": Fact(value="none", source=source),
+                "runtimes": Fact(value="3.11", source=source),
+                "storage_shared": Fact(value="memory", source=source),
+                "storage_local": Fact(value="memory", source=source),
+            },
         )
 
     async def observe(self) -> list[Environment]:
@@ -225,6 +237,7 @@ class FakeEngine:
         elif here.state is EnvironmentState.RUNNING:
             here.state = EnvironmentState.STOPPED
         here.connections.clear()
+        here.mounts.clear()
         return here
 
     def _port(self) -> int:
@@ -264,6 +277,7 @@ class FakeEngine:
             key_generation=here.keys.generation,
             started_at=here.started_at,
             isolation=NO_ISOLATION if is_running else None,
+            mounts=tuple(here.mounts.values()) if is_running else (),
         )
 
 

@@ -38,7 +38,13 @@ def platform_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def sandbox(
-    folder: Path, *, gpus: int, ssh_host: str | None = None, bind: str = "127.0.0.1", ports: range = PORTS
+    folder: Path,
+    *,
+    gpus: int,
+    ssh_host: str | None = None,
+    bind: str = "127.0.0.1",
+    ports: range = PORTS,
+    shared_storage: Path | None = None,
 ) -> SandboxEngine:
     """A network is kept ready for each slot."""
     return SandboxEngine(
@@ -50,7 +56,8 @@ def sandbox(
         ports=ports,
         simulated_gpus=gpus,
         spare_networks=gpus,
-        hide=platform_folders(folder),
+        hide=(*platform_folders(folder), *([shared_storage] if shared_storage else [])),
+        shared_storage=shared_storage,
     )
 
 
@@ -99,6 +106,10 @@ def run(
     bind: Annotated[str, typer.Option(help="Address on which people's SSH connections are taken.")] = "127.0.0.1",
     ssh_host: Annotated[str | None, typer.Option(help="Name or address people use to reach it; default: bind.")] = None,
     ports: Annotated[str, typer.Option(help="Ports for SSH, one per environment.")] = f"{PORTS[0]}-{PORTS[-1]}",
+    shared_storage: Annotated[
+        Path | None,
+        typer.Option(envvar="GPUAAS_SHARED_STORAGE", help="Folder for shared volumes that every node mounts."),
+    ] = None,
     stop_environments: Annotated[bool, typer.Option(help="On SIGTERM stop environments too.")] = False,
     with_parent: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
@@ -108,7 +119,9 @@ def run(
     die_with_parent(with_parent)
     logs.configure(level=os.environ.get("GPUAAS_LOG_LEVEL", "info"))
     where = folder_or_default(folder)
-    engine = sandbox(where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports))
+    engine = sandbox(
+        where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports), shared_storage=shared_storage
+    )
     asyncio.run(_run(where, engine, stop_environments=stop_environments))
 
 

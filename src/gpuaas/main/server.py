@@ -42,6 +42,9 @@ from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.metrics.rollup import RollUp
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
+from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker
+from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
+from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 from gpuaas.wire.link import origin_of
@@ -142,6 +145,10 @@ def all_workers(db: Database, ids: Ids, clock: Clock) -> tuple[Worker, ...]:
         Relay(db, tell_log),
         Janitor(db),
         RollUp(db, clock),
+        AttachmentWorker(db, ids, clock),
+        VolumeWorker(db, ids, clock),
+        SnapshotWorker(db, ids, clock),
+        ConformanceWorker(db, ids, clock),
     )
 
 

@@ -74,9 +74,9 @@ class Up:
             self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
             await self._until(self._server_ready, "the server")
             await self._ensure_node(world)
-            self._launch(
-                "agent", ["agent", "--folder", str(self._agent_folder), "--gpus", str(GPUS), "--stop-environments"], {}
-            )
+            storage = ["--shared-storage", str(self._folder / "shared-storage")]
+            arguments = ["--folder", str(self._agent_folder), "--gpus", str(GPUS), "--stop-environments", *storage]
+            self._launch("agent", ["agent", *arguments], {})
             await self._until(self._node_ready, "the node")
         return file
 

@@ -18,6 +18,7 @@ from gpuaas.sdk.sessions import Sessions
 from gpuaas.sdk.skus import Skus
 from gpuaas.sdk.ssh_keys import SshKeys
 from gpuaas.sdk.tokens import Tokens
+from gpuaas.sdk.volumes import StorageBackends, Volumes
 
 DEFAULTS = Options()
 
@@ -37,6 +38,8 @@ class Nouns(Generic[R_co]):
         self.allocations = Allocations(runner)
         self.allocation_groups = AllocationGroups(runner)
         self.operations = Operations(runner)
+        self.volumes = Volumes(runner)
+        self.storage_backends = StorageBackends(runner)
         self.admin = Admin(runner)
 
 

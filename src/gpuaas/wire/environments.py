@@ -66,6 +66,14 @@ class Isolation(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}  # what is not in force → why
 
 
+class Mount(Struct, frozen=True, kw_only=True):
+    """A volume seen in an environment, read from the kernel's own table."""
+
+    volume_id: str
+    mount_path: str
+    read_only: bool
+
+
 class Environment(Struct, frozen=True, kw_only=True):
     """One environment as it is on the node now."""
 
@@ -77,6 +85,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     key_generation: int = 0
     started_at: Moment | None = None
     isolation: Isolation | None = None
+    mounts: tuple[Mount, ...] = ()
     detail: str = ""
 
 

@@ -15,6 +15,7 @@ from gpuaas.wire.common import Moment
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 from gpuaas.wire.metrics import Samples
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
 
 LINK_PURPOSE = "gpuaas-link-v1"
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -51,6 +52,13 @@ class TaskKind(StrEnum):
     PROBE = "node.probe"
     STAGE_RUNTIME = "runtime.stage"
     WRITE_RUNTIME = "runtime.write_env_file"
+    VOLUME_ENSURE = "volume.ensure"
+    VOLUME_DELETE = "volume.delete"
+    VOLUME_MEASURE = "volume.measure"
+    VOLUME_SNAPSHOT = "volume.snapshot"
+    VOLUME_ATTACH = "volume.attach"
+    VOLUME_DETACH = "volume.detach"
+    STORAGE_CONFORMANCE = "storage.conformance"
 
 
 class EnsureEnvironment(Struct, frozen=True, kw_only=True):
@@ -81,6 +89,44 @@ class WriteRuntime(Struct, frozen=True, kw_only=True):
     """The whole wanted content; none is raw compute."""
 
     descriptor: RuntimeDescriptor | None
+
+
+class EnsureVolume(Struct, frozen=True, kw_only=True):
+    """Its data is there, empty or filled from a snapshot; what is there already is left as it is."""
+
+    volume: VolumeRef
+    snapshot_id: str | None = None
+
+
+class DeleteVolume(Struct, frozen=True, kw_only=True):
+    """Of a volume or, with the same end, of a snapshot."""
+
+    volume: VolumeRef
+
+
+class MeasureVolume(Struct, frozen=True, kw_only=True):
+    volume: VolumeRef
+
+
+class SnapshotVolume(Struct, frozen=True, kw_only=True):
+    volume: VolumeRef
+    snapshot_id: str
+
+
+class AttachVolumeTo(Struct, frozen=True, kw_only=True):
+    mount: WantedMount
+
+
+class DetachVolumeFrom(Struct, frozen=True, kw_only=True):
+    """`force` ends the processes that use it."""
+
+    volume: VolumeRef
+    mount_path: str
+    force: bool = False
+
+
+class ConformStorage(Struct, frozen=True, kw_only=True):
+    backend: Backend
 
 
 class TaskBody(Struct, frozen=True, kw_only=True):
@@ -183,6 +229,9 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     proofs: list[ProofItem] = []
     facts: NodeFacts | None = None  # what `node.probe` found
     bundle: StagedBundle | None = None  # what `runtime.stage` left
+    volume: VolumeObservation | None = None  # what tasks about a volume found of it
+    checks: list[Check] = []  # what `storage.conformance` tried
+    note: str = ""  # how it was done, in words, where there is more than one way
     phases: list[Progress] = []  # all of them again: progress may have been lost with a link
 
 

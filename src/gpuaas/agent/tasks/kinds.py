@@ -1,6 +1,16 @@
 """Every kind of task this agent knows; any other is refused without side effects."""
 
-from gpuaas.agent.tasks import end_session, ensure, install_keys, probe, remove, stage_runtime, write_runtime
+from gpuaas.agent.tasks import (
+    end_session,
+    ensure,
+    install_keys,
+    mounts,
+    probe,
+    remove,
+    stage_runtime,
+    volumes,
+    write_runtime,
+)
 from gpuaas.agent.tasks.work import ReadWork
 from gpuaas.wire.link import TaskKind
 
@@ -12,4 +22,11 @@ KINDS: dict[str, ReadWork] = {
     TaskKind.PROBE: probe.read,
     TaskKind.STAGE_RUNTIME: stage_runtime.read,
     TaskKind.WRITE_RUNTIME: write_runtime.read,
+    TaskKind.VOLUME_ENSURE: volumes.read_ensure,
+    TaskKind.VOLUME_DELETE: volumes.read_delete,
+    TaskKind.VOLUME_MEASURE: volumes.read_measure,
+    TaskKind.VOLUME_SNAPSHOT: volumes.read_snapshot,
+    TaskKind.VOLUME_ATTACH: mounts.read_attach,
+    TaskKind.VOLUME_DETACH: mounts.read_detach,
+    TaskKind.STORAGE_CONFORMANCE: volumes.read_conformance,
 }

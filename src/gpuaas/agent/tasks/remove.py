@@ -13,7 +13,15 @@ class Remove:
     """Ends everything under way for its allocation, an older removal too: asking again may free one that hangs."""
 
     replaces: ClassVar = frozenset(
-        {TaskKind.ENSURE, TaskKind.INSTALL_KEYS, TaskKind.END_SESSION, TaskKind.WRITE_RUNTIME, TaskKind.REMOVE}
+        {
+            TaskKind.ENSURE,
+            TaskKind.INSTALL_KEYS,
+            TaskKind.END_SESSION,
+            TaskKind.WRITE_RUNTIME,
+            TaskKind.VOLUME_ATTACH,
+            TaskKind.VOLUME_DETACH,
+            TaskKind.REMOVE,
+        }
     )
     allocation_id: str
 

@@ -10,6 +10,7 @@ from gpuaas.engines.base import Engine, Telling
 from gpuaas.wire.environments import Environment, NodeFacts, ProofItem
 from gpuaas.wire.link import TaskBody, TaskKind
 from gpuaas.wire.runtimes import StagedBundle
+from gpuaas.wire.storage import Check, VolumeObservation
 
 Wants = TypeVar("Wants", bound=msgspec.Struct)
 
@@ -30,6 +31,9 @@ class Effects:
     proofs: tuple[ProofItem, ...] = ()
     facts: NodeFacts | None = None
     bundle: StagedBundle | None = None
+    volume: VolumeObservation | None = None
+    checks: tuple[Check, ...] = ()
+    note: str = ""  # how it was done, where there is more than one way
     shortfall: str = ""  # what of the end state was not reached; empty is success
 
 

@@ -14,6 +14,8 @@ class Permission(StrEnum):
     ALLOCATIONS_RELEASE = "allocations:release"
     ALLOCATIONS_OPERATE = "allocations:operate"  # restart, resize, limits; a holder may without it
     RUNTIMES_APPLY = "runtimes:apply"
+    VOLUMES_READ = "volumes:read"
+    VOLUMES_WRITE = "volumes:write"
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
 
@@ -41,6 +43,8 @@ RULES: dict[Permission, Rule] = {
     Permission.ALLOCATIONS_RELEASE: Rule(project=WORKING, tenant=LEADING),
     Permission.ALLOCATIONS_OPERATE: Rule(project=LEADING, tenant=LEADING),
     Permission.RUNTIMES_APPLY: Rule(project=WORKING, tenant=LEADING),
+    Permission.VOLUMES_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
+    Permission.VOLUMES_WRITE: Rule(project=WORKING, tenant=LEADING),
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
 }

@@ -70,7 +70,7 @@ class NewNodeTask(Struct, frozen=True, kw_only=True):
 
     id: str
     node_id: str
-    operation_id: str
+    operation_id: str | None
     kind: TaskKind
     wants: Struct
     lane: str
@@ -108,6 +108,10 @@ async def queue_on_node(tx: Tx, task: NewNodeTask, *, now: datetime) -> None:
     fields = (task.id, task.node_id, task.operation_id, task.kind.value)
     await tx.run(QUEUE_ON_NODE, *fields, to_builtins(task.wants), now, task.lane)
     tx.hint(TASKS, task.node_id)
+
+
+async def latest_on_node(tx: Tx, lane: str) -> TaskRow | None:
+    return await tx.maybe(TaskRow, LATEST_ON_NODE, lane)
 
 
 async def latest(tx: Tx, allocation_id: str, lane: str = ENVIRONMENT) -> TaskRow | None:
@@ -196,6 +200,7 @@ QUEUE_ON_NODE = """
     insert into node_tasks (id, node_id, operation_id, boot, kind, wants, status, created_at, lane, seq)
     values ($1, $2, $3, 0, $4, $5, 'queued', $6, $7, 0)
 """
+LATEST_ON_NODE = "select * from node_tasks where allocation_id is null and lane = $1 order by id desc limit 1"
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"
 # Node by node and oldest first: an index gives them in this order, and no node's many hold up another's few.
 TAKE_QUEUED = """

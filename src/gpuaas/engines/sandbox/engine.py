@@ -20,6 +20,7 @@ from gpuaas.engines.sandbox.boots import Boots, try_namespaces
 from gpuaas.engines.sandbox.checks import ID, check, check_keys
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.mounts import SandboxMounts, mounts_in
 from gpuaas.engines.sandbox.network import LIMIT
 from gpuaas.engines.sandbox.ports import Recency, is_free, try_listen
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
@@ -27,6 +28,7 @@ from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
 from gpuaas.engines.sandbox.samples import SandboxSamples
 from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import (
     Connection,
     Environment,
@@ -68,6 +70,7 @@ class SandboxEngine:
         spare_networks: int = 8,
         hide: tuple[Path, ...] = (),
         nvml: Callable[[], Nvml | str] = open_nvml,
+        shared_storage: Path | None = None,
     ) -> None:
         self._site = Site(root)
         self._clock, self._bind, self._ssh_host = clock, bind, ssh_host or bind
@@ -85,6 +88,8 @@ class SandboxEngine:
         self._refill: asyncio.Task[None] | None = None
         self._nvml = cache(nvml)
         self.samples = SandboxSamples(self._living, self._records, self._boots, nvml=self._nvml)
+        self.volumes = SandboxVolumes(self._site, shared_storage, clock)
+        self.mounts = SandboxMounts(self._site, self._records, self.volumes, pid_of=self._pid_of, alone=self._alone)
 
     async def start(self) -> None:
         refusal = await try_namespaces(is_root=self._site.is_root)
@@ -92,6 +97,7 @@ class SandboxEngine:
             raise EngineError("this node cannot isolate environments", refusal)
         self._site.open()
         await self.runtimes.open()
+        self.volumes.open()
         self._port_use = Recency(self._site.root / "ports.json", self._port_range)
         self._index_use = Recency(self._site.root / "indexes.json", range(LIMIT))
         living = self._find_living()
@@ -148,6 +154,7 @@ class SandboxEngine:
             tag=self._site.tag,
             limits=self._boots.limits,
             refusal=refusal,
+            storage=self.volumes.describe(),
         )
 
     async def observe(self) -> list[Environment]:
@@ -165,7 +172,7 @@ class SandboxEngine:
                 await on_phase("preparing", "making its disk" if record is None else "its disk is here")
                 record = await (self._make(spec) if record is None else self._halt(record))
                 await on_phase("booting", f"boot {spec.boot}")
-                record = await self._boot(_renewed(record, spec, self._clock()))
+                record = await self._boot(record.renewed(spec, self._clock()))
                 note = "reachable"
             else:
                 record = self._admit(record, spec.keys)
@@ -228,6 +235,9 @@ class SandboxEngine:
         async with lock:
             yield
 
+    def _pid_of(self, allocation_id: str) -> int | None:
+        return self._living[allocation_id].pid if self._is_running(allocation_id) else None
+
     def _is_running(self, allocation_id: str) -> bool:
         living = self._living.get(allocation_id)
         return living is not None and living.inside.pid() == living.pid
@@ -263,6 +273,7 @@ class SandboxEngine:
             seen,
             state=EnvironmentState.RUNNING if living.door.is_open else EnvironmentState.BROKEN,
             detail="" if living.door.is_open else f"another program has port {record.port}",
+            mounts=tuple(mounts_in(living.pid)),
             isolation=isolation.find(
                 living.pid, self._boots.limits.found(allocation_id, living.pid), self._boots.uid_inside(record.index)
             ),
@@ -317,6 +328,7 @@ class SandboxEngine:
         await asyncio.to_thread(self._records.write, id, record)
         pid = await self._boots.boot(self._records.folder(id), record)
         self._welcome(record, pid)
+        self.mounts.tell(id, record)
         return record
 
     async def _adopt(self, record: Record, pid: int) -> None:
@@ -371,12 +383,6 @@ class SandboxEngine:
             taken = set(self._indexes.values())
             free = [index for index in self._index_use.order() if index not in taken]
             self._refill = asyncio.create_task(self._boots.refill(free))
-
-
-def _renewed(record: Record, spec: EnvironmentSpec, now: datetime) -> Record:
-    """The next boot of the same disk, port and host key; an older key set never comes back."""
-    keys = spec.keys if spec.keys.generation >= record.keys.generation else record.keys
-    return msgspec.structs.replace(record, spec=spec, boot=max(spec.boot, record.boot), keys=keys, started_at=now)
 
 
 def _public_half(host_key: str) -> str:

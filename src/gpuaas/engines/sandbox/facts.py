@@ -11,6 +11,7 @@ from gpuaas.engines.sandbox.sessions import sftp_server
 from gpuaas.engines.sandbox.staging import pythons
 from gpuaas.wire.environments import Fact, GpuFact, NodeFacts
 
+NOT_CONFIGURED = "not configured"
 GPU_FAMILY, GPU_MEMORY_MIB = "h200", 81_920
 
 
@@ -36,7 +37,9 @@ def _uuid(seed: str) -> str:
     return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
 
 
-def probe(*, ssh_host: str, simulated_gpus: int, tag: str, limits: Limits, refusal: str) -> NodeFacts:
+def probe(
+    *, ssh_host: str, simulated_gpus: int, tag: str, limits: Limits, refusal: str, storage: dict[str, str]
+) -> NodeFacts:
     is_root = os.geteuid() == 0
     found = {
         "kernel": Fact(value=platform.release(), source="uname"),
@@ -49,6 +52,8 @@ def probe(*, ssh_host: str, simulated_gpus: int, tag: str, limits: Limits, refus
     }
     offered = "" if refusal else ",".join(pythons())
     found["runtimes"] = Fact(value=offered or "none", source="Pythons in system folders, seen in an own root")
+    for backend, folder in storage.items():
+        found[f"storage_{backend}"] = Fact(value=folder or NOT_CONFIGURED, source="the agent's settings")
     for program in ("rsync", "nft", "ip", "unshare"):
         found[program] = Fact(value=commands.find(program) or "not installed", source="system folders")
     return NodeFacts(

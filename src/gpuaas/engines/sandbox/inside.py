@@ -93,6 +93,13 @@ class Inside:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    def banner(self) -> str:
+        """What a person is told at login."""
+        try:
+            return (self._folder / "etc" / "gpuaas" / "storage").read_text()
+        except OSError:
+            return ""
+
     def pid(self) -> int | None:
         """The live pid 1 behind the socket, if any."""
         try:

@@ -34,6 +34,11 @@ class Record(Struct, frozen=True, kw_only=True):
     keys: KeySet
     started_at: datetime
 
+    def renewed(self, spec: EnvironmentSpec, now: datetime) -> "Record":
+        """The next boot of the same disk, port and host key; an older key set never comes back."""
+        keys = spec.keys if spec.keys.generation >= self.keys.generation else self.keys
+        return msgspec.structs.replace(self, spec=spec, boot=max(spec.boot, self.boot), keys=keys, started_at=now)
+
 
 class Remains(Struct, frozen=True, kw_only=True):
     """What a removal has to look for; takes the record's place until every kind is proven to be gone."""

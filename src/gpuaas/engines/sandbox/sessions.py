@@ -57,7 +57,7 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
 
     def __init__(self, inside: Inside, variables: dict[str, str], traffic: Traffic) -> None:
         self._inside, self._variables, self._traffic = inside, variables, traffic
-        self._wants_terminal = False
+        self._wants_terminal = self._wants_shell = False
         self._argv: list[str] = []
         self._path = shell()
         self._process: Process | None = None
@@ -78,6 +78,7 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         return True
 
     def shell_requested(self) -> bool:
+        self._wants_shell = True
         self._argv = [f"-{Path(self._path).name}"]  # a leading dash makes it a login shell
         return True
 
@@ -117,6 +118,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
         size = _window(self._channel.get_terminal_size()) if self._wants_terminal else None
         process = await self._inside.run(self._path, self._argv, self._environment(), terminal=size)
         self._process = process
+        if size and self._wants_shell:
+            self._channel.write(self._inside.banner().replace("\n", "\r\n").encode())
         if size:
             self._terminal = process.descriptors[0]
             writer = duplicate(self._terminal)

@@ -1,0 +1,54 @@
+"""`volume.attach` and `volume.detach`: a volume on a running environment, or off it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, allocation_of, read_wants
+from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, TaskBody, TaskKind
+
+
+@dataclass(frozen=True)
+class Attach:
+    """Waits for whatever was asked before of the same environment; another volume's task is none of its business."""
+
+    replaces: ClassVar[frozenset[TaskKind]] = frozenset()
+    allocation_id: str
+    boot: int
+    wants: AttachVolumeTo
+
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+        seen = await engine.observe()
+        here = next((one for one in seen if one.allocation_id == self.allocation_id), None)
+        if here is None or here.boot != self.boot:
+            found = "no environment" if here is None else f"boot {here.boot}"
+            raise TaskRefusedError("stale_boot", f"a volume for boot {self.boot}, and there is {found}")
+        await engine.mounts.attach(self.allocation_id, self.wants.mount, on_phase)
+        return Effects(volume=await engine.volumes.measure(self.wants.mount.volume))
+
+
+@dataclass(frozen=True)
+class Detach:
+    """At whatever boot: what it names is that nothing is mounted."""
+
+    replaces: ClassVar[frozenset[TaskKind]] = frozenset()
+    allocation_id: str
+    wants: DetachVolumeFrom
+
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+        note = await engine.mounts.detach(
+            self.allocation_id,
+            self.wants.volume,
+            self.wants.mount_path,
+            force=self.wants.force,
+            on_phase=on_phase,
+        )
+        return Effects(volume=await engine.volumes.measure(self.wants.volume), note=note)
+
+
+def read_attach(body: TaskBody) -> Attach:
+    return Attach(allocation_of(body), body.boot, read_wants(body, AttachVolumeTo))
+
+
+def read_detach(body: TaskBody) -> Detach:
+    return Detach(allocation_of(body), read_wants(body, DetachVolumeFrom))

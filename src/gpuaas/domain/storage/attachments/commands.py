@@ -1,0 +1,143 @@
+"""What people do to have a volume on a machine."""
+
+from datetime import datetime
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, NotFound
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.storage import paths
+from gpuaas.domain.storage.attachments import store
+from gpuaas.domain.storage.attachments.store import AttachmentRow, NewAttachment
+from gpuaas.domain.storage.views import attachment_view, is_over_quota
+from gpuaas.domain.storage.volumes import commands as volumes
+from gpuaas.domain.storage.volumes.commands import VolumeNotReady
+from gpuaas.domain.storage.volumes.store import VolumeRow
+from gpuaas.domain.timeline.store import NewEntry, audit, record, start_operation
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.storage import AccessMode, Attachment, AttachmentStatus, AttachVolume, VolumeStatus
+
+ATTACHABLE = (VolumeStatus.CREATING, VolumeStatus.AVAILABLE)
+TO_COME = (Status.REQUESTED, Status.PROVISIONING, Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED)
+AT_MOST = 16  # of one machine
+
+
+class VolumeElsewhere(Conflict):
+    code = "volume_on_another_node"
+
+
+class VolumeOverQuota(Conflict):
+    code = "volume_over_quota"
+
+
+async def attach(
+    tx: Tx, caller: Caller, allocation_id: str, data: AttachVolume, *, ids: Ids, now: datetime
+) -> Attachment:
+    machine = await allocations.get(tx, caller, allocation_id)
+    volume = await volumes.readable(tx, caller, data.volume_id, lock=True)
+    caller.require(Permission.VOLUMES_WRITE, "allocation", machine)
+    if volume.project_id != machine.project_id:
+        raise NotFound("volume")
+    if machine.status not in TO_COME:
+        raise Conflict(f"The machine is {machine.status}: nothing can be attached to it any more.")
+    taken = await store.live_on(tx, machine.id)
+    if len(taken) >= AT_MOST:
+        raise Conflict(f"A machine has at most {AT_MOST} volumes attached.")
+    paths.check(data.mount_path, machine.username, [one.mount_path for one in taken])
+    row = await add(tx, caller, machine, volume, data, ids=ids, now=now)
+    return attachment_view(row)
+
+
+async def add(
+    tx: Tx,
+    caller: Caller,
+    machine: AllocationRow,
+    volume: VolumeRow,
+    data: AttachVolume,
+    *,
+    ids: Ids,
+    now: datetime,
+) -> AttachmentRow:
+    """Row, hold, operation, timeline and audit. The database has the last word on who may write."""
+    check_volume(volume, machine, data.access_mode)
+    new = NewAttachment(
+        id=ids.new("att"),
+        tenant_id=machine.tenant_id,
+        project_id=machine.project_id,
+        allocation_id=machine.id,
+        volume_id=volume.id,
+        write_policy=volume.write_policy,
+        mount_path=data.mount_path,
+        access_mode=data.access_mode,
+        operation_id=ids.new("op"),
+        created_at=now,
+        created_by=caller.user_id,
+    )
+    await store.add(tx, new, volume.name)
+    row = await store.get(tx, new.id)
+    await start_operation(tx, new.operation_id, row.subject, "attach", requested_by=caller.actor, now=now)
+    evidence = {"volume_id": volume.id, "mount_path": data.mount_path, "attachment_id": new.id}
+    entry = NewEntry(phase="volume_attaching", at=now, actor=caller.actor, note=volume.name, evidence=evidence)
+    await record(tx, row.subject, entry, new.operation_id)
+    await audit(tx, volume.subject, "volume.attach", actor=caller.actor, at=now, facts=evidence)
+    return row
+
+
+def check_volume(volume: VolumeRow, machine: AllocationRow, mode: AccessMode) -> None:
+    if volume.status not in ATTACHABLE:
+        raise VolumeNotReady(f"The volume {volume.name} is {volume.status} and cannot be attached.")
+    if volume.node_id and volume.node_id != machine.node_id:
+        raise VolumeElsewhere(
+            f"The volume {volume.name} is on the disk of {volume.node_id}, and this machine is on {machine.node_id}. "
+            "Create a machine with the volume in its request: it is then placed beside it.",
+            volume_node=volume.node_id,
+            machine_node=machine.node_id,
+        )
+    if is_over_quota(volume) and mode is AccessMode.READ_WRITE:
+        raise VolumeOverQuota(
+            f"The volume {volume.name} holds more than its {volume.size_gib} GiB. Attach it read_only, or "
+            "delete from it where it is attached.",
+            used_bytes=volume.used_bytes,
+        )
+
+
+async def readable(tx: Tx, caller: Caller, allocation_id: str, id: str) -> AttachmentRow:
+    machine = await allocations.get(tx, caller, allocation_id)
+    row = await store.get(tx, id)
+    caller.require(Permission.VOLUMES_READ, "storage_attachment", row)
+    if row.allocation_id != machine.id:
+        raise NotFound("storage_attachment")
+    return row
+
+
+async def detach(
+    tx: Tx, caller: Caller, allocation_id: str, id: str, *, force: bool, ids: Ids, now: datetime
+) -> Attachment:
+    """Off the machine; `force` ends the processes that use it. Its data stays. Asked again, it is the same detach."""
+    row = await readable(tx, caller, allocation_id, id)
+    caller.require(Permission.VOLUMES_WRITE, "storage_attachment", row)
+    if row.status in (AttachmentStatus.DETACHED, AttachmentStatus.DETACHING, AttachmentStatus.FAILED):
+        return attachment_view(row)
+    operation_id = ids.new("op")
+    await start_operation(tx, operation_id, row.subject, "detach", requested_by=caller.actor, now=now)
+    await store.move(
+        tx,
+        row,
+        AttachmentStatus.DETACHING,
+        actor=caller.actor,
+        note="by force" if force else "",
+        now=now,
+        operation_id=operation_id,
+        forced=force,
+    )
+    facts = {
+        "allocation_id": row.allocation_id,
+        "mount_path": row.mount_path,
+        "force": force,
+        "volume_id": row.volume_id,
+    }
+    await audit(tx, row.subject, "volume.detach", actor=caller.actor, at=now, facts=facts)
+    return attachment_view(await store.get(tx, id))

@@ -1,0 +1,220 @@
+"""Makes attachments true: wanted on a machine at a boot, observed there, or off it. The decision is pure."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations.store import OVERLAYS
+from gpuaas.domain.storage.attachments import store
+from gpuaas.domain.storage.attachments.store import Machine, Wanted
+from gpuaas.domain.storage.volumes import store as volumes
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.store import end_operation, start_operation
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.environments import EnvironmentState
+from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, Report, TaskKind, TaskStatus
+from gpuaas.wire.storage import AttachmentStatus, VolumeStatus, WantedMount
+from gpuaas.wire.timeline import OperationStatus
+
+SYSTEM = "system"
+RETRY_AFTER = timedelta(seconds=5)
+SLACK = timedelta(seconds=2)  # a report is judged only against what was settled well before it
+GOING = (Status.RELEASING, Status.RELEASE_FAILED)
+LOST = (VolumeStatus.FAILED, VolumeStatus.DELETING, VolumeStatus.DELETED, VolumeStatus.DELETE_FAILED)
+STALE_BOOT = "stale_boot"
+
+
+class Queue(Struct, frozen=True):
+    kind: TaskKind
+    force: bool = False
+
+
+class Move(Struct, frozen=True):
+    """`again`: by ourselves, and so with an operation of our own."""
+
+    to: AttachmentStatus
+    note: str
+    observed_boot: int | None = None
+    forced: bool = False
+    again: bool = False
+
+
+Decision = Queue | Move | None
+
+
+def decide(machine: Machine, wanted: Wanted, now: datetime) -> Decision:  # noqa: PLR0911 - one line a case
+    """Pure: same facts, same answer. None means nothing is due."""
+    row = wanted.row
+    if machine.is_cleaned or machine.status is Status.RELEASED:
+        return Move(AttachmentStatus.DETACHED, "the machine is proven gone")
+    if machine.status is Status.FAILED:
+        return None  # a lost writer counts until its machine is proven gone
+    if machine.status in GOING:
+        return _let_go(wanted, now)
+    match row.status:
+        case AttachmentStatus.DETACHING:
+            return _detach(wanted, now, force=row.forced)
+        case AttachmentStatus.ATTACHING:
+            return _attach(machine, wanted, now) if machine.status is Status.ACTIVE else None
+        case AttachmentStatus.ATTACHED if machine.status is Status.ACTIVE and row.observed_boot < machine.boot:
+            return Move(AttachmentStatus.ATTACHING, f"again, after boot {machine.boot}", again=True)
+        case AttachmentStatus.DETACH_FAILED if machine.status is Status.ACTIVE and row.observed_boot < machine.boot:
+            return Move(AttachmentStatus.DETACHING, f"again, after boot {machine.boot}", again=True)
+        case _:
+            return None
+
+
+def _attach(machine: Machine, wanted: Wanted, now: datetime) -> Decision:
+    if wanted.volume.status in LOST:
+        return Move(AttachmentStatus.FAILED, wanted.volume.status_reason or f"the volume is {wanted.volume.status}")
+    task = wanted.task
+    if wanted.volume.status is not VolumeStatus.AVAILABLE or (task and task.is_open):
+        return None
+    if task is None or task.kind is not TaskKind.VOLUME_ATTACH or task.boot != machine.boot:
+        return Queue(TaskKind.VOLUME_ATTACH)
+    if task.status == TaskStatus.DONE:
+        return Move(AttachmentStatus.ATTACHED, f"at {wanted.row.mount_path}", observed_boot=machine.boot)
+    was_there = bool(wanted.row.observed_boot)  # a person relies on it, so it is tried until it is there again
+    if was_there or task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED) or task.reason == STALE_BOOT:
+        return _again(task, now, Queue(TaskKind.VOLUME_ATTACH))
+    return Move(AttachmentStatus.FAILED, task.reason or "the node could not mount it")
+
+
+def _let_go(wanted: Wanted, now: datetime) -> Decision:
+    """The machine is going: whatever uses the volume ends with it anyway, so it is unmounted by force, and cleanly."""
+    if wanted.row.status is AttachmentStatus.DETACHING:
+        return _detach(wanted, now, force=True)
+    if wanted.task is None and not wanted.row.observed_boot:
+        return Move(AttachmentStatus.DETACHED, "it never was mounted")
+    return Move(AttachmentStatus.DETACHING, "the machine is released", forced=True, again=True)
+
+
+def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:
+    task = wanted.task
+    if task is None or task.kind is not TaskKind.VOLUME_DETACH:
+        return Queue(TaskKind.VOLUME_DETACH, force=force)
+    if task.is_open:
+        return None
+    if task.status == TaskStatus.DONE:
+        return Move(AttachmentStatus.DETACHED, task.result.note if task.result else "")
+    if force != bool(task.wants.get("force")):
+        return Queue(TaskKind.VOLUME_DETACH, force=force)
+    if force or task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED):
+        return _again(task, now, Queue(TaskKind.VOLUME_DETACH, force=force))
+    return Move(AttachmentStatus.DETACH_FAILED, task.reason or "the node could not unmount it")
+
+
+def _again(task: TaskRow, now: datetime, queue: Queue) -> Decision:
+    return queue if now - (task.ended_at or now) > RETRY_AFTER else None
+
+
+class AttachmentWorker:
+    """A pass over everything attached to one machine."""
+
+    name = "attachments"
+    topics = (store.ATTACHMENTS, OVERLAYS)
+    due = """
+        select distinct t.allocation_id as id from storage_attachments t join allocations a on a.id = t.allocation_id
+        where t.status not in ('detached', 'failed') and (t.status in ('attaching', 'detaching')
+            or a.status in ('releasing', 'release_failed', 'released', 'failed')
+            or (a.status = 'active' and t.observed_boot < a.boot))
+    """
+    pause = 5.0
+
+    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
+        self._db, self._ids, self._clock = db, ids, clock
+
+    async def __call__(self, row_id: str) -> None:
+        async with self._db.read() as tx:
+            machine = await store.machine(tx, row_id)
+            everything = await store.wanted_on(tx, row_id)
+        for wanted in everything:
+            now = self._clock.now()
+            decision = decide(machine, wanted, now)
+            if decision is not None:
+                async with self._db.write(f"{type(decision).__name__} attachment {wanted.row.status}") as tx:
+                    await self._act(tx, machine, wanted, decision, now)
+
+    async def _act(self, tx: Tx, machine: Machine, wanted: Wanted, decision: Queue | Move, now: datetime) -> None:
+        match decision:
+            case Queue(kind, force):
+                task = tasks.NewTask(
+                    id=self._ids.new("task"),
+                    node_id=machine.node_id,
+                    allocation_id=machine.id,
+                    operation_id=wanted.row.operation_id,
+                    boot=machine.boot,
+                    kind=kind,
+                    wants=_wants(wanted, kind, force=force),
+                    lane=f"{store.ATTACHMENTS}:{wanted.volume.id}",
+                )
+                await tasks.queue(tx, task, version=machine.version, now=now)
+            case Move():
+                await self._move(tx, wanted, decision, now)
+
+    async def _move(self, tx: Tx, wanted: Wanted, move: Move, now: datetime) -> None:
+        row, operation_id = wanted.row, None
+        ended = OperationStatus.SUCCEEDED if _is_success(row.status, move.to) else OperationStatus.FAILED
+        await end_operation(tx, row.operation_id, ended, reason=move.note if ended == "failed" else "", now=now)
+        if move.again:
+            operation_id = self._ids.new("op")
+            kind = "attach" if move.to is AttachmentStatus.ATTACHING else "detach"
+            await start_operation(tx, operation_id, row.subject, kind, requested_by=SYSTEM, now=now)
+        await store.move(
+            tx,
+            row,
+            move.to,
+            actor=SYSTEM,
+            note=move.note,
+            now=now,
+            operation_id=operation_id,
+            observed_boot=move.observed_boot,
+            forced=move.forced,
+        )
+        if wanted.task and wanted.task.result and wanted.task.result.volume:
+            await volumes.measured(tx, wanted.task.result.volume)
+
+
+def _is_success(here: AttachmentStatus, to: AttachmentStatus) -> bool:
+    """Of the operation under way until now."""
+    if here is AttachmentStatus.ATTACHING:
+        return to is AttachmentStatus.ATTACHED
+    return to not in (AttachmentStatus.DETACH_FAILED, AttachmentStatus.FAILED)
+
+
+def _wants(wanted: Wanted, kind: TaskKind, *, force: bool) -> AttachVolumeTo | DetachVolumeFrom:
+    row, ref = wanted.row, wanted.volume.ref
+    if kind is TaskKind.VOLUME_DETACH:
+        return DetachVolumeFrom(volume=ref, mount_path=row.mount_path, force=force)
+    return AttachVolumeTo(mount=WantedMount(volume=ref, mount_path=row.mount_path, access_mode=row.access_mode))
+
+
+async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> list[str]:
+    """What nodes say is mounted, against what should be: what is gone is mounted again; the attachments it was."""
+    found, running = set(), {}
+    for report in reports.values():
+        for here in report.environments:
+            if here.state is EnvironmentState.RUNNING:
+                running[here.allocation_id, here.boot] = report.at
+            found |= {(here.allocation_id, mount.volume_id, mount.mount_path) for mount in here.mounts}
+    gone = []
+    for row in await store.attached_on_nodes(tx, list(reports)):
+        at = running.get((row.allocation_id, row.observed_boot))
+        if at is None or row.status_since + SLACK > at:
+            continue
+        if (row.allocation_id, row.volume_id, row.mount_path) in found:
+            await store.seen_attached(tx, row.id, row.observed_boot, at)
+            continue
+        gone.append(row.id)
+        operation_id = ids.new("op")
+        await start_operation(tx, operation_id, row.subject, "attach", requested_by=SYSTEM, now=now)
+        note = "the mount was gone; it is mounted again"
+        await store.move(
+            tx, row, AttachmentStatus.ATTACHING, actor=SYSTEM, note=note, now=now, operation_id=operation_id
+        )
+    return gone

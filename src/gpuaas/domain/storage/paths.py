@@ -1,0 +1,43 @@
+"""Where a volume may be mounted: a list of what is allowed, never of what is not."""
+
+import re
+
+from gpuaas.core.errors import ValidationError
+
+ROOTS = ("/data", "/datasets", "/models", "/scratch", "/volumes", "/workspace")  # themselves and below
+PARENTS = ("/mnt", "/srv")  # below them only
+DEEPEST = 8
+COMPONENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,62}")
+
+
+class MountPathRefused(ValidationError):
+    code = "mount_path_refused"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"{path!r} cannot be a mount path: {why}. Use one such as /data or /mnt/x, or one in your home.",
+            errors={"mount_path": why},
+        )
+
+
+def check(path: str, username: str, others: list[str]) -> str:
+    """The path itself; `others` are those of the same machine."""
+    if not path.startswith("/"):
+        raise MountPathRefused(path, "it does not begin at /")
+    names = path[1:].split("/")
+    if "" in names or "." in names or ".." in names:
+        raise MountPathRefused(path, "it is not in its shortest form")
+    if not all(COMPONENT.fullmatch(name) for name in names):
+        raise MountPathRefused(path, "each part may have letters, digits, - _ . and begins with a letter or digit")
+    if len(names) > DEEPEST:
+        raise MountPathRefused(path, f"it is more than {DEEPEST} folders deep")
+    home = f"/home/{username}"
+    below = any(path.startswith(f"{parent}/") for parent in (*ROOTS, *PARENTS, home))
+    if not below and path not in ROOTS:
+        raise MountPathRefused(path, "it would hide a folder of the system")
+    for other in others:
+        if path == other:
+            raise MountPathRefused(path, "another volume is attached there")
+        if path.startswith(f"{other}/") or other.startswith(f"{path}/"):
+            raise MountPathRefused(path, f"it and the volume at {other} would lie inside each other")
+    return path

@@ -1,0 +1,53 @@
+"""Where volumes, snapshots and attachments may go from where they are."""
+
+from gpuaas.core.states import Machine
+from gpuaas.wire.storage import AttachmentStatus, SnapshotStatus, VolumeStatus
+
+VOLUME = Machine(
+    "volume",
+    {
+        VolumeStatus.CREATING: {VolumeStatus.AVAILABLE, VolumeStatus.FAILED},
+        VolumeStatus.AVAILABLE: {VolumeStatus.DELETING},
+        VolumeStatus.FAILED: {VolumeStatus.DELETING},
+        VolumeStatus.DELETING: {VolumeStatus.DELETED, VolumeStatus.DELETE_FAILED},
+        VolumeStatus.DELETE_FAILED: {VolumeStatus.DELETING},
+        VolumeStatus.DELETED: set(),
+    },
+)
+
+SNAPSHOT = Machine(
+    "snapshot",
+    {
+        SnapshotStatus.CREATING: {SnapshotStatus.READY, SnapshotStatus.FAILED},
+        SnapshotStatus.READY: {SnapshotStatus.DELETING},
+        SnapshotStatus.FAILED: {SnapshotStatus.DELETING},
+        SnapshotStatus.DELETING: {SnapshotStatus.DELETED, SnapshotStatus.FAILED},
+        SnapshotStatus.DELETED: set(),
+    },
+)
+
+ATTACHMENT = Machine(
+    "attachment",
+    {
+        # Again attaching: after a restart, and when a look found the mount gone.
+        AttachmentStatus.ATTACHING: {
+            AttachmentStatus.ATTACHED,
+            AttachmentStatus.DETACHING,
+            AttachmentStatus.DETACHED,
+            AttachmentStatus.FAILED,
+        },
+        AttachmentStatus.ATTACHED: {
+            AttachmentStatus.ATTACHING,
+            AttachmentStatus.DETACHING,
+            AttachmentStatus.DETACHED,
+        },
+        AttachmentStatus.DETACHING: {AttachmentStatus.DETACHED, AttachmentStatus.DETACH_FAILED},
+        AttachmentStatus.DETACH_FAILED: {
+            AttachmentStatus.ATTACHING,
+            AttachmentStatus.DETACHING,
+            AttachmentStatus.DETACHED,
+        },
+        AttachmentStatus.DETACHED: set(),
+        AttachmentStatus.FAILED: set(),
+    },
+)

@@ -1,0 +1,55 @@
+"""Volumes, snapshots and attachments as people see them, and what of a machine survives it."""
+
+from gpuaas.core.db import Tx
+from gpuaas.domain.storage.attachments import store as attachments
+from gpuaas.domain.storage.attachments.store import AttachmentRow
+from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
+from gpuaas.wire.storage import AccessMode, Attachment, Durability, Snapshot, Survivor, Usage, Volume
+
+GIB = 1 << 30
+
+
+def volume_view(row: VolumeRow) -> Volume:
+    usage = None
+    if row.used_bytes is not None and row.used_at is not None:
+        usage = Usage(used_bytes=row.used_bytes, at=row.used_at)
+    plain = {field: getattr(row, field) for field in Volume.__struct_fields__ if hasattr(row, field)}
+    return Volume(**plain, attaches_to=attaches_to(row), usage=usage, is_over_quota=is_over_quota(row))
+
+
+def attaches_to(row: VolumeRow) -> str:
+    """Where it can go, and how much that is to be relied on."""
+    if row.durability is Durability.NODE_BOUND:
+        return f"machines on {row.node_id} only: it is lost with that node's disk"
+    return "machines on every node that mounts the shared storage"
+
+
+def is_over_quota(row: VolumeRow) -> bool:
+    return row.used_bytes is not None and row.quota == "measured" and row.used_bytes > row.size_gib * GIB
+
+
+def snapshot_view(row: SnapshotRow) -> Snapshot:
+    return Snapshot(**{field: getattr(row, field) for field in Snapshot.__struct_fields__})
+
+
+def attachment_view(row: AttachmentRow) -> Attachment:
+    return Attachment(**{field: getattr(row, field) for field in Attachment.__struct_fields__})
+
+
+async def survivors(tx: Tx, allocation_id: str) -> list[Survivor]:
+    """What a release leaves and what it erases; a restart or a resize keeps the disk too."""
+    told = [
+        Survivor(what=f"volume {row.volume_name} at {row.mount_path}", survives=True, why=_why(row))
+        for row in await attachments.live_on(tx, allocation_id)
+    ]
+    local = Survivor(
+        what="the machine's own disk: home, /tmp and /var/tmp", survives=False, why="it is erased with the machine"
+    )
+    return [*told, local]
+
+
+def _why(row: AttachmentRow) -> str:
+    kept = "it is detached and kept until somebody deletes it"
+    bound = " (on one node's disk: not durable)" if row.durability is Durability.NODE_BOUND else ""
+    mode = ", read-only here" if row.access_mode is AccessMode.READ_ONLY else ""
+    return f"{kept}{bound}{mode}"

@@ -1,0 +1,174 @@
+"""Makes volumes and snapshots true: one task at a time on a node that can reach them."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.storage.attachments.store import ATTACHMENTS
+from gpuaas.domain.storage.volumes import store
+from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.store import end_operation
+from gpuaas.wire.link import DeleteVolume, EnsureVolume, MeasureVolume, SnapshotVolume, TaskKind, TaskStatus
+from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
+from gpuaas.wire.timeline import OperationStatus
+
+SYSTEM = "system"
+
+
+class Ask(Struct, frozen=True):
+    kind: TaskKind
+
+
+class Become(Struct, frozen=True):
+    succeeded: bool
+    note: str
+
+
+Decision = Ask | Become | None
+
+
+def decide(kind: TaskKind, operation_id: str, task: TaskRow | None) -> Decision:
+    """Pure. One kind of task brings the operation to its end; whatever else was asked before is over."""
+    if task is None or task.kind is not kind or task.operation_id != operation_id:
+        return None if task and task.is_open else Ask(kind)
+    if task.is_open:
+        return None
+    if task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED):
+        return Ask(kind)
+    if task.status == TaskStatus.DONE:
+        return Become(True, "")
+    return Become(False, task.reason or "the node could not do it")
+
+
+class Lone:
+    """What both workers do: find a node, ask it."""
+
+    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
+        self._db, self._ids, self._clock = db, ids, clock
+
+    async def _ask(self, tx: Tx, volume: VolumeRow, operation_id: str, task: "New", now: datetime) -> None:
+        """With no node that answers it waits: a later pass asks again."""
+        node_id = volume.node_id or await store.a_node(tx, volume.backend)
+        if node_id is None:
+            return
+        new = tasks.NewNodeTask(
+            id=self._ids.new("task"),
+            node_id=node_id,
+            operation_id=operation_id,
+            kind=task.kind,
+            wants=task.wants,
+            lane=task.lane,
+        )
+        await tasks.queue_on_node(tx, new, now=now)
+
+
+class New(Struct, frozen=True):
+    kind: TaskKind
+    wants: Struct
+    lane: str
+
+
+class VolumeWorker(Lone):
+    name = "volumes"
+    topics = (store.VOLUMES,)
+    due = """
+        select id from volumes where status in ('creating', 'deleting')
+        union all
+        select v.id from volumes v where v.status = 'available' and v.used_at < clock_timestamp() - interval '5 minutes'
+            and exists (select from storage_attachments t where t.volume_id = v.id and t.status = 'attached')
+    """
+    pause = 5.0
+
+    async def __call__(self, row_id: str) -> None:
+        lane, now = f"{store.VOLUMES}:{row_id}", self._clock.now()
+        async with self._db.write() as tx:
+            row, task = await store.volume(tx, row_id), await tasks.latest_on_node(tx, lane)
+            if row.status is VolumeStatus.AVAILABLE:
+                await self._measure(tx, row, task, lane, now)
+                return
+            kind = TaskKind.VOLUME_ENSURE if row.status is VolumeStatus.CREATING else TaskKind.VOLUME_DELETE
+            tx.what = f"{kind} {row.status}"
+            match decide(kind, row.operation_id, task):
+                case Ask():
+                    wants = DeleteVolume(volume=row.ref)
+                    ensure = EnsureVolume(volume=row.ref, snapshot_id=row.snapshot_id)
+                    new = New(kind, ensure if kind is TaskKind.VOLUME_ENSURE else wants, lane)
+                    await self._ask(tx, row, row.operation_id, new, now)
+                case Become(succeeded, note):
+                    await self._become(tx, row, task, now, succeeded=succeeded, note=note)
+
+    async def _measure(self, tx: Tx, row: VolumeRow, task: TaskRow | None, lane: str, now: datetime) -> None:
+        if task and task.is_open:
+            return
+        seen = task.result.volume if task and task.result else None
+        if seen and row.used_at and seen.at > row.used_at:
+            await store.measured(tx, seen)
+            return
+        wants = MeasureVolume(volume=row.ref)
+        await self._ask(tx, row, row.operation_id, New(TaskKind.VOLUME_MEASURE, wants, lane), now)
+
+    async def _become(
+        self, tx: Tx, row: VolumeRow, task: TaskRow | None, now: datetime, *, succeeded: bool, note: str
+    ) -> None:
+        if row.status is VolumeStatus.CREATING:
+            to = VolumeStatus.AVAILABLE if succeeded else VolumeStatus.FAILED
+        else:
+            proofs = task.result.proofs if task and task.result else []
+            succeeded = succeeded and bool(proofs) and all(proof.ok for proof in proofs)
+            note = note or ("nothing of its data is left" if succeeded else "its deletion could not be proven")
+            to = VolumeStatus.DELETED if succeeded else VolumeStatus.DELETE_FAILED
+            await store.deleted(tx, row, proofs)
+        await store.move_volume(tx, row, to, actor=SYSTEM, note=note, now=now)
+        if task and task.result and task.result.volume:
+            await store.measured(tx, task.result.volume)
+        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
+        await end_operation(tx, row.operation_id, ended, reason=note if not succeeded else "", now=now)
+        for attachment in row.attachments:
+            tx.hint(ATTACHMENTS, attachment.allocation_id)
+
+
+class SnapshotWorker(Lone):
+    name = "snapshots"
+    topics = (store.SNAPSHOTS,)
+    due = "select id from volume_snapshots where status in ('creating', 'deleting')"
+    pause = 5.0
+
+    async def __call__(self, row_id: str) -> None:
+        lane, now = f"{store.SNAPSHOTS}:{row_id}", self._clock.now()
+        async with self._db.write() as tx:
+            row, task = await store.snapshot(tx, row_id), await tasks.latest_on_node(tx, lane)
+            volume = await store.volume(tx, row.volume_id)
+            is_new = row.status is SnapshotStatus.CREATING
+            kind = TaskKind.VOLUME_SNAPSHOT if is_new else TaskKind.VOLUME_DELETE
+            tx.what = f"{kind} {row.status}"
+            match decide(kind, row.operation_id, task):
+                case Ask():
+                    ref = VolumeRef(volume_id=row.id, backend=volume.backend, size_gib=volume.size_gib)
+                    take = SnapshotVolume(volume=volume.ref, snapshot_id=row.id)
+                    new = New(kind, take if is_new else DeleteVolume(volume=ref), lane)
+                    await self._ask(tx, volume, row.operation_id, new, now)
+                case Become(succeeded, note):
+                    await self._become(tx, row, task, now, succeeded=succeeded, note=note)
+
+    async def _become(
+        self, tx: Tx, row: SnapshotRow, task: TaskRow | None, now: datetime, *, succeeded: bool, note: str
+    ) -> None:
+        done = SnapshotStatus.READY if row.status is SnapshotStatus.CREATING else SnapshotStatus.DELETED
+        result = task.result if task else None
+        await store.move_snapshot(
+            tx,
+            row,
+            done if succeeded else SnapshotStatus.FAILED,
+            actor=SYSTEM,
+            note=note,
+            now=now,
+            size_bytes=result.volume.used_bytes if result and result.volume else None,
+            consistency=result.note if result and result.note else None,
+        )
+        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
+        await end_operation(tx, row.operation_id, ended, reason=note, now=now)

@@ -1,0 +1,267 @@
+"""Rows of volumes and their snapshots. `move_volume` and `move_snapshot` are the only writers of a status."""
+
+from datetime import datetime
+
+import asyncpg
+from msgspec import Struct, to_builtins
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, NotFound, StaleWrite
+from gpuaas.core.paging import Paging
+from gpuaas.domain.storage.outcomes import outcome_of
+from gpuaas.domain.storage.states import SNAPSHOT, VOLUME
+from gpuaas.domain.timeline.store import NewEntry, Subject, record
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.storage import (
+    Backend,
+    Durability,
+    Snapshot,
+    SnapshotStatus,
+    VolumeAttachment,
+    VolumeObservation,
+    VolumeRef,
+    VolumeStatus,
+    WritePolicy,
+)
+
+VOLUMES = "volume"  # the lane of a volume by itself, and the topic; its row ids are volume ids
+SNAPSHOTS = "snapshot"  # the same of a snapshot
+
+
+class VolumeRow(Struct, frozen=True, kw_only=True):
+    id: str
+    tenant_id: str
+    project_id: str
+    name: str
+    size_gib: int
+    backend: Backend
+    write_policy: WritePolicy
+    durability: Durability
+    node_id: str | None
+    status: VolumeStatus
+    status_since: datetime
+    status_reason: str
+    version: int
+    operation_id: str
+    protected: bool
+    quota: str
+    used_bytes: int | None
+    used_at: datetime | None
+    snapshot_id: str | None
+    created_at: datetime
+    created_by: str
+    deleted_at: datetime | None
+    deletion_proofs: list[ProofItem]
+    attachments: list[VolumeAttachment] = []
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="volume", id=self.id, tenant_id=self.tenant_id, project_id=self.project_id)
+
+    @property
+    def ref(self) -> VolumeRef:
+        return VolumeRef(volume_id=self.id, backend=self.backend, size_gib=self.size_gib)
+
+
+class SnapshotRow(Snapshot, frozen=True, kw_only=True):
+    tenant_id: str
+    version: int
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="volume", id=self.volume_id, tenant_id=self.tenant_id, project_id=self.project_id)
+
+
+class NewVolumeRow(Struct, frozen=True, kw_only=True):
+    """In the order of the statement's parameters."""
+
+    id: str
+    tenant_id: str
+    project_id: str
+    name: str
+    size_gib: int
+    backend: Backend
+    write_policy: WritePolicy
+    durability: Durability
+    node_id: str | None
+    operation_id: str
+    snapshot_id: str | None
+    created_at: datetime
+    created_by: str
+
+
+class NameTaken(Conflict):
+    pass
+
+
+async def add_volume(tx: Tx, new: NewVolumeRow) -> None:
+    values = [getattr(new, field) for field in NewVolumeRow.__struct_fields__]
+    try:
+        await tx.run(ADD_VOLUME, *values)
+    except asyncpg.UniqueViolationError as error:
+        raise NameTaken(f"There is a volume named {new.name} in this project. Choose another name.") from error
+    tx.hint(VOLUMES, new.id)
+
+
+async def volume(tx: Tx, id: str, *, lock: bool = False) -> VolumeRow:
+    """With where it is attached. Whoever attaches or deletes locks it: both at once cannot be."""
+    if lock:
+        await tx.run("select from volumes where id = $1 for update", id)
+    row = await tx.maybe(VolumeRow, f"{VOLUME_SEEN} where v.id = $1", id)
+    if row is None:
+        raise NotFound("volume")
+    return row
+
+
+async def volumes_of(
+    tx: Tx, project_id: str, *, name: str | None, status: VolumeStatus | None, paging: Paging
+) -> list[VolumeRow]:
+    return await tx.all(VolumeRow, LIST_VOLUMES, project_id, name, status, paging.before, paging.limit + 1)
+
+
+async def change_volume(tx: Tx, row: VolumeRow, *, name: str, protected: bool) -> None:
+    try:
+        changed = await tx.run(CHANGE_VOLUME, row.id, row.version, name, protected)
+    except asyncpg.UniqueViolationError as error:
+        raise NameTaken(f"There is a volume named {name} in this project. Choose another name.") from error
+    if not changed:
+        raise StaleWrite("volume")
+
+
+async def move_volume(
+    tx: Tx, row: VolumeRow, to: VolumeStatus, *, actor: str, note: str, now: datetime, operation_id: str | None = None
+) -> None:
+    VOLUME.check(row.status, to)
+    if not await tx.run(MOVE_VOLUME, row.id, row.version, to.value, now, note, operation_id):
+        raise StaleWrite("volume")
+    entry = NewEntry(phase=f"volume_{to.value}", outcome=outcome_of(to.value), at=now, actor=actor, note=note)
+    await record(tx, row.subject, entry, operation_id or row.operation_id)
+    tx.hint(VOLUMES, row.id)
+
+
+async def measured(tx: Tx, seen: VolumeObservation) -> None:
+    """A late telling does not replace a newer one."""
+    await tx.run(MEASURED, seen.volume_id, seen.used_bytes, seen.at, seen.quota)
+
+
+async def deleted(tx: Tx, row: VolumeRow, proofs: list[ProofItem]) -> None:
+    await tx.run("update volumes set deletion_proofs = $2 where id = $1", row.id, to_builtins(proofs))
+
+
+async def a_node(tx: Tx, backend: Backend) -> str | None:
+    """Any that answers and has this backend."""
+    found: str | None = await tx.value(A_NODE, f"storage_{backend.value}")
+    return found
+
+
+async def an_active_node(tx: Tx) -> str | None:
+    """Any that answers and takes new machines."""
+    found: str | None = await tx.value(AN_ACTIVE_NODE)
+    return found
+
+
+async def count_snapshots(tx: Tx, volume_id: str) -> int:
+    found: int = await tx.value(COUNT_SNAPSHOTS, volume_id)
+    return found
+
+
+async def add_snapshot(tx: Tx, row: SnapshotRow) -> None:
+    fields = (row.id, row.volume_id, row.tenant_id, row.project_id, row.name, row.operation_id, row.created_at)
+    try:
+        await tx.run(ADD_SNAPSHOT, *fields, row.created_by)
+    except asyncpg.UniqueViolationError as error:
+        raise NameTaken(f"The volume has a snapshot named {row.name}. Choose another name.") from error
+    tx.hint(SNAPSHOTS, row.id)
+
+
+async def snapshot(tx: Tx, id: str) -> SnapshotRow:
+    row = await tx.maybe(SnapshotRow, "select * from volume_snapshots where id = $1", id)
+    if row is None:
+        raise NotFound("snapshot")
+    return row
+
+
+async def snapshots_of(tx: Tx, volume_id: str, paging: Paging) -> list[SnapshotRow]:
+    return await tx.all(SnapshotRow, LIST_SNAPSHOTS, volume_id, paging.before, paging.limit + 1)
+
+
+async def move_snapshot(
+    tx: Tx,
+    row: SnapshotRow,
+    to: SnapshotStatus,
+    *,
+    actor: str,
+    note: str,
+    now: datetime,
+    operation_id: str | None = None,
+    size_bytes: int | None = None,
+    consistency: str | None = None,
+) -> None:
+    SNAPSHOT.check(row.status, to)
+    if not await tx.run(MOVE_SNAPSHOT, row.id, row.version, to.value, now, note, operation_id, size_bytes, consistency):
+        raise StaleWrite("snapshot")
+    entry = NewEntry(
+        phase=f"snapshot_{to.value}",
+        outcome=outcome_of(to.value),
+        at=now,
+        actor=actor,
+        note=note,
+        evidence={"snapshot_id": row.id},
+    )
+    await record(tx, row.subject, entry, operation_id or row.operation_id)
+    tx.hint(SNAPSHOTS, row.id)
+
+
+VOLUME_SEEN = """
+    select v.*, (
+        select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'allocation_id', t.allocation_id, 'allocation_name',
+            a.name, 'mount_path', t.mount_path, 'access_mode', t.access_mode, 'status', t.status) order by t.id), '[]')
+        from storage_attachments t join allocations a on a.id = t.allocation_id
+        where t.volume_id = v.id and t.status not in ('detached', 'failed')
+    ) as attachments
+    from volumes v
+"""
+LIST_VOLUMES = f"""
+    {VOLUME_SEEN} where v.project_id = $1 and ($2::text is null or v.name = $2)
+        and case when $3::text is null then v.status <> 'deleted' else v.status = $3 end
+        and v.id < $4 order by v.id desc limit $5
+"""
+ADD_VOLUME = """
+    insert into volumes (id, tenant_id, project_id, name, size_gib, backend, write_policy, durability, node_id,
+        operation_id, snapshot_id, created_at, created_by, status, status_since)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'creating', $12)
+"""
+CHANGE_VOLUME = """
+    update volumes set name = $3, protected = $4, version = version + 1 where id = $1 and version = $2
+"""
+MOVE_VOLUME = """
+    update volumes set status = $3, status_since = $4, status_reason = $5, version = version + 1,
+        operation_id = coalesce($6, operation_id), deleted_at = case when $3 = 'deleted' then $4::timestamptz end
+    where id = $1 and version = $2
+"""
+MEASURED = """
+    update volumes set used_bytes = $2, used_at = $3, quota = $4 where id = $1 and coalesce(used_at, $3) <= $3
+"""
+A_NODE = """
+    select id from nodes where offline_since is null and intent in ('active', 'draining')
+        and coalesce(facts -> 'facts' -> $1 ->> 'value', 'not configured') <> 'not configured'
+    order by intent, id limit 1
+"""
+AN_ACTIVE_NODE = "select id from nodes where offline_since is null and intent = 'active' order by id limit 1"
+COUNT_SNAPSHOTS = """
+    select count(*) from volume_snapshots where volume_id = $1 and status <> 'deleted'
+"""  # house: project-filter because a volume is of one project
+ADD_SNAPSHOT = """
+    insert into volume_snapshots (id, volume_id, tenant_id, project_id, name, operation_id, created_at, created_by,
+        status, status_since)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, 'creating', $7)
+"""
+LIST_SNAPSHOTS = """
+    select * from volume_snapshots where volume_id = $1 and status <> 'deleted' and id < $2 order by id desc limit $3
+"""  # house: project-filter because a volume is of one project
+MOVE_SNAPSHOT = """
+    update volume_snapshots set status = $3, status_since = $4, status_reason = $5, version = version + 1,
+        operation_id = coalesce($6, operation_id), size_bytes = coalesce($7, size_bytes),
+        consistency = coalesce($8, consistency)
+    where id = $1 and version = $2
+"""

@@ -1,0 +1,228 @@
+"""Volumes on this node's disk and in the folder all nodes share: made, measured, copied, deleted.
+
+A folder per volume. As root a `local` one holds a file system in a file of the volume's size, so that full is full; any
+other is a plain folder whose use is measured. What was deleted leaves a tombstone, so that no late order revives it.
+"""
+
+# ruff: noqa: ASYNC240 (single looks at names)
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.sandbox import commands, conformance, files
+from gpuaas.engines.sandbox.site import Site
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef
+
+ID = re.compile(r"(vol|snap|conf)_[0-9a-z]{1,40}")
+VOLUME_UID = 1_899_999_999
+"""Every file of a volume is this one's on disk, whichever uid the machine it is attached to has; nobody else's."""
+
+IMAGE, DATA = "disk.img", "data"
+TOMBSTONES = ".deleted"
+GIB = 1 << 30
+ENFORCED, MEASURED = "enforced", "measured"
+COPY_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a volume lies: an image, or a folder."""
+
+    folder: Path
+    is_image: bool
+
+    @property
+    def path(self) -> Path:
+        return self.folder / (IMAGE if self.is_image else DATA)
+
+
+class SandboxVolumes:
+    def __init__(self, site: Site, shared: Path | None, clock: Callable[[], datetime]) -> None:
+        self._site, self._shared, self._clock = site, shared, clock
+
+    def open(self) -> None:
+        for backend in (Backend.LOCAL, *([Backend.SHARED] if self._shared else [])):
+            (self.root(backend) / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def root(self, backend: Backend) -> Path:
+        if backend is Backend.LOCAL:
+            return self._site.root / "volumes"
+        if self._shared is None:
+            raise EngineError("this node has no shared storage", "start the agent with --shared-storage FOLDER")
+        return self._shared
+
+    def place(self, volume: VolumeRef, id: str = "") -> Place:
+        id = id or volume.volume_id
+        if not ID.fullmatch(id):
+            raise EngineError("this is not a volume", id)
+        return Place(self.root(volume.backend) / id, self._site.is_root and volume.backend is Backend.LOCAL)
+
+    def find(self, volume: VolumeRef) -> Place:
+        """One that must be there: a shared folder that is not mounted today is no empty volume."""
+        place = self.place(volume)
+        if not place.path.exists():
+            raise EngineError("the volume's data is not on this node", str(place.path))
+        return place
+
+    async def ensure(self, volume: VolumeRef, snapshot_id: str | None, on_phase: OnPhase) -> VolumeObservation:
+        place = self.place(volume)
+        if self._tombstone(place).exists():
+            raise EngineError("this volume was deleted and is never made again", volume.volume_id)
+        if not place.path.exists():
+            await on_phase("volume_preparing", "restoring a snapshot" if snapshot_id else "making it")
+            draft = Place(place.folder.with_name(f".{place.folder.name}.new"), place.is_image)
+            await files.erase(draft.folder)
+            draft.folder.mkdir(mode=0o700)
+            if snapshot_id:
+                await self._copy(self._found(volume, snapshot_id), draft, volume)
+            else:
+                await self._make(draft, volume)
+            draft.folder.rename(place.folder)
+            files.sync_folder(place.folder.parent)
+        return await self.measure(volume)
+
+    async def _make(self, place: Place, volume: VolumeRef) -> None:
+        if not place.is_image:
+            place.path.mkdir(mode=0o755)
+            if self._site.is_root:
+                os.chown(place.path, VOLUME_UID, VOLUME_UID)
+            return
+        with place.path.open("wb") as image:
+            image.truncate(volume.size_gib * GIB)
+        owner = f"root_owner={VOLUME_UID}:{VOLUME_UID},lazy_itable_init=1,nodiscard"
+        options = ("-q", "-F", "-m", "0", "-E", owner)
+        await commands.run("mkfs.ext4", *options, str(place.path))
+
+    def _found(self, volume: VolumeRef, snapshot_id: str) -> Place:
+        place = self.place(volume, snapshot_id)
+        if not place.path.exists():
+            raise EngineError("the snapshot's data is not on this node", str(place.path))
+        return place
+
+    async def _copy(self, source: Place, target: Place, volume: VolumeRef) -> str:
+        """By shared blocks where the file system can, otherwise byte by byte; holes stay holes."""
+        code, said = await commands.attempt(
+            "cp", "--archive", "--sparse=always", "--reflink=auto", "--", str(source.path), str(target.path)
+        )
+        if code != 0:
+            raise EngineError("the volume could not be copied", said)
+        if target.is_image:
+            await self._check_image(target.path, volume)
+        await asyncio.to_thread(os.sync)
+        return said
+
+    async def _check_image(self, image: Path, volume: VolumeRef) -> None:
+        """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
+        code, said = await commands.attempt("e2fsck", "-fy", str(image))
+        if code > 1:  # 1: the log was played
+            raise EngineError("the copy is not a whole file system", said[-500:])
+        if image.stat().st_size < volume.size_gib * GIB:
+            os.truncate(image, volume.size_gib * GIB)
+            await commands.run("resize2fs", str(image))
+
+    async def measure(self, volume: VolumeRef) -> VolumeObservation:
+        place = self.find(volume)
+        if place.is_image:
+            used = await asyncio.to_thread(lambda: place.path.stat().st_blocks * 512)
+        else:
+            said = await commands.run("du", "--summarize", "--block-size=1", "--one-file-system", str(place.path))
+            used = int(said.split()[0])
+        quota = ENFORCED if place.is_image else MEASURED
+        return VolumeObservation(volume_id=volume.volume_id, used_bytes=used, quota=quota, at=self._clock())
+
+    async def snapshot(self, volume: VolumeRef, snapshot_id: str, on_phase: OnPhase) -> tuple[int, str]:
+        """How large it is, and how it was taken."""
+        source, target = self.find(volume), self.place(volume, snapshot_id)
+        if self._tombstone(target).exists():
+            raise EngineError("this snapshot was deleted and is never made again", snapshot_id)
+        note = await self._consistency(source)
+        if not target.path.exists():
+            await on_phase("snapshot_copying", note)
+            draft = Place(target.folder.with_name(f".{target.folder.name}.new"), target.is_image)
+            await files.erase(draft.folder)
+            draft.folder.mkdir(mode=0o700)
+            await asyncio.to_thread(os.sync)
+            await self._copy(source, draft, volume)
+            draft.folder.rename(target.folder)
+            files.sync_folder(target.folder.parent)
+        size = await commands.run("du", "--summarize", "--block-size=1", str(target.path))
+        return int(size.split()[0]), note
+
+    async def _consistency(self, source: Place) -> str:
+        """Said as it is: only a copy by shared blocks, or of what nobody writes, is of one moment."""
+        probe = source.folder.parent / f".reflink-{os.getpid()}"
+        probe.write_bytes(b"0" * 4096)
+        other = probe.with_suffix(".copy")
+        code, _ = await commands.attempt("cp", "--reflink=always", "--", str(probe), str(other))
+        for path in (probe, other):
+            path.unlink(missing_ok=True)
+        if code == 0:
+            return "crash-consistent: all blocks of one moment"
+        if source.is_image:
+            return "a copy of the file system, repaired from its log; writers during the copy may be half in it"
+        return "a copy file by file; each file as it was when it was copied"
+
+    async def delete(self, volume: VolumeRef, on_phase: OnPhase) -> list[ProofItem]:
+        """Gone, looked for, and never to come back."""
+        place = self.place(volume)
+        self._tombstone(place).touch(mode=0o600)
+        files.sync_folder(self._tombstone(place).parent)
+        await on_phase("volume_deleting", "erasing its data")
+        gone = place.folder.with_name(f".{place.folder.name}.gone")
+        with contextlib.suppress(FileNotFoundError):
+            place.folder.rename(gone)
+        await files.erase(gone, place.folder.with_name(f".{place.folder.name}.new"))
+        files.sync_folder(place.folder.parent)
+        left = [path.name for path in place.folder.parent.iterdir() if volume.volume_id in path.name]
+        held = mentions(volume.volume_id)
+        return [
+            ProofItem(
+                item="data",
+                ok=not left,
+                evidence=f"left: {', '.join(left)}" if left else f"no folder of it in {place.folder.parent.name}",
+            ),
+            ProofItem(
+                item="devices",
+                ok=not held,
+                evidence=f"left: {', '.join(held)}" if held else "no mount and no loop device of this node names it",
+            ),
+        ]
+
+    def _tombstone(self, place: Place) -> Path:
+        return place.folder.parent / TOMBSTONES / place.folder.name
+
+    async def conform(self, backend: Backend, on_phase: OnPhase) -> list[Check]:
+        await on_phase("conformance_running", f"{backend} storage is being tried")
+        bench = self.root(backend) / f".conf_{os.getpid()}"
+        shutil.rmtree(bench, ignore_errors=True)
+        bench.mkdir(mode=0o700)
+        try:
+            return await conformance.run(bench, is_image=self._is_imaged(backend))
+        finally:
+            await files.erase(bench)
+
+    def _is_imaged(self, backend: Backend) -> bool:
+        return self._site.is_root and backend is Backend.LOCAL
+
+    def describe(self) -> dict[str, str]:
+        """For the facts of this node."""
+        return {"local": str(self.root(Backend.LOCAL)), "shared": str(self._shared or "")}
+
+
+def mentions(volume_id: str) -> list[str]:
+    """Mounts and loop devices of the machine that have to do with a volume."""
+    found = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines() if volume_id in line]
+    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(OSError):
+            if volume_id in path.read_text():
+                found.append(f"/dev/{path.parts[3]}")
+    return found

@@ -1,0 +1,261 @@
+"""Volumes, their snapshots, where they are attached, and the backends that hold them."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gpuaas.wire.common import Moment, Name, Reason, Reference
+from gpuaas.wire.environments import ProofItem
+
+LARGEST_GIB = 1 << 20
+
+
+class Backend(StrEnum):
+    SHARED = "shared"  # a folder that every node mounts
+    LOCAL = "local"  # the disk of one node
+
+
+class Durability(StrEnum):
+    SHARED = "shared"
+    NODE_BOUND = "node_bound"
+
+
+class WritePolicy(StrEnum):
+    SINGLE_WRITER = "single_writer"
+    MULTI_WRITER = "multi_writer"
+
+
+class AccessMode(StrEnum):
+    READ_ONLY = "read_only"
+    READ_WRITE = "read_write"
+
+
+class VolumeStatus(StrEnum):
+    CREATING = "creating"
+    AVAILABLE = "available"
+    FAILED = "failed"
+    DELETING = "deleting"
+    DELETE_FAILED = "delete_failed"
+    DELETED = "deleted"
+
+
+class SnapshotStatus(StrEnum):
+    CREATING = "creating"
+    READY = "ready"
+    FAILED = "failed"
+    DELETING = "deleting"
+    DELETED = "deleted"
+
+
+class AttachmentStatus(StrEnum):
+    ATTACHING = "attaching"
+    ATTACHED = "attached"
+    DETACHING = "detaching"
+    DETACH_FAILED = "detach_failed"  # still attached; the reason names what uses it
+    DETACHED = "detached"
+    FAILED = "failed"  # never was attached
+
+
+MountPath = Annotated[str, Meta(min_length=2, max_length=255, description="absolute, such as /data")]
+SizeGib = Annotated[int, Meta(ge=1, le=LARGEST_GIB)]
+
+
+class NewVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A volume to be made in the same submit as the machine it is attached to."""
+
+    name: Name
+    size_gib: SizeGib
+    backend: Backend = Backend.SHARED
+    write_policy: WritePolicy = WritePolicy.SINGLE_WRITER
+
+
+class CreateVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `local` volume is made on the node of the allocation that is named; `snapshot_id` fills it from a snapshot."""
+
+    name: Name
+    size_gib: SizeGib
+    backend: Backend = Backend.SHARED
+    write_policy: WritePolicy = WritePolicy.SINGLE_WRITER
+    allocation_id: Reference | None = None
+    snapshot_id: Reference | None = None
+
+
+class ChangeVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is left out stays as it is."""
+
+    name: Name | UnsetType = UNSET
+    protected: bool | UnsetType = UNSET
+
+
+class AttachVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    volume_id: Reference
+    mount_path: MountPath
+    access_mode: AccessMode = AccessMode.READ_WRITE
+
+
+class LaunchAttachment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """In a launch: a volume there is, or one to be made with the machine, both or neither."""
+
+    mount_path: MountPath
+    volume_id: Reference | None = None
+    new_volume: NewVolume | None = None
+    access_mode: AccessMode = AccessMode.READ_WRITE
+
+
+class CreateSnapshot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Name
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """As a node last measured it; older than that nobody knows."""
+
+    used_bytes: int
+    at: datetime
+
+
+class VolumeAttachment(Struct, frozen=True, kw_only=True):
+    """Where a volume is, as its own page shows it."""
+
+    id: str
+    allocation_id: str
+    allocation_name: str
+    mount_path: str
+    access_mode: AccessMode
+    status: AttachmentStatus
+
+
+class Volume(Struct, frozen=True, kw_only=True):
+    id: str
+    project_id: str
+    name: str
+    status: VolumeStatus
+    status_since: datetime
+    status_reason: str
+    size_gib: int
+    backend: Backend
+    write_policy: WritePolicy
+    durability: Durability
+    attaches_to: str  # in words: where it can be attached
+    node_id: str | None
+    quota: str  # enforced: a full volume refuses to grow; measured: it is warned of, and new writers are refused
+    usage: Usage | None
+    is_over_quota: bool
+    protected: bool
+    snapshot_id: str | None
+    created_at: datetime
+    created_by: str
+    deleted_at: datetime | None
+    deletion_proofs: list[ProofItem]
+    attachments: list[VolumeAttachment]
+    operation_id: str
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    id: str
+    volume_id: str
+    project_id: str
+    name: str
+    status: SnapshotStatus
+    status_since: datetime
+    status_reason: str
+    size_bytes: int | None
+    consistency: str  # how it was taken, in words
+    created_at: datetime
+    created_by: str
+    operation_id: str
+
+
+class Attachment(Struct, frozen=True, kw_only=True):
+    """A volume wanted at a path of an allocation; `observed_boot` is the boot at which it was seen there."""
+
+    id: str
+    allocation_id: str
+    volume_id: str
+    volume_name: str
+    mount_path: str
+    access_mode: AccessMode
+    durability: Durability
+    status: AttachmentStatus
+    status_since: datetime
+    status_reason: str
+    observed_boot: int
+    observed_at: datetime | None
+    created_at: datetime
+    operation_id: str
+
+
+class DetachVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    force: bool = False
+    reason: Reason = ""
+
+
+class Survivor(Struct, frozen=True, kw_only=True):
+    """One thing, and what becomes of it."""
+
+    what: str
+    survives: bool
+    why: str
+
+
+# What a backend can do, and whether anybody looked
+
+
+class Check(Struct, frozen=True, kw_only=True):
+    """One thing a backend was tried with."""
+
+    check: str
+    ok: bool
+    evidence: str
+
+
+class ConformanceRun(Struct, frozen=True, kw_only=True):
+    id: str
+    backend: Backend
+    node_id: str
+    requested_by: str
+    started_at: datetime
+    ended_at: datetime | None
+    passed: bool | None  # null while it runs
+    reason: str
+    checks: list[Check]
+
+
+class StorageBackend(Struct, frozen=True, kw_only=True):
+    backend: Backend
+    title: str
+    durability: Durability
+    capabilities: list[str]  # declared; multi_writer is offered only after a run that passed
+    multi_writer: bool
+    conformance: ConformanceRun | None
+
+
+class RunConformance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    node_id: Reference
+
+
+# What goes down to nodes and comes up from them
+
+
+class VolumeRef(Struct, frozen=True, kw_only=True):
+    """A volume as a node has to know it."""
+
+    volume_id: str
+    backend: Backend
+    size_gib: int
+
+
+class VolumeObservation(Struct, frozen=True, kw_only=True):
+    """A volume as a node found it."""
+
+    volume_id: str
+    used_bytes: int
+    quota: str
+    at: Moment
+
+
+class WantedMount(Struct, frozen=True, kw_only=True):
+    volume: VolumeRef
+    mount_path: str
+    access_mode: AccessMode
