@@ -22,7 +22,7 @@ NASTY = samples.entry(2, note="line\u2028separators\x85 and\nnew lines: data: id
 def test_entries_are_the_same_however_the_bytes_are_cut(cuts: list[int], line_end: bytes) -> None:
     stream = b": hello\n\n" + event(samples.entry(1)) + b"retry: 1500\n" + event(NASTY, "opaque/2")
     stream = stream.replace(b"\n", line_end)
-    reader, found, start = EventReader(), list[Entry | None](), 0
+    reader, found, start = EventReader(Entry), list[Entry | None](), 0
     for cut in [*sorted(cuts), len(stream)]:
         found += reader.feed(stream[start:cut])
         start = max(start, cut)
@@ -32,11 +32,11 @@ def test_entries_are_the_same_however_the_bytes_are_cut(cuts: list[int], line_en
 
 def test_what_is_no_entry_is_unreadable() -> None:
     with pytest.raises(UnreadableAnswer):
-        list(EventReader().feed(b"data: {}\n\n"))
+        list(EventReader(Entry).feed(b"data: {}\n\n"))
 
 
 def test_remarks_about_the_stream_are_no_entries() -> None:
-    assert EventReader().feed(b"event: end\ndata: {}\n\n" + event(samples.entry(1))) == [samples.entry(1)]
+    assert EventReader(Entry).feed(b"event: end\ndata: {}\n\n" + event(samples.entry(1))) == [samples.entry(1)]
 
 
 def test_entries_that_come_together_are_one_reason_to_look(api: FakeApi, client: Client) -> None:
@@ -49,7 +49,7 @@ def test_entries_that_come_together_are_one_reason_to_look(api: FakeApi, client:
 
 
 def test_an_id_counts_only_once_its_entry_is_whole() -> None:
-    reader = EventReader()
+    reader = EventReader(Entry)
     list(reader.feed(event(samples.entry(1)) + b"id: 2\ndata: {"))
     reader.forget_partial()
     assert list(reader.feed(event(samples.entry(3)))) == [samples.entry(3)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import msgspec
 
-from gpuaas.api.stream import KEEPALIVE_SECONDS, Follower
+from gpuaas.api.stream import KEEPALIVE_SECONDS, EntryFollower
 from gpuaas.core.db import Database
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor, NewEntry, Subject
@@ -171,7 +171,7 @@ async def test_another_tenants_stream_does_not_exist(world: World) -> None:
 async def test_a_reader_that_goes_away_at_once_is_forgotten(world: World) -> None:
     listeners = world.services.hints._listeners[store.EVENTS]
     before = list(listeners)
-    follower = Follower(world.services, world.ada.token, world.ada.project_id, None, Cursor(0, 0))
+    follower = EntryFollower(world.services, world.ada.token, world.ada.project_id, None, Cursor(0, 0))
     async with aclosing(follower.events()) as events:
         assert await anext(events) == ": following\n\n"
         assert len(listeners) == len(before) + 1

@@ -15,9 +15,9 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.launch.commands import ProjectRequired, choose_project
 from gpuaas.domain.timeline import store
-from gpuaas.domain.timeline.phases import phases
+from gpuaas.domain.timeline.phases import phases, with_logs
 from gpuaas.wire.common import Page
-from gpuaas.wire.timeline import LogLine, Operation
+from gpuaas.wire.timeline import Operation
 
 ProjectFilter = Annotated[str | None, QueryParameter(name="project_id", required=False, max_length=64)]
 SubjectFilter = Annotated[str | None, QueryParameter(name="subject_id", required=False, max_length=64)]
@@ -49,17 +49,10 @@ async def list_operations(
 
 @get("/operations/{id:str}", responses=problems(NotFound))
 async def get_operation(id: str, context: Context) -> Operation:
-    """One operation, phase by phase: start, end, duration, by whom."""
+    """One operation, phase by phase: start, end, duration, which attempt, by whom, and the last the node said in it."""
     operation = await readable(context.tx, context.caller, id)
-    return replace(operation, phases=phases(await store.operation_entries(context.tx, id)))
+    told = phases(await store.operation_entries(context.tx, id))
+    return replace(operation, phases=with_logs(told, await store.log_excerpt(context.tx, id)))
 
 
-@get("/operations/{id:str}/logs", responses=problems(NotFound))
-async def operation_logs(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[LogLine]:
-    """What the node said while it worked, newest first."""
-    paging = Paging.of(limit, cursor)
-    await readable(context.tx, context.caller, id)
-    return paging.page(await store.log_lines(context.tx, id, paging), lambda line: str(line.seq))
-
-
-ROUTER = Router("", tags=["operations"], route_handlers=[list_operations, get_operation, operation_logs])
+ROUTER = Router("", tags=["operations"], route_handlers=[list_operations, get_operation])

@@ -9,12 +9,14 @@ import msgspec
 from litestar import Router, get
 from litestar.params import HeaderParameter
 from litestar.response import Stream
+from litestar.response.base import ASGIResponse
 
 from gpuaas.api.deps import AnyRequest
 from gpuaas.api.edge import token_of
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import admit
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, Problem
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
@@ -33,10 +35,18 @@ LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", requir
 class Follower:
     """One open stream; its caller is asked for again at every look, so a revoked token ends it."""
 
-    def __init__(self, services: Services, token: str, project_id: str, subject_id: str | None, after: Cursor) -> None:
+    def __init__(self, services: Services, token: str, project_id: str, after: Cursor) -> None:
         self._services, self._token = services, token
-        self._project_id, self._subject_id, self._after = project_id, subject_id, after
+        self._project_id, self._after = project_id, after
         self._wake = asyncio.Event()
+
+    async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
+        """What came since, each with its place."""
+        raise NotImplementedError
+
+    async def is_over(self, tx: Tx) -> bool:  # noqa: ARG002 - most never are
+        """Asked before a look: when over, and that look found nothing, nothing will come any more."""
+        return False
 
     def _hint(self, project_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
         if project_id == self._project_id:
@@ -49,11 +59,15 @@ class Follower:
             pauses: Iterator[float] = iter(())
             while True:
                 self._wake.clear()
-                told = await self._look()
-                for followed in told:
-                    yield f"id: {self._after_of(followed)}\ndata: {msgspec.json.encode(followed.entry).decode()}\n\n"
+                told, is_over = await self._look()
+                for cursor, thing in told:
+                    self._after = cursor
+                    yield f"id: {cursor}\ndata: {msgspec.json.encode(thing).decode()}\n\n"
                 if len(told) == BATCH:
                     continue
+                if is_over and not told:
+                    yield "event: done\ndata: {}\n\n"
+                    return
                 pause = next(pauses, None)
                 if await self._woken(pause or KEEPALIVE_SECONDS):
                     pauses = iter(LOOK_AGAIN_SECONDS)
@@ -71,20 +85,36 @@ class Follower:
             return True
         return False
 
-    async def _look(self) -> list[store.Followed]:
+    async def _look(self) -> tuple[list[tuple[Cursor, msgspec.Struct]], bool]:
         async with self._services.api_db.write() as tx:
             caller = admit(await identity.enter(tx, token_hash(self._token)), self._services)
             await get_project(tx, caller, self._project_id)
-            return await store.follow(tx, self._project_id, self._subject_id, self._after, BATCH)
+            is_over = await self.is_over(tx)
+            return await self.look(tx, self._project_id, self._after), is_over
 
-    def _after_of(self, followed: store.Followed) -> Cursor:
-        self._after = Cursor(followed.xid, followed.entry.id)
-        return self._after
+
+class EntryFollower(Follower):
+    """The timeline of a project, or of one thing in it."""
+
+    def __init__(self, services: Services, token: str, project_id: str, subject_id: str | None, after: Cursor) -> None:
+        super().__init__(services, token, project_id, after)
+        self._subject_id = subject_id
+
+    async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
+        found = await store.follow(tx, project_id, self._subject_id, after, BATCH)
+        return [(Cursor(each.xid, each.entry.id), each.entry) for each in found]
+
+
+class EventStream(Stream):
+    """Says what it is also on a route that otherwise answers JSON."""
+
+    def to_asgi_response(self, *args: Any, **kwargs: Any) -> ASGIResponse:
+        return super().to_asgi_response(*args, **{**kwargs, "media_type": "text/event-stream"})
 
 
 def stream(follower: Follower) -> Stream:
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return Stream(follower.events(), media_type="text/event-stream", headers=headers)
+    return EventStream(follower.events(), media_type="text/event-stream", headers=headers)
 
 
 @get("/projects/{project_id:str}/events", responses=problems(NotFound), media_type="text/event-stream")
@@ -97,7 +127,7 @@ async def project_events(
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         await get_project(tx, caller, project_id)
         after = Cursor.parse(last_event_id or "") or await store.here(tx)
-    return stream(Follower(services, token, project_id, None, after))
+    return stream(EntryFollower(services, token, project_id, None, after))
 
 
 @get("/allocations/{id:str}/events", responses=problems(NotFound), media_type="text/event-stream")
@@ -110,7 +140,7 @@ async def allocation_events(
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.get(tx, caller, id)
     after = Cursor.parse(last_event_id or "") or Cursor(0, 0)
-    return stream(Follower(services, token, row.project_id, id, after))
+    return stream(EntryFollower(services, token, row.project_id, id, after))
 
 
 ROUTER: Any = Router("", tags=["events"], route_handlers=[project_events, allocation_events])

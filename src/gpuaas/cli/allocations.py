@@ -23,6 +23,7 @@ from gpuaas.cli.names import ENDED, ProjectOption, chosen_allocation, chosen_pro
 from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.watching import look, show_watch
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Status, SubmittedAllocations
 
@@ -182,6 +183,20 @@ def get_allocation(
             show_changes(client.allocations.watch(found.id), card(now), output)
         else:
             show_one(found, card(now), output)
+
+
+@command.command("watch")
+def watch_allocation(ctx: typer.Context, name: NameArgument, *, project: ProjectOption = "") -> None:
+    """Follow one allocation live: its phases, how long each takes, and how it is. Ends when it comes to rest.
+
+    \b
+    Example:
+      gpuaas allocations watch train-a
+    """
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        changes = client.allocations.watch(found.id, until=Status.ACTIVE)
+        show_watch(look(client, changes), surroundings_of(ctx).now)
 
 
 @command.command("timeline")

@@ -59,6 +59,7 @@ COMMANDS = {
     "placement": Lazy("Compute", "gpuaas.cli.placement", "Ask where a request would go, or why not."),
     "allocations": Lazy("Compute", "gpuaas.cli.allocations", "Environments: create, follow, release."),
     "ssh": Lazy("Compute", "gpuaas.cli.ssh", "Log in to an allocation with plain OpenSSH."),
+    "logs": Lazy("Compute", "gpuaas.cli.logs", "Show what a node said while it worked; -f stays."),
     "metrics": Lazy("Compute", "gpuaas.cli.metrics", "Show what an allocation uses, and how it is."),
     "ssh-config": Lazy("Compute", "gpuaas.cli.ssh_config", "Print Host blocks for ssh, scp, rsync and editors."),
     "admin": Lazy("Platform", "gpuaas.cli.admin", "For operators: nodes, slots, allocations, workers."),

@@ -23,7 +23,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.common import Page
 from gpuaas.wire.metrics import AllocationHealth, Metrics
-from gpuaas.wire.timeline import Entry
+from gpuaas.wire.timeline import Entry, LogLine
 
 AT_REST = frozenset({Status.RELEASED, Status.FAILED, Status.RELEASE_FAILED, Status.RESTART_FAILED})
 """Where an allocation stays until somebody acts; `active` is not among them, for waits end there only if asked to."""
@@ -137,6 +137,16 @@ class Allocations(Noun[R_co]):
     def metrics(self, id: str, *, range: str = "1h", step: str | None = None) -> Request[Metrics]:
         """What it uses: series with source and age, or why there is none. `range` up to 1d."""
         return get(path("allocations", id, "metrics"), Metrics, range=range, step=step)
+
+    @Listing
+    def logs(self, id: str, *, limit: int | None = None) -> Request[Page[LogLine]]:
+        """What its node said in all its operations, newest first."""
+        return get(path("allocations", id, "logs"), Page[LogLine], limit=limit)
+
+    @Following
+    def follow_logs(self, id: str) -> Request[LogLine]:
+        """Every line from the first on, as it is said, until you stop reading."""
+        return get(path("allocations", id, "logs"), LogLine, follow="true")
 
     @Call
     def health(self, id: str) -> Request[AllocationHealth]:

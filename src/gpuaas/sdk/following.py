@@ -1,5 +1,7 @@
 """Following an event stream over broken connections: where to resume, when to try again, when to give up."""
 
+from typing import Generic, TypeVar
+
 import httpx
 
 from gpuaas.sdk.errors import ApiError, SdkError
@@ -7,19 +9,24 @@ from gpuaas.sdk.events import EventReader
 from gpuaas.sdk.exchange import Exchange, problem_of
 from gpuaas.sdk.requests import Request
 from gpuaas.sdk.retries import is_busy
-from gpuaas.wire.timeline import Entry
+
+T = TypeVar("T")
 
 
-class Following:
+class Following(Generic[T]):
     """The memory of one follower. A patient one never gives up: it looks for itself while the stream is away."""
 
-    def __init__(self, exchange: Exchange, *, is_patient: bool = False) -> None:
-        self._exchange, self._is_patient = exchange, is_patient
-        self._reader, self._failures = EventReader(), 0
+    def __init__(self, exchange: Exchange, request: Request[T], *, is_patient: bool = False) -> None:
+        self._exchange, self._request, self._is_patient = exchange, request, is_patient
+        self._reader, self._failures = EventReader(request.answer), 0
 
-    def next_request(self, request: Request[Entry]) -> httpx.Request:
+    @property
+    def is_done(self) -> bool:
+        return self._reader.is_done
+
+    def next_request(self) -> httpx.Request:
         self._reader.forget_partial()
-        return self._exchange.prepare_stream(request, self._reader.last_id)
+        return self._exchange.prepare_stream(self._request, self._reader.last_id)
 
     def opened(self, response: httpx.Response) -> None:
         if response.is_success:
@@ -30,7 +37,7 @@ class Following:
             raise refusal
         self.broke(refusal)
 
-    def feed(self, chunk: bytes) -> list[Entry | None]:
+    def feed(self, chunk: bytes) -> list[T | None]:
         return self._reader.feed(chunk)
 
     def broke(self, error: SdkError) -> None:

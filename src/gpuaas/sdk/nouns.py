@@ -11,7 +11,6 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from gpuaas.sdk.requests import Request, Wait, Watch
 from gpuaas.sdk.runners import AsyncRunner, Runner, SyncRunner
 from gpuaas.wire.common import Page
-from gpuaas.wire.timeline import Entry
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,15 +69,15 @@ class Listing(Method[P, Request[Page[T]]]):
         return self.bind(noun)
 
 
-class Following(Method[P, Request[Entry]]):
-    """Timeline entries as they happen."""
+class Following(Method[P, Request[T]]):
+    """Timeline entries as they happen, or lines of a log."""
 
     verb = "follow"
 
     @overload
-    def __get__(self, noun: Noun[SyncRunner], owner: type) -> Callable[P, Generator[Entry, None, None]]: ...
+    def __get__(self, noun: Noun[SyncRunner], owner: type) -> Callable[P, Generator[T, None, None]]: ...
     @overload
-    def __get__(self, noun: Noun[AsyncRunner], owner: type) -> Callable[P, AsyncGenerator[Entry, None]]: ...
+    def __get__(self, noun: Noun[AsyncRunner], owner: type) -> Callable[P, AsyncGenerator[T, None]]: ...
     def __get__(self, noun: Noun[Runner], owner: type) -> Callable[P, Any]:
         return self.bind(noun)
 

@@ -1,6 +1,6 @@
 """Operations: long work, phase by phase, with its log."""
 
-from gpuaas.sdk.nouns import Call, Listing, Noun, R_co, Watching
+from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co, Watching
 from gpuaas.sdk.requests import Request, Watch, get, path
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import Entry, LogLine, Operation, OperationStatus
@@ -21,6 +21,11 @@ class Operations(Noun[R_co]):
     @Listing
     def logs(self, id: str, *, limit: int | None = None) -> Request[Page[LogLine]]:
         return get(path("operations", id, "logs"), Page[LogLine], limit=limit)
+
+    @Following
+    def follow_logs(self, id: str) -> Request[LogLine]:
+        """Every line from the first on, as it is said; ends with the operation."""
+        return get(path("operations", id, "logs"), LogLine, follow="true")
 
     @Watching
     def watch(self, id: str, *, allocation_id: str | None = None, project_id: str | None = None) -> Watch[Operation]:

@@ -14,10 +14,8 @@ from gpuaas.sdk.following import Following
 from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, page_after
 from gpuaas.sdk.waiting import Patience, end_of
 from gpuaas.wire.common import Page
-from gpuaas.wire.timeline import Entry
 
 T = TypeVar("T")
-Batch = list[Entry | None]
 
 
 class SyncRunner:
@@ -55,9 +53,9 @@ class SyncRunner:
             page = self.run(page_after(request, page.next_cursor))
             yield from page.items
 
-    def follow(self, request: Request[Entry]) -> Generator[Entry, None, None]:
-        """Entries as they happen, over broken connections, until the caller stops reading."""
-        with closing(self._listen(request, Following(self._exchange))) as batches:
+    def follow(self, request: Request[T]) -> Generator[T, None, None]:
+        """Entries or lines as they come, over broken connections, until there are no more or the caller stops."""
+        with closing(self._listen(Following(self._exchange, request))) as batches:
             for batch in batches:
                 for entry in batch:
                     if entry is not None:
@@ -65,7 +63,7 @@ class SyncRunner:
 
     def watch(self, watch: Watch[T]) -> Generator[T, None, None]:
         """The thing now, and again whenever it may have changed; ends when it is settled."""
-        with closing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as batches:
+        with closing(self._listen(Following(self._exchange, watch.events, is_patient=True))) as batches:
             for batch in batches:
                 if any(entry is None or watch.concerns(entry) for entry in batch):
                     thing = self.run(watch.look)
@@ -82,10 +80,10 @@ class SyncRunner:
                 patience.check()
         raise AssertionError("a watch ends only when it is settled")
 
-    def _listen(self, request: Request[Entry], following: Following) -> Generator[Batch, None, None]:
+    def _listen(self, following: Following[T]) -> Generator[list[T | None], None, None]:
         """What came together; with None when the stream opened, beat, fell silent or failed: a moment to look."""
-        while True:
-            sent = following.next_request(request)
+        while not following.is_done:
+            sent = following.next_request()
             try:
                 response = self._http.send(sent, stream=True)
                 try:
@@ -101,7 +99,8 @@ class SyncRunner:
             except httpx.TransportError as error:
                 following.broke(unreachable(sent, error))
                 yield [None]
-            self._sleep(following.delay())
+            if not following.is_done:
+                self._sleep(following.delay())
 
 
 class AsyncRunner:
@@ -141,9 +140,9 @@ class AsyncRunner:
             for item in page.items:
                 yield item
 
-    async def follow(self, request: Request[Entry]) -> AsyncGenerator[Entry, None]:
-        """Entries as they happen, over broken connections, until the caller stops reading."""
-        async with aclosing(self._listen(request, Following(self._exchange))) as batches:
+    async def follow(self, request: Request[T]) -> AsyncGenerator[T, None]:
+        """Entries or lines as they come, over broken connections, until there are no more or the caller stops."""
+        async with aclosing(self._listen(Following(self._exchange, request))) as batches:
             async for batch in batches:
                 for entry in batch:
                     if entry is not None:
@@ -151,7 +150,7 @@ class AsyncRunner:
 
     async def watch(self, watch: Watch[T]) -> AsyncGenerator[T, None]:
         """The thing now, and again whenever it may have changed; ends when it is settled."""
-        async with aclosing(self._listen(watch.events, Following(self._exchange, is_patient=True))) as batches:
+        async with aclosing(self._listen(Following(self._exchange, watch.events, is_patient=True))) as batches:
             async for batch in batches:
                 if any(entry is None or watch.concerns(entry) for entry in batch):
                     thing = await self.run(watch.look)
@@ -168,10 +167,10 @@ class AsyncRunner:
                 patience.check()
         raise AssertionError("a watch ends only when it is settled")
 
-    async def _listen(self, request: Request[Entry], following: Following) -> AsyncGenerator[Batch, None]:
+    async def _listen(self, following: Following[T]) -> AsyncGenerator[list[T | None], None]:
         """What came together; with None when the stream opened, beat, fell silent or failed: a moment to look."""
-        while True:
-            sent = following.next_request(request)
+        while not following.is_done:
+            sent = following.next_request()
             try:
                 response = await self._http.send(sent, stream=True)
                 try:
@@ -187,7 +186,8 @@ class AsyncRunner:
             except httpx.TransportError as error:
                 following.broke(unreachable(sent, error))
                 yield [None]
-            await self._sleep(following.delay())
+            if not following.is_done:
+                await self._sleep(following.delay())
 
 
 Runner = SyncRunner | AsyncRunner

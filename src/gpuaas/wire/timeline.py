@@ -35,6 +35,15 @@ class OperationStatus(StrEnum):
     FAILED = "failed"
 
 
+class LogLine(Struct, frozen=True, kw_only=True):
+    """What a node said. `seq` rises, with gaps; which operation it worked on is told with it."""
+
+    seq: int
+    at: datetime
+    line: str
+    operation_id: str = ""
+
+
 class Phase(Struct, frozen=True, kw_only=True):
     """A phase as the durable entries tell it; `seconds` is null while it lasts."""
 
@@ -47,6 +56,8 @@ class Phase(Struct, frozen=True, kw_only=True):
     actor_name: str
     note: str
     evidence: dict[str, object] = {}
+    attempt: int = 1  # how often the phase began in this operation, this time included
+    logs: list[LogLine] = []  # the last of what the node said meanwhile
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -62,9 +73,3 @@ class Operation(Struct, frozen=True, kw_only=True):
     last_progress_at: datetime
     reason: str
     phases: list[Phase] = []
-
-
-class LogLine(Struct, frozen=True, kw_only=True):
-    seq: int
-    at: datetime
-    line: str

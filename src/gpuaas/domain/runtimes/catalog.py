@@ -94,7 +94,9 @@ async def staging(tx: Tx, caller: Caller, id: str, node_id: str) -> StagingDetai
     if not found:
         raise NotFound("staging")
     operation_id = found[0].operation_id
-    lines = await timeline.log_lines(tx, operation_id, Paging(LOG_LINES - 1, PAST_ALL_IDS))
+    lines = await timeline.log_lines(
+        tx, timeline.LogsOf(operation_id=operation_id), Paging(LOG_LINES - 1, PAST_ALL_IDS)
+    )
     return StagingDetail(
         staging=found[0], phases=phases(await timeline.operation_entries(tx, operation_id)), logs=lines[::-1]
     )

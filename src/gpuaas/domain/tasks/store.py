@@ -177,9 +177,11 @@ async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
 
 async def add_logs(tx: Tx, node_id: str, logs: LogLines) -> None:
     numbers = list(range(logs.first_seq, logs.first_seq + len(logs.lines)))
-    await tx.run(
+    project_ids = await tx.column(
         ADD_LOGS, logs.task_id, node_id, numbers, [line[:2000] for line in logs.lines], logs.at, LOG_LINES_KEPT
     )
+    for project_id in set(project_ids):
+        tx.hint(EVENTS, project_id)
 
 
 QUEUE = """
@@ -235,24 +237,36 @@ END = """
     returning t.id, t.allocation_id, t.lane
 """
 TELL = """
-    insert into timeline_entries
-        (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
-    select a.tenant_id, a.project_id, case when a.id is null then 'node' else 'allocation' end,
-        coalesce(a.id, t.node_id), t.operation_id, p.phase, 'began', p.at, p.node_id, p.note
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality
-            as p (task_id, node_id, phase, note, at, number)
-        join node_tasks t on t.id = p.task_id and t.node_id = p.node_id
-        left join allocations a on a.id = t.allocation_id
-    where not exists (
-        select from timeline_entries e where e.operation_id = t.operation_id and e.phase = p.phase and e.at = p.at)
-    order by p.number
-    returning project_id
-"""
+    with told as (
+        insert into timeline_entries
+            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
+        select a.tenant_id, a.project_id, case when a.id is null then 'node' else 'allocation' end,
+            coalesce(a.id, t.node_id), t.operation_id, p.phase, 'began', p.at, p.node_id, p.note
+        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality
+                as p (task_id, node_id, phase, note, at, number)
+            join node_tasks t on t.id = p.task_id and t.node_id = p.node_id
+            left join allocations a on a.id = t.allocation_id
+        where not exists (
+            select from timeline_entries e where e.operation_id = t.operation_id and e.phase = p.phase and e.at = p.at)
+        order by p.number
+        returning project_id, operation_id, at
+    ), progressed as (
+        update operations o set last_progress_at = greatest(o.last_progress_at, latest.at)
+        from (select operation_id, max(at) as at from told group by operation_id) latest
+        where o.id = latest.operation_id
+    )
+    select project_id from told
+"""  # house: project-filter because each row is bound to a task of the node that tells it
 ADD_LOGS = """
-    insert into task_logs (operation_id, tenant_id, task_id, seq, at, line)
-    select t.operation_id, a.tenant_id, t.id, lines.seq, $5, lines.line
-    from node_tasks t left join allocations a on a.id = t.allocation_id
-        cross join unnest($3::int[], $4::text[]) as lines (seq, line)
-    where t.id = $1 and t.node_id = $2 and lines.seq < $6 and t.operation_id is not null
-    on conflict do nothing
+    with kept as (
+        insert into task_logs (operation_id, tenant_id, allocation_id, task_id, seq, at, line)
+        select t.operation_id, a.tenant_id, a.id, t.id, lines.seq, $5, lines.line
+        from node_tasks t left join allocations a on a.id = t.allocation_id
+            cross join unnest($3::int[], $4::text[]) as lines (seq, line)
+        where t.id = $1 and t.node_id = $2 and lines.seq < $6 and t.operation_id is not null
+        order by lines.seq
+        on conflict do nothing
+        returning allocation_id
+    )
+    select a.project_id from kept join allocations a on a.id = kept.allocation_id
 """

@@ -12,6 +12,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.wire.timeline import Entry, LogLine, Operation, OperationStatus, Outcome
 
 BIGINT_DIGITS = 18
+EXCERPT = 300  # lines of an operation that are looked through for its phases
 EVENTS = "events"  # the topic that wakes streams; its row ids are project ids
 
 
@@ -51,6 +52,18 @@ class Cursor(Struct, frozen=True):
 class Followed(Struct, frozen=True):
     xid: int
     entry: Entry
+
+
+class LogsOf(Struct, frozen=True, kw_only=True):
+    """Whose lines: one of the two."""
+
+    operation_id: str | None = None
+    allocation_id: str | None = None
+
+
+class FollowedLine(Struct, frozen=True):
+    xid: int
+    line: LogLine
 
 
 async def record(tx: Tx, subject: Subject, entry: NewEntry, operation_id: str | None) -> None:
@@ -122,8 +135,25 @@ async def operations(tx: Tx, project_id: str, subject_id: str | None, paging: Pa
     return await tx.all(Operation, LIST_OPERATIONS, project_id, subject_id, paging.before, paging.limit + 1)
 
 
-async def log_lines(tx: Tx, operation_id: str, paging: Paging) -> list[LogLine]:
-    return await tx.all(LogLine, LOG_LINES, operation_id, _number(paging), paging.limit + 1)
+async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[LogLine]:
+    return await tx.all(LogLine, LOG_LINES, of.operation_id, of.allocation_id, _number(paging), paging.limit + 1)
+
+
+async def log_excerpt(tx: Tx, operation_id: str) -> list[LogLine]:
+    """The last lines, in the order they were said."""
+    lines = await tx.all(LogLine, LOG_LINES, operation_id, None, None, EXCERPT)
+    return lines[::-1]
+
+
+async def follow_logs(tx: Tx, of: LogsOf, after: Cursor, limit: int) -> list[FollowedLine]:
+    rows = await tx.connection.fetch(FOLLOW_LOGS, of.operation_id, of.allocation_id, after.xid, after.id, limit)
+    return [
+        FollowedLine(
+            row["xid"],
+            LogLine(seq=row["seq"], at=row["at"], line=row["line"], operation_id=row["operation_id"]),
+        )
+        for row in rows
+    ]
 
 
 async def here(tx: Tx) -> Cursor:
@@ -193,10 +223,17 @@ LIST_OPERATIONS = """
     order by id desc limit $4
 """
 LOG_LINES = """
-    select * from (
-        select row_number() over (order by at, task_id, seq)::int as seq, at, line
-        from task_logs where operation_id = $1
-    ) lines where $2::bigint is null or seq < $2 order by seq desc limit $3
+    select id as seq, at, line, operation_id from task_logs
+    where ($1::text is null or operation_id = $1) and ($2::text is null or allocation_id = $2)
+        and coalesce($1, $2) is not null and ($3::bigint is null or id < $3)
+    order by id desc limit $4
+"""
+FOLLOW_LOGS = """
+    select xid::text::bigint as xid, id as seq, at, line, operation_id from task_logs
+    where ($1::text is null or operation_id = $1) and ($2::text is null or allocation_id = $2)
+        and coalesce($1, $2) is not null
+        and (xid, id) > ($3::bigint::text::xid8, $4) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid, id limit $5
 """
 HERE = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
 FOLLOW = f"""

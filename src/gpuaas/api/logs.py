@@ -1,0 +1,106 @@
+"""What nodes said while they worked, of an operation or of an allocation: a page, or a live tail."""
+
+from typing import Annotated, cast
+
+import msgspec
+from litestar import Router, get
+from litestar.params import QueryParameter
+
+from gpuaas.api.deps import AnyRequest, Cursor, Limit
+from gpuaas.api.edge import token_of
+from gpuaas.api.operations import readable
+from gpuaas.api.problems import problems
+from gpuaas.api.services import Services
+from gpuaas.api.stream import BATCH, Follower, LastEventId, stream
+from gpuaas.api.unit import admit
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound, ValidationError
+from gpuaas.core.paging import Paging
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.allocations import commands
+from gpuaas.domain.identity import store as identity
+from gpuaas.domain.timeline import store
+from gpuaas.domain.timeline.store import Cursor as Place
+from gpuaas.domain.timeline.store import LogsOf
+from gpuaas.wire.common import Page
+from gpuaas.wire.timeline import LogLine, OperationStatus
+
+Follow = Annotated[
+    bool, QueryParameter(name="follow", required=False, description="stay, and send lines as server-sent events")
+]
+
+
+class LogFollower(Follower):
+    """From the first line on. Of an operation it ends with it; of an allocation when the reader goes."""
+
+    def __init__(self, services: Services, token: str, project_id: str, of: LogsOf, after: Place) -> None:
+        super().__init__(services, token, project_id, after)
+        self._of = of
+
+    async def look(self, tx: Tx, project_id: str, after: Place) -> list[tuple[Place, msgspec.Struct]]:  # noqa: ARG002 - whose project it is was checked
+        found = await store.follow_logs(tx, self._of, after, BATCH)
+        return [(Place(each.xid, each.line.seq), each.line) for each in found]
+
+    async def is_over(self, tx: Tx) -> bool:
+        if self._of.operation_id is None:
+            return False
+        return (await store.operation(tx, self._of.operation_id)).status is not OperationStatus.RUNNING
+
+
+@get("/operations/{id:str}/logs", responses=problems(NotFound, ValidationError))
+async def operation_logs(
+    id: str,
+    request: AnyRequest,
+    services: Services,
+    *,
+    follow: Follow = False,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    last_event_id: LastEventId = None,
+) -> Page[LogLine]:
+    """What the node said while it worked, newest first. With `follow` from the first line on as server-sent events,
+    until the operation has ended (`event: done`); resume with Last-Event-ID."""
+    token = token_of(request.scope)
+    async with services.api_db.write() as tx:
+        caller = admit(await identity.enter(tx, token_hash(token)), services)
+        operation = await readable(tx, caller, id)
+        of = LogsOf(operation_id=id)
+        if not follow:
+            return await page(tx, of, Paging.of(limit, cursor))
+    after = Place.parse(last_event_id or "") or Place(0, 0)
+    return sent(LogFollower(services, token, operation.project_id, of, after))
+
+
+@get("/allocations/{id:str}/logs", responses=problems(NotFound, ValidationError))
+async def allocation_logs(
+    id: str,
+    request: AnyRequest,
+    services: Services,
+    *,
+    follow: Follow = False,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    last_event_id: LastEventId = None,
+) -> Page[LogLine]:
+    """What its node said in all its operations, newest first. With `follow` as server-sent events, until you go."""
+    token = token_of(request.scope)
+    async with services.api_db.write() as tx:
+        caller = admit(await identity.enter(tx, token_hash(token)), services)
+        row = await commands.get(tx, caller, id)
+        of = LogsOf(allocation_id=id)
+        if not follow:
+            return await page(tx, of, Paging.of(limit, cursor))
+    after = Place.parse(last_event_id or "") or Place(0, 0)
+    return sent(LogFollower(services, token, row.project_id, of, after))
+
+
+async def page(tx: Tx, of: LogsOf, paging: Paging) -> Page[LogLine]:
+    return paging.page(await store.log_lines(tx, of, paging), lambda line: str(line.seq))
+
+
+def sent(follower: LogFollower) -> Page[LogLine]:
+    """A stream in place of the page that the contract describes: which of the two it is, the caller chose."""
+    return cast("Page[LogLine]", stream(follower))
+
+
+ROUTER = Router("", tags=["operations"], route_handlers=[operation_logs, allocation_logs])
