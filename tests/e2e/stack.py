@@ -52,12 +52,19 @@ class Stack:
         self.folder, self.port, self.arguments = folder, free_port(), arguments
         self.data = folder / "data"
         self.key = folder / "key"
+        self.wheels = folder / "wheels"
         self.process: asyncio.subprocess.Process | None = None
         self.greeting = ""
 
     @property
     def environ(self) -> dict[str, str]:
-        return {"GPUAAS_CONFIG": str(self.folder / "cli" / "config.toml"), "HOME": str(self.folder), "NO_COLOR": "1"}
+        return {
+            "GPUAAS_CONFIG": str(self.folder / "cli" / "config.toml"),
+            "HOME": str(self.folder),
+            "NO_COLOR": "1",
+            "PIP_NO_INDEX": "1",  # bundles are staged from what the test itself lays there
+            "PIP_FIND_LINKS": str(self.wheels),
+        }
 
     async def up(self) -> str:
         """What it prints, read until it says what to type next."""

@@ -6,7 +6,7 @@ from typing import Any, assert_type, cast
 
 import pytest
 
-from gpuaas.sdk import AsyncClient, Client
+from gpuaas.sdk import AsyncClient, Client, recipes
 from gpuaas.sdk.client import Nouns
 from gpuaas.sdk.requests import Request
 from gpuaas.wire.allocations import Allocation, Status
@@ -61,6 +61,22 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.allocations.watch("a").events, "GET /allocations/a/events"),
     (nouns.allocation_groups.get("g"), "GET /allocation-groups/g"),
     (nouns.allocation_groups.release("g"), "POST /allocation-groups/g/release"),
+    (nouns.runtimes.list(allocation_id="a"), "GET /runtime-bundles"),
+    (nouns.runtimes.get("a"), "GET /allocations/a/runtime-bundles"),
+    (nouns.runtimes.apply("a", "pytorch"), "POST /allocations/a/runtime-bundles"),
+    (nouns.runtimes.upgrade("a"), "POST /allocations/a/runtime-bundles"),
+    (nouns.runtimes.roll_back("a"), "POST /allocations/a/runtime-bundles"),
+    (nouns.runtimes.repair("a"), "POST /allocations/a/runtime-bundles"),
+    (nouns.runtimes.clear("a"), "DELETE /allocations/a/runtime-bundles"),
+    (nouns.admin.runtimes.list(), "GET /admin/runtime-bundles"),
+    (nouns.admin.runtimes.get("b"), "GET /admin/runtime-bundles/b"),
+    (nouns.admin.runtimes.publish(recipes.read("python-data")), "POST /admin/runtime-bundles"),
+    (nouns.admin.runtimes.stage("b", "n"), "POST /admin/runtime-bundles/b/stage"),
+    (nouns.admin.runtimes.deprecate("b"), "POST /admin/runtime-bundles/b/deprecate"),
+    (nouns.admin.runtimes.republish("b"), "POST /admin/runtime-bundles/b/republish"),
+    (nouns.admin.runtimes.retire("b"), "POST /admin/runtime-bundles/b/retire"),
+    (nouns.admin.runtimes.nodes("b"), "GET /admin/runtime-bundles/b/nodes"),
+    (nouns.admin.runtimes.staging("b", "n"), "GET /admin/runtime-bundles/b/nodes/n"),
     (nouns.operations.list(project_id="p"), "GET /operations"),
     (nouns.operations.get("o"), "GET /operations/o"),
     (nouns.operations.logs("o"), "GET /operations/o/logs"),

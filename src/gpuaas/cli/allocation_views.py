@@ -49,6 +49,7 @@ def card(now: Now) -> list[Column[Allocation]]:
         Column("Resize", lambda one: one.resize and f"to {one.resize.gpu_count} GPUs, {one.resize.size}, under way"),
         Column("Ends", lambda one: one.limits.expires_at, lambda at: f"{clock(at)} (in {age(now(), at)})"),
         Column("Idle limit", lambda one: one.limits.idle_minutes and f"{one.limits.idle_minutes} minutes"),
+        Column("Runtime", runtime),
         Column("Billing", lambda one: one.billing.state, lambda state: str(state).replace("_", " ")),
         Column("Created", lambda one: one.created_at, clock),
         Column("Active", lambda one: one.active_at, clock),
@@ -63,6 +64,12 @@ def card(now: Now) -> list[Column[Allocation]]:
 def health_words(one: Allocation) -> str | None:
     """Each reason with its next step, one below the other."""
     return "\n".join(f"{reason.words} {reason.next_step}" for reason in one.health_reasons) or None
+
+
+def runtime(one: Allocation) -> str | None:
+    if one.runtime is None or one.runtime.bundle is None:
+        return None
+    return f"{one.runtime.bundle.slug} {one.runtime.bundle.version}, {one.runtime.state}"
 
 
 def address(one: Allocation) -> str | None:

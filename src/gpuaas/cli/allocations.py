@@ -48,6 +48,7 @@ def create_allocation(
     region: Annotated[str, typer.Option("--region", help="Only there; otherwise anywhere.")] = "",
     hours: Annotated[float | None, typer.Option("--hours", help="Ends by itself after so many.")] = None,
     idle: Annotated[int | None, typer.Option("--idle", help="Ends after so many minutes without work.")] = None,
+    runtime: Annotated[str, typer.Option("--runtime", help="One of `gpuaas runtimes list`, laid over it.")] = "",
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", help="SSH key by title; repeat for several. Otherwise all yours.")
     ] = None,
@@ -60,7 +61,7 @@ def create_allocation(
     \b
     Examples:
       gpuaas allocations create --sku sim-h200-slice --name train-a
-      gpuaas allocations create --sku sim-h200-slice --gpus 4 --key laptop
+      gpuaas allocations create --sku sim-h200-slice --gpus 4 --key laptop --runtime pytorch
       gpuaas allocations create --sku sim-h200-slice --name sweep --count 8 --no-wait -o json
     """
     with connected(ctx) as client:
@@ -75,6 +76,7 @@ def create_allocation(
             region=region or None,
             expires_at=surroundings_of(ctx).now() + timedelta(hours=hours) if hours else None,
             idle_minutes=idle,
+            runtime_bundle_slug=runtime or None,
         )
         show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
 
@@ -111,6 +113,7 @@ def retry_allocation(
             gpu_count=again.gpu_count,
             size=again.size,
             region=again.region,
+            runtime_bundle_id=again.runtime_bundle_id,
         )
         show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
 

@@ -58,6 +58,7 @@ COMMANDS = {
     "skus": Lazy("Compute", "gpuaas.cli.skus", "Show what can be had, its price and what is free."),
     "placement": Lazy("Compute", "gpuaas.cli.placement", "Ask where a request would go, or why not."),
     "allocations": Lazy("Compute", "gpuaas.cli.allocations", "Environments: create, follow, release."),
+    "runtimes": Lazy("Compute", "gpuaas.cli.runtimes", "Managed runtime bundles: apply, switch, roll back, repair."),
     "ssh": Lazy("Compute", "gpuaas.cli.ssh", "Log in to an allocation with plain OpenSSH."),
     "logs": Lazy("Compute", "gpuaas.cli.logs", "Show what a node said while it worked; -f stays."),
     "metrics": Lazy("Compute", "gpuaas.cli.metrics", "Show what an allocation uses, and how it is."),

@@ -16,10 +16,15 @@ from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import add_personal_tenant, add_tenant
 from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.domain.runtimes import store as runtimes
+from gpuaas.domain.runtimes.catalog import publish_as
+from gpuaas.domain.runtimes.reconcile import begin_staging
+from gpuaas.sdk import recipes
 from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size
 from gpuaas.wire.identity import PlatformRole, User
 
 TENANT, REGION, NODE, FAMILY = "acme", "local", "local", "h200"
+STAGED_FIRST = "python-data"  # small: it is there in seconds
 USER, ADMIN = "dev-user@example.com", "dev-admin@example.com"
 
 
@@ -100,6 +105,21 @@ class Demo:
             await capacity.add_region(tx, REGION)
             await capacity.add_sku(tx, self._slice(), self._now)
             await capacity.add_sku(tx, self._node(), self._now)
+
+    async def ensure_bundles(self) -> None:
+        """Every recipe that ships with this release is on offer."""
+        async with self._db.write() as tx:
+            known = {(bundle.slug, bundle.version) for bundle in await runtimes.bundles(tx)}
+            for data in map(recipes.read, recipes.names()):
+                if (data.slug, data.version) not in known:
+                    await publish_as(tx, data, by="system", ids=self._ids, now=self._now)
+
+    async def stage_bundle(self, node_id: str, slug: str = STAGED_FIRST) -> None:
+        """In the background: nobody waits for it."""
+        async with self._db.write() as tx:
+            newest = (await runtimes.bundles(tx, slug=slug))[0]
+            if newest.id not in await runtimes.staged_on(tx, node_id):
+                await begin_staging(tx, node_id, newest.id, requested_by="system", ids=self._ids, now=self._now)
 
     async def enrolment_token(self) -> str:
         data = CreateEnrolmentToken(node_name=f"{NODE}-{self._ids.new('n')[-6:]}", region=REGION)

@@ -69,6 +69,7 @@ class Up:
             demo.write(self._file, file)
             file = await world.ensure_people(file, demo=self._with_demo)
             await world.ensure_catalog()
+            await world.ensure_bundles()
             demo.write(self._file, file)
             data = ["--data", str(self._folder), "--port", str(self._port)]
             self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
@@ -95,7 +96,9 @@ class Up:
             await enrol_node(self._agent_folder, engine, self._url, await world.enrolment_token())
         identity.change_server(self._agent_folder, self._url)
         if self._with_demo:
-            await world.approve_slots(identity.load(self._agent_folder).node_id, GPUS)
+            node_id = identity.load(self._agent_folder).node_id
+            await world.approve_slots(node_id, GPUS)
+            await world.stage_bundle(node_id)
 
     def _launch(self, name: str, arguments: list[str], environ: dict[str, str]) -> None:
         command = [sys.executable, "-m", "gpuaas.main", *arguments, "--with-parent", str(os.getpid())]

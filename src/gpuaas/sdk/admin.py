@@ -2,6 +2,7 @@
 
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, get, path, post
+from gpuaas.sdk.runtimes import AdminRuntimes
 from gpuaas.wire.allocations import Allocation, ForceCleanup, InspectedAllocation, ReleaseAllocation, Status
 from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, Slot
 from gpuaas.wire.common import Page
@@ -132,6 +133,7 @@ class Admin(Noun[R_co]):
         self.slots = AdminSlots(runner)
         self.allocations = AdminAllocations(runner)
         self.workers = AdminWorkers(runner)
+        self.runtimes = AdminRuntimes(runner)
 
 
 def change_node(id: str, verb: str, reason: str, key: str | None) -> Request[Node]:

@@ -44,6 +44,8 @@ class Allocations(Noun[R_co]):
         region: str | None = None,
         expires_at: datetime | None = None,
         idle_minutes: int | None = None,
+        runtime_bundle_slug: str | None = None,
+        runtime_bundle_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Request[SubmittedAllocations]:
         """Answers at once; `wait` for an allocation to become active. `count` above one makes a group, all or none."""
@@ -58,6 +60,8 @@ class Allocations(Noun[R_co]):
             region=region,
             expires_at=expires_at,
             idle_minutes=idle_minutes,
+            runtime_bundle_slug=runtime_bundle_slug,
+            runtime_bundle_id=runtime_bundle_id,
         )
         return post(path("allocations"), SubmittedAllocations, body, key=idempotency_key)
 

@@ -14,6 +14,7 @@ from gpuaas.sdk.operations import Operations
 from gpuaas.sdk.placement import Placements
 from gpuaas.sdk.projects import Projects
 from gpuaas.sdk.runners import AsyncRunner, SyncRunner
+from gpuaas.sdk.runtimes import Runtimes
 from gpuaas.sdk.sessions import Sessions
 from gpuaas.sdk.skus import Skus
 from gpuaas.sdk.ssh_keys import SshKeys
@@ -37,6 +38,7 @@ class Nouns(Generic[R_co]):
         self.placement = Placements(runner)
         self.allocations = Allocations(runner)
         self.allocation_groups = AllocationGroups(runner)
+        self.runtimes = Runtimes(runner)
         self.operations = Operations(runner)
         self.volumes = Volumes(runner)
         self.storage_backends = StorageBackends(runner)

@@ -165,6 +165,7 @@ class Staging:
                 **etc.variables(_SPEC, "/home/check"),
                 "PATH": f"{self._root}/bin:/usr/bin:/bin",
                 "VIRTUAL_ENV": self._root,
+                "PYTHONUNBUFFERED": "1",  # what it said last is what is told first
             },
         }
         python = (INTERPRETER, "-S", "-s", "-P", str(trial.__file__), self._site.mark)
