@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.base import EngineError, EngineTerminal, OnPhase
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.wire.environments import (
@@ -44,6 +44,11 @@ class NoSamples:
         return []
 
 
+class NoTerminals:
+    async def open(self, allocation_id: str, boot: int) -> EngineTerminal:
+        raise EngineError("there are no terminals here", f"{allocation_id} at boot {boot}")
+
+
 class StandInEngine:
     """Its environments live in this object, so they outlive any agent that a test stops or kills."""
 
@@ -63,6 +68,7 @@ class StandInEngine:
         self.runtimes = FakeRuntimes(FakeBundles(), exists=self.here.__contains__, clock=lambda: datetime.now(UTC))
         self.most_at_once, self._at_once = 0, 0
         self.samples = NoSamples()
+        self.terminals = NoTerminals()
 
     async def start(self) -> None:
         self.calls.append("start")

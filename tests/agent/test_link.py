@@ -14,7 +14,20 @@ from websockets.http11 import Request, Response
 from gpuaas.agent.link import LONGEST_RETRY_SECONDS, PING_SECONDS, Link
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.wire.environments import NodeFacts
-from gpuaas.wire.link import Beat, Challenge, Hello, Lease, Report, Result, Task, TaskStatus, Welcome, link_proof
+from gpuaas.wire.link import (
+    Beat,
+    Challenge,
+    EndTerminals,
+    Hello,
+    Lease,
+    OpenStream,
+    Report,
+    Result,
+    Task,
+    TaskStatus,
+    Welcome,
+    link_proof,
+)
 from tests.agent.link_server import NOON, eventually
 from tests.agent.world import NODE_ID, World, enrolled, ensure, world_in
 
@@ -155,6 +168,12 @@ async def test_a_server_that_is_silent_counts_as_dead_and_is_dialled_again(tmp_p
             pass
 
         async def leased(self, lease: Lease) -> None:
+            pass
+
+        def asked(self, stream: OpenStream) -> None:
+            pass
+
+        def ended(self, terminals: EndTerminals) -> None:
             pass
 
     async with serve(freeze, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1) as server:

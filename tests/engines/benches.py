@@ -28,8 +28,9 @@ from gpuaas.wire.environments import (
     ProofItem,
     SlotDevice,
 )
-from gpuaas.wire.metrics import Sample
+from tests.engines.conversations import Conversation, RemoteTerminals, converse
 from tests.engines.remote_runtimes import RemoteRuntimes
+from tests.engines.remote_samples import RemoteSamples
 from tests.engines.remote_storage import RemoteMounts, RemoteVolumes
 
 REPOSITORY = Path(__file__).parents[2]
@@ -118,6 +119,9 @@ class Bench(Protocol):
     async def pass_time(self, seconds: float) -> None:
         """By the engine's monotonic clock, at once."""
 
+    async def converse(self, allocation_id: str, boot: int, typed: str) -> Conversation:
+        """On a terminal of the engine's, until it ends."""
+
 
 class FakeWay:
     def __init__(self, engine: FakeEngine, allocation_id: str, connection: Connection) -> None:
@@ -152,6 +156,9 @@ class FakeBench:
     async def pass_time(self, seconds: float) -> None:
         self._ticks += seconds
 
+    async def converse(self, allocation_id: str, boot: int, typed: str) -> Conversation:
+        return await converse(self._fake.terminals, allocation_id, boot, typed)
+
     async def crash(self) -> None:
         self._fake = self._made(self._fake.environments)
         self.engine = self._fake
@@ -179,14 +186,6 @@ class SshWay:
             return str(await self._client.lost)
 
 
-class RemoteSamples:
-    def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
-        self._ask = ask
-
-    async def take(self, at: datetime) -> list[Sample]:
-        return msgspec.convert(await self._ask("samples", at), list[Sample])
-
-
 class RemoteEngine:
     """The engine protocol over the standard input of another process."""
 
@@ -200,6 +199,7 @@ class RemoteEngine:
         self.samples = RemoteSamples(self._ask)
         self.runtimes = RemoteRuntimes(self._ask)
         self.volumes, self.mounts = RemoteVolumes(self._ask), RemoteMounts(self._ask)
+        self.terminals = RemoteTerminals(self._ask)
 
     async def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -334,6 +334,9 @@ class SandboxBench:
         async with asyncio.timeout(20):
             await self.process.wait()
         await self.remote.stop_listening()
+
+    async def converse(self, allocation_id: str, boot: int, typed: str) -> Conversation:
+        return await self.remote.terminals.converse(allocation_id, boot, typed)
 
     async def crash(self) -> None:
         await self.kill()

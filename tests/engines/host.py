@@ -19,6 +19,7 @@ from gpuaas.engines.sandbox.engine import SandboxEngine
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
 from gpuaas.wire.storage import Backend, VolumeRef, WantedMount
+from tests.engines.conversations import converse
 from tests.quiet import Quiet
 
 LINE_LIMIT = 1_000_000
@@ -107,6 +108,7 @@ async def do(engine: SandboxEngine, request: Request) -> object:
         ),
         "descriptor": lambda: engine.runtimes.descriptor(request.body),
         **storage_verbs(engine, request.body, on_phase),
+        "converse": lambda: converse(engine.terminals, *request.body),
         "connections": lambda: engine.connections(request.body),
         "end_connections": lambda: engine.end_connections(
             request.body[0], None if request.body[1] is None else frozenset(request.body[1]), request.body[2]

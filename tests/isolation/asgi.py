@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -94,12 +94,20 @@ async def send(app: ASGIApp, ask: Ask) -> Answer:
 class Socket:
     """The other end of one WebSocket."""
 
-    def __init__(self, app: ASGIApp, target: str, token: str = "") -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        target: str,
+        token: str = "",
+        *,
+        subprotocols: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self._inbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._inbox.put_nowait({"type": "websocket.connect"})
-        ask = Ask(method="GET", target=target, token=token)
-        scope: Any = {**ask.scope, "type": "websocket", "scheme": "ws", "subprotocols": []}
+        ask = Ask(method="GET", target=target, token=token, headers=headers or {})
+        scope: Any = {**ask.scope, "type": "websocket", "scheme": "ws", "subprotocols": [*subprotocols]}
         self._running = asyncio.ensure_future(app(scope, self._receive, self._send))
 
     async def _receive(self) -> Any:

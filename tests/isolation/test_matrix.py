@@ -38,6 +38,7 @@ THIRD_FENCE = {
     "POST /api/v1/allocations/{allocation_id}/storage-attachments body volume_id",
     "POST /api/v1/projects/{project_id}/volumes body allocation_id",
     "POST /api/v1/projects/{project_id}/volumes body snapshot_id",
+    "POST /api/v1/allocations/{id}/terminal-token body session_id",
 }
 
 

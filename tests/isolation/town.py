@@ -10,8 +10,11 @@ import asyncpg
 from litestar.types import ASGIApp
 
 from gpuaas.api.app import create_app
+from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity.callers import Caller, Placed
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.terminals import commands
+from gpuaas.domain.terminals import store as terminals
 from gpuaas.wire.identity import Role
 from tests.world import PASSWORD, SLICE, Person, World, furnished
 
@@ -30,6 +33,7 @@ PREFIXES = {
     "volume": "vol",
     "snapshot": "snap",
     "storage_attachment": "att",
+    "terminal": "term",
 }
 PERSONAL = frozenset({"ssh_key", "session", "token"})
 PLATFORM = frozenset({"node", "worker", "slot", "bundle"})
@@ -114,6 +118,9 @@ async def settle(world: World) -> Town:
     for name, person in people.items():
         await own_one_of_everything(town, name, person)
     await world.nodes.settle()
+    for name, person in people.items():
+        town.things[name, "terminal"] = await open_terminal(world, person, town.things[name, "allocation"])
+        town.marks[name].add(town.things[name, "terminal"])
     await cast_parts(town, people)
     return town
 
@@ -155,6 +162,16 @@ async def store_one_of_everything(world: World, person: Person, allocation_id: s
         "snapshot": snapshot.raise_for_status().json()["id"],
         "storage_attachment": attached.raise_for_status().json()["id"],
     }
+
+
+async def open_terminal(world: World, person: Person, allocation_id: str) -> str:
+    """As a socket would."""
+    path, now = f"/api/v1/allocations/{allocation_id}/terminal-token", world.clock.now()
+    minted = (await person.http.post(path, json={})).raise_for_status().json()
+    async with world.db.write() as tx:
+        ticket = await terminals.take_ticket(tx, token_hash(minted["token"]), allocation_id, now)
+        assert ticket is not None
+        return await commands.open_terminal(tx, ticket, ids=world.services.ids, source="10.0.0.1", now=now)
 
 
 async def cast_parts(town: Town, people: dict[str, Person]) -> None:

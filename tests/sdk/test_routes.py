@@ -56,6 +56,8 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.allocations.get("a"), "GET /allocations/a"),
     (nouns.allocations.release("a"), "POST /allocations/a/release"),
     (nouns.allocations.timeline("a"), "GET /allocations/a/timeline"),
+    (nouns.allocations.mint_terminal_token("a"), "POST /allocations/a/terminal-token"),
+    (nouns.allocations.terminals("a"), "GET /allocations/a/terminals"),
     (nouns.allocations.events("a"), "GET /allocations/a/events"),
     (nouns.allocations.watch("a").look, "GET /allocations/a"),
     (nouns.allocations.watch("a").events, "GET /allocations/a/events"),

@@ -13,7 +13,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from gpuaas.agent.journal import Entry, Journal
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.work import TaskRefusedError, Work
-from gpuaas.wire.link import TASK_PURPOSE, Result, Task, TaskBody, TaskKind, TaskStatus, Verifier
+from gpuaas.wire.link import (
+    STREAM_PURPOSE,
+    TASK_PURPOSE,
+    OpenStream,
+    Result,
+    Task,
+    TaskBody,
+    TaskKind,
+    TaskStatus,
+    Verifier,
+)
 
 UNREAD = ""
 """The task id in an answer to bytes that were not read."""
@@ -52,13 +62,14 @@ class Verifiers:
             for one in pinned
         }
 
-    def objection(self, task: Task) -> str | None:
+    def objection(self, signed: Task | OpenStream) -> str | None:
         """Why these bytes are not to be believed; None when they are."""
-        key = self._keys.get(task.signer)
+        key = self._keys.get(signed.signer)
         if key is None:
             return "unknown signer"
+        purpose = TASK_PURPOSE if isinstance(signed, Task) else STREAM_PURPOSE
         try:
-            key.verify(task.signature, TASK_PURPOSE + task.body)
+            key.verify(signed.signature, purpose + signed.body)
         except InvalidSignature:
             return "bad signature"
         return None
@@ -67,11 +78,11 @@ class Verifiers:
 class Admission:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._verifiers = Verifiers(journal.pinned.verifiers)
+        self.verifiers = Verifiers(journal.pinned.verifiers)
 
     def judge(self, task: Task, now: datetime) -> Taken | Known | Answered:
         """`now` is the server's time."""
-        if objection := self._verifiers.objection(task):
+        if objection := self.verifiers.objection(task):
             digest = hashlib.sha256(task.body).hexdigest()
             return Answered(_answer(UNREAD, TaskStatus.REFUSED, objection, now, f"signer {task.signer}, body {digest}"))
         try:
@@ -89,7 +100,7 @@ class Admission:
 
     def reread(self, entry: Entry) -> Taken:
         """A task from the journal, its signature looked at again: what the disk changed is not done."""
-        if objection := self._verifiers.objection(entry.task):
+        if objection := self.verifiers.objection(entry.task):
             raise TaskRefusedError("damaged task", f"{objection} in the journal")
         body = msgspec.msgpack.decode(entry.task.body, type=TaskBody)
         return Taken(entry.task, body, self._read(body))

@@ -12,7 +12,19 @@ from websockets.exceptions import WebSocketException
 from gpuaas.agent.identity import Identity
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.core.points import NoPoints, Points
-from gpuaas.wire.link import BEAT_SECONDS, Ack, Beat, Challenge, Down, Hello, Lease, Task, Welcome
+from gpuaas.wire.link import (
+    BEAT_SECONDS,
+    Ack,
+    Beat,
+    Challenge,
+    Down,
+    EndTerminals,
+    Hello,
+    Lease,
+    OpenStream,
+    Task,
+    Welcome,
+)
 
 FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
 LONGEST_RETRY_SECONDS = 8.0
@@ -38,6 +50,10 @@ class Listener(Protocol):
     def acknowledged(self, task_ids: list[str]) -> None: ...
 
     async def leased(self, lease: Lease) -> None: ...
+
+    def asked(self, stream: OpenStream) -> None: ...
+
+    def ended(self, terminals: EndTerminals) -> None: ...
 
 
 class LinkRefusedError(Exception):
@@ -122,6 +138,10 @@ class Link:
                     listener.acknowledged(task_ids)
                 case Lease() as lease:
                     await listener.leased(lease)
+                case OpenStream() as stream:
+                    listener.asked(stream)
+                case EndTerminals() as terminals:
+                    listener.ended(terminals)
                 case other:
                     log.warning("link.message_ignored", message=type(other).__name__)
 

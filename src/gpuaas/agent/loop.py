@@ -25,6 +25,7 @@ from gpuaas.agent.link import Link
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.agent.sampling import sample
 from gpuaas.agent.server_time import ServerTime, machine_boot_id
+from gpuaas.agent.streams import Streams
 from gpuaas.agent.tasks.work import Effects, TaskRefusedError
 from gpuaas.core.clock import Clock
 from gpuaas.core.points import Points
@@ -158,6 +159,8 @@ class Agent:
         self._reported: Report | None = None  # on this link
         self._is_told_twice = False
         self._look = asyncio.Event()
+        self._streams = Streams(identity, admission.verifiers, engine.terminals, self._outgoing, server_time)
+        self.asked, self.ended = self._streams.asked, self._streams.ended
 
     async def run(
         self,
@@ -186,6 +189,7 @@ class Agent:
             for task in outward:
                 task.cancel()
             await asyncio.wait(outward)
+            await self._streams.close()
             for job in [job for lane in self._lanes.values() for job in lane]:
                 _cancel(job)  # and it is done again at the next start
 
@@ -198,6 +202,7 @@ class Agent:
             self._outgoing.put(result)
         self._reported = None
         self._doorkeeper.forget()
+        self._streams.welcomed()
         self._look.set()
 
     async def leased(self, lease: Lease) -> None:

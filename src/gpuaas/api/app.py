@@ -23,6 +23,7 @@ from gpuaas.api import (
     skus,
     ssh_keys,
     stream,
+    terminals,
     volumes,
 )
 from gpuaas.api.contract import contract
@@ -40,6 +41,7 @@ NOUNS = (
     allocations,
     metrics,
     runtimes,
+    terminals,
     operations,
     logs,
     stream,
@@ -70,6 +72,7 @@ def routes() -> list[Router]:
     return [
         Router("/api/v1", route_handlers=[*(noun.ROUTER for noun in NOUNS), openapi]),
         nodes.ROUTER,
+        terminals.STREAMS,
         health.ROUTER,
     ]
 

@@ -31,8 +31,10 @@ from gpuaas.wire.link import (
     DEAD_AFTER_SECONDS,
     LEASE_SECONDS,
     Beat,
+    EndTerminals,
     Hello,
     Lease,
+    OpenStream,
     TaskBody,
     Welcome,
 )
@@ -168,6 +170,21 @@ class Links:
     async def _cut_broken(self, link: Link) -> None:
         """What was sent in vain is sent again after the next hello, so there must be one."""
         await self._cut(link, 4408, "does not take what is sent")
+
+    def here(self) -> list[str]:
+        """The nodes whose links are held by this replica."""
+        return list(self._links)
+
+    async def tell(self, node_id: str, message: OpenStream | EndTerminals) -> None:
+        """Beside the tasks, if the node's link is here; what is lost with it is asked for again by whoever wants it."""
+        link = self._links.get(node_id)
+        if link is None:
+            return
+        try:
+            await link.send(message)
+        except BROKEN as error:
+            log.warning("link.send_failed", node=node_id, error=repr(error))
+            await self._cut_broken(link)
 
     # down ---------------------------------------------------------------------------------------------------------
 

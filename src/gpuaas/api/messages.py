@@ -19,15 +19,17 @@ from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.storage.attachments import reconcile as attachments
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, Sessions
+from gpuaas.domain.terminals import commands as terminals
+from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, Sessions, TerminalReport
 
 BATCH = 1_000  # messages written together
 UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
 AWAY_SECONDS = 0.5
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
-WEIGHTS = (LogLines, Sessions, Progress, Report, Result)  # a batch is named after the weightiest of its messages
-Message = Progress | LogLines | Result | Report | Sessions
+# A batch is named after the weightiest of its messages.
+WEIGHTS = (LogLines, Sessions, Progress, TerminalReport, Report, Result)
+Message = Progress | LogLines | Result | Report | Sessions | TerminalReport
 Written = tuple[Link, Message]
 log = structlog.get_logger()
 
@@ -113,6 +115,12 @@ class Messages:
         reports = [(link, told) for link, told in wave if isinstance(told, Report)]
         while reports:
             reports = await self._write_reports(tx, reports)
+        told = [
+            (link.node_id, report)
+            for link, report in wave
+            if isinstance(report, TerminalReport) and self._is_current(link)
+        ]
+        await terminals.observed_all(tx, told, now=self._clock.now())
 
     async def _write_reports(self, tx: Tx, reports: list[tuple[Link, Report]]) -> list[tuple[Link, Report]]:
         """Of each node its first, together; those that are left."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from gpuaas.api.links import Links
+from gpuaas.api.relays import Relays
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.core.hints import Hints
@@ -29,6 +30,7 @@ class Services:
     index: Index
     launch: Launch
     links: Links
+    relays: Relays
     workers: tuple[Worker, ...]
     public_url: str
     caller_type: type[Caller] = field(default=Caller)  # tests pass one without checks, to see the row fence hold alone

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from gpuaas.core.db import Database
 from gpuaas.core.owners import sync
-from gpuaas.wire.link import TASK_PURPOSE, Task, Verifier
+from gpuaas.wire.link import STREAM_PURPOSE, TASK_PURPOSE, OpenStream, Task, Verifier
 
 MASTER_BYTES = 32
 
@@ -76,6 +76,9 @@ class TaskSigner:
 
     def sign(self, body: bytes) -> Task:
         return Task(body=body, signer=self.verifier.id, signature=self._key.sign(TASK_PURPOSE + body))
+
+    def sign_stream(self, body: bytes) -> OpenStream:
+        return OpenStream(body=body, signer=self.verifier.id, signature=self._key.sign(STREAM_PURPOSE + body))
 
 
 async def pin(db: Database, signer: TaskSigner) -> None:

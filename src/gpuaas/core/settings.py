@@ -16,6 +16,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     advertise_url: str = ""  # how other replicas' agents reach this one; empty: url
     log_level: str = "info"
     pool_size: int = 12
+    terminal_hours: float = 8.0  # the longest life of a browser terminal
+    terminal_detached_minutes: float = 5.0  # how long one waits for its reader to come back
+    terminal_record: bool = False  # record every terminal, not only those that ask for it
     points: str = ""  # the crash harness; see core/points.py
 
     @property

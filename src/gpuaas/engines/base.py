@@ -1,6 +1,7 @@
 """What an agent asks of an engine. Every verb names an end state and may be repeated, cancelled or cut by a crash."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -82,6 +83,35 @@ class Mounts(Protocol):
         """Gone from there, and in words how; refused while in use unless forced. Its data is never touched."""
 
 
+@dataclass(frozen=True)
+class TerminalEnd:
+    """How a terminal ended: the shell's exit code (negative for a signal), or why the engine ended it."""
+
+    exit_code: int | None
+    reason: str = ""
+
+
+class EngineTerminal(Protocol):
+    """A shell on a terminal inside."""
+
+    descriptor: int
+    """Read and written without blocking by whoever opened it; open until `close`."""
+
+    def resize(self, rows: int, cols: int) -> None:
+        """As wide and high as the reader's window."""
+
+    async def ended(self) -> TerminalEnd:
+        """Wait for its end. What the shell wrote last may still be there to be read."""
+
+    def close(self) -> None:
+        """Hang up, and let go of the descriptor."""
+
+
+class EngineTerminals(Protocol):
+    async def open(self, allocation_id: str, boot: int) -> EngineTerminal:
+        """A login shell of the person's; refused unless the environment runs at this boot."""
+
+
 class Engine(Protocol):
     name: str
 
@@ -96,6 +126,9 @@ class Engine(Protocol):
 
     @property
     def mounts(self) -> Mounts: ...
+
+    @property
+    def terminals(self) -> EngineTerminals: ...
 
     async def start(self) -> None:
         """Adopt every environment that lives here and open its way in again."""

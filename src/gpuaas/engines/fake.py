@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
+from gpuaas.engines.fake_terminals import FakeTerminals
 from gpuaas.engines.leases import Leases
 from gpuaas.wire.environments import (
     AuthorizedKey,
@@ -75,6 +76,7 @@ class FakeEngine:
         self.runtimes = FakeRuntimes(bundles or FakeBundles(), exists=self._exists, clock=clock)
         self.volumes = FakeVolumes(disk or FakeDisk(), clock)
         self.mounts = FakeMounts(self.volumes, self.environments.get)
+        self.terminals = FakeTerminals(self._boot_of)
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -85,6 +87,7 @@ class FakeEngine:
             environment.connections.clear()  # connections went through the agent that died
 
     async def close(self, *, stop_environments: bool) -> None:
+        self.terminals.end_all("the node is going away")
         for environment in self.environments.values():
             environment.connections.clear()
             if stop_environments and environment.state is EnvironmentState.RUNNING:
@@ -151,6 +154,7 @@ class FakeEngine:
             if here is not None:
                 here.state, here.removing = EnvironmentState.BROKEN, True
                 here.connections.clear()
+                self.terminals.end(allocation_id, "the allocation was released")
             for phase in ("sessions_ended", "environment_removed", "cleaned"):
                 await self._point(phase, allocation_id)
                 await on_phase(phase, "")
@@ -216,6 +220,10 @@ class FakeEngine:
         here.connections.append(connection)
         return connection
 
+    def _boot_of(self, allocation_id: str) -> int | None:
+        here = self.environments.get(allocation_id)
+        return here.boot if here is not None and here.state is EnvironmentState.RUNNING else None
+
     @contextlib.asynccontextmanager
     async def _alone(self, allocation_id: str) -> AsyncIterator[None]:
         lock = self._locks.setdefault(allocation_id, asyncio.Lock())
@@ -236,6 +244,7 @@ class FakeEngine:
             self.environments[spec.allocation_id] = here
         elif here.state is EnvironmentState.RUNNING:
             here.state = EnvironmentState.STOPPED
+            self.terminals.end(spec.allocation_id, "the machine restarts")
         here.connections.clear()
         here.mounts.clear()
         return here

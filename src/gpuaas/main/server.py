@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from litestar.types import ASGIApp
 
 from gpuaas.api.app import create_app, create_health_app
 from gpuaas.api.links import Links
+from gpuaas.api.relays import Relays
 from gpuaas.api.services import Services
 from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs, settings
@@ -45,6 +47,8 @@ from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker
 from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
 from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
+from gpuaas.domain.terminals.commands import Policy as TerminalPolicy
+from gpuaas.domain.terminals.reconcile import TerminalWorker
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 from gpuaas.wire.link import origin_of
@@ -95,8 +99,7 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
     pools = [await connect(dsn, role, hints=hints, points=points, size=config.pool_size) for role in roles]
     api_db, operator_db, worker_db = pools
     try:
-        for db in (api_db, operator_db):
-            await db.check_fence()
+        await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
         master, index = MasterKey.from_file(config.master_key_file), Index(worker_db, hints, clock)
         await index.refresh()
         await pin(worker_db, signer := TaskSigner(master))
@@ -110,7 +113,9 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
             replica_id=replica_id,
             origins=origins(config),
         )
-        workers = all_workers(worker_db, ids, clock)
+        url, policy = config.advertise_url or config.public_url, terminal_policy(config)
+        relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
+        workers = all_workers(worker_db, ids, clock, policy)
         loops = [Loop(worker_db, worker, hints, token=replica_id, jitter=parts.jitter).run for worker in workers]
         services = Services(
             api_db=api_db,
@@ -125,17 +130,18 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
             index=index,
             launch=Launch(index, Catalog(worker_db, clock), ids),
             links=links,
+            relays=relays,
             workers=workers,
             public_url=config.public_url,
             caller_type=parts.caller_type,
         )
-        yield Wired(services, [index.run, *links.loops(config.advertise_url or config.public_url)], loops)
+        yield Wired(services, [index.run, relays.run, *links.loops(url)], loops)
     finally:
         for db in pools:
             await db.close()
 
 
-def all_workers(db: Database, ids: Ids, clock: Clock) -> tuple[Worker, ...]:
+def all_workers(db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy) -> tuple[Worker, ...]:
     return (
         AllocationWorker(db, ids, clock),
         ReachWorker(db, clock),
@@ -149,6 +155,15 @@ def all_workers(db: Database, ids: Ids, clock: Clock) -> tuple[Worker, ...]:
         VolumeWorker(db, ids, clock),
         SnapshotWorker(db, ids, clock),
         ConformanceWorker(db, ids, clock),
+        TerminalWorker(db, clock, terminals),
+    )
+
+
+def terminal_policy(config: Settings) -> TerminalPolicy:
+    return TerminalPolicy(
+        life=timedelta(hours=config.terminal_hours),
+        detached=timedelta(minutes=config.terminal_detached_minutes),
+        record=config.terminal_record,
     )
 
 
@@ -182,7 +197,7 @@ def listener(app: ASGIApp, config: Settings) -> uvicorn.Server:
             http="httptools",
             ws="websockets-sansio",
             ws_ping_interval=None,  # beats tell more
-            ws_per_message_deflate=False,  # agents ask for none, and it costs each link memory
+            ws_per_message_deflate=False,  # agents ask for none, links pay in memory and terminals in time
             log_config=None,
             access_log=False,
             lifespan="off",

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import UNSET, UnsetType
 
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co, Waiting, Watching
-from gpuaas.sdk.requests import Request, Wait, Watch, get, path, post
+from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, get, path, post
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationGroup,
@@ -23,6 +23,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.common import Page
 from gpuaas.wire.metrics import AllocationHealth, Metrics
+from gpuaas.wire.terminals import MintTerminalToken, Terminal, TerminalToken
 from gpuaas.wire.timeline import Entry, LogLine
 
 AT_REST = frozenset({Status.RELEASED, Status.FAILED, Status.RELEASE_FAILED, Status.RESTART_FAILED})
@@ -127,6 +128,20 @@ class Allocations(Noun[R_co]):
     def consequences(self, id: str, of: Disruption) -> Request[Consequences]:
         """What a release, restart or resize would end, and what it would leave."""
         return get(path("allocations", id, "consequences"), Consequences, of=of)
+
+    @Call
+    def mint_terminal_token(
+        self, id: str, *, session_id: str | None = None, record: bool = False
+    ) -> Request[TerminalToken]:
+        """A token for one WebSocket to the answer's `url`: once, within half a minute. See docs/howto/terminal.md."""
+        body = MintTerminalToken(session_id=session_id, record=record)
+        route = path("allocations", id, "terminal-token")
+        return Request(method="POST", path=route, answer=TerminalToken, body=body, repeat=Repeat.NEVER)
+
+    @Listing
+    def terminals(self, id: str, *, limit: int | None = None) -> Request[Page[Terminal]]:
+        """Browser terminals on it, also those that ended."""
+        return get(path("allocations", id, "terminals"), Page[Terminal], limit=limit)
 
     @Listing
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:

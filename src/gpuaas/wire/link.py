@@ -20,6 +20,7 @@ from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, Wa
 LINK_PURPOSE = "gpuaas-link-v1"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 TASK_PURPOSE = b"gpuaas-task-v1\x00"
+STREAM_PURPOSE = b"gpuaas-stream-v1\x00"
 BEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 5.0
 LEASE_SECONDS = 300.0  # how long granted keys admit without hearing from the server
@@ -189,6 +190,56 @@ class Sessions(Struct, frozen=True, kw_only=True, tag="sessions"):
     at: Moment
 
 
+class StreamKind(StrEnum):
+    TERMINAL = "terminal"
+
+
+class StreamBody(Struct, frozen=True, kw_only=True):
+    """What is signed: who dials where, to be joined to what. Good once, for seconds."""
+
+    id: str
+    node_id: str
+    allocation_id: str
+    kind: StreamKind
+    target: msgspec.Raw
+    url: str  # of the replica that asked
+    secret: str  # shown to it as the second subprotocol
+    expires_at: Moment
+
+
+class OpenStream(Struct, frozen=True, kw_only=True, tag="stream"):
+    body: bytes
+    signer: str
+    signature: bytes
+
+
+class EndTerminals(Struct, frozen=True, kw_only=True, tag="end_terminals"):
+    """These must be no more; the reason is for whoever still looks."""
+
+    terminal_ids: list[str]
+    reason: str
+
+
+class LiveTerminal(Struct, frozen=True, kw_only=True):
+    id: str
+    allocation_id: str
+    is_attached: bool
+
+
+class EndedTerminal(Struct, frozen=True, kw_only=True):
+    id: str
+    reason: str
+    exit_code: int | None = None
+
+
+class TerminalReport(Struct, frozen=True, kw_only=True, tag="terminals"):
+    """Every terminal on the node, whole; and those that ended since the last telling."""
+
+    live: list[LiveTerminal]
+    ended: list[EndedTerminal]
+    at: Moment
+
+
 class Report(Struct, frozen=True, kw_only=True, tag="report"):
     """Everything that exists on the node, whole; sent after `welcome` and whenever it changed unasked."""
 
@@ -239,8 +290,8 @@ class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
     pass
 
 
-Down = Challenge | Welcome | Task | Ack | Lease
-Up = Hello | Progress | LogLines | Result | Report | Sessions | Beat | Samples
+Down = Challenge | Welcome | Task | Ack | Lease | OpenStream | EndTerminals
+Up = Hello | Progress | LogLines | Result | Report | Sessions | TerminalReport | Beat | Samples
 
 
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:

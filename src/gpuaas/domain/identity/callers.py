@@ -55,6 +55,9 @@ class Caller:
         if self.platform_role not in RULES[permission].platform:
             raise InsufficientPermissions("This is for operators of the platform.", permission=permission)
 
+    def is_user(self, user_id: str) -> bool:
+        return user_id == self.user_id
+
     def require_own(self, noun: str, user_id: str) -> None:
         if user_id != self.user_id:
             raise NotFound(noun)

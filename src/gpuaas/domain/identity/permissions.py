@@ -16,6 +16,8 @@ class Permission(StrEnum):
     RUNTIMES_APPLY = "runtimes:apply"
     VOLUMES_READ = "volumes:read"
     VOLUMES_WRITE = "volumes:write"
+    TERMINALS_OPEN = "terminals:open"
+    RECORDINGS_READ = "recordings:read"
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
 
@@ -45,6 +47,8 @@ RULES: dict[Permission, Rule] = {
     Permission.RUNTIMES_APPLY: Rule(project=WORKING, tenant=LEADING),
     Permission.VOLUMES_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.VOLUMES_WRITE: Rule(project=WORKING, tenant=LEADING),
+    Permission.TERMINALS_OPEN: Rule(project=EVERYBODY, tenant=LEADING),
+    Permission.RECORDINGS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
 }

@@ -25,6 +25,7 @@ from gpuaas.wire.identity import (
 )
 
 T_co = TypeVar("T_co", covariant=True)
+CREDENTIALS = "credentials"  # the topic of sessions and tokens that were revoked; their ids
 
 
 IMPLIED = {  # who may change may look
@@ -228,6 +229,7 @@ async def sessions(tx: Tx, caller: Caller, paging: Paging, now: datetime) -> lis
 async def revoke_session(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
     if not await tx.run(REVOKE.format(table="sessions"), id, caller.user_id, now):
         raise NotFound("session")
+    tx.hint(CREDENTIALS, id)
 
 
 async def add_token(tx: Tx, user_id: str, token: Token, token_hash: bytes) -> None:
@@ -242,6 +244,7 @@ async def tokens(tx: Tx, caller: Caller, paging: Paging, now: datetime) -> list[
 async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
     if not await tx.run(REVOKE.format(table="tokens"), id, caller.user_id, now):
         raise NotFound("token")
+    tx.hint(CREDENTIALS, id)
 
 
 USE_ATTEMPT = """

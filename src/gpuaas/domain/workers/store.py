@@ -48,6 +48,8 @@ SWEEPS = (
     """,
     "delete from sessions where least(expires_at, revoked_at) < clock_timestamp() - interval '30 days'",
     "delete from tokens where least(expires_at, revoked_at) < clock_timestamp() - interval '30 days'",
+    "delete from terminal_tickets where expires_at < clock_timestamp() - interval '1 hour'",
+    "delete from stream_requests where expires_at < clock_timestamp() - interval '1 hour'",
     "delete from enrolment_tokens where least(expires_at, used_at) < clock_timestamp() - interval '1 day'",
     # Of a machine that is proven gone, for good: how it was made, and what its node said. The last task, a removal,
     # stays: tasks are numbered on from it, should the node show the machine again.

@@ -2,7 +2,9 @@
 
 import base64
 import binascii
+import contextlib
 import re
+from collections.abc import AsyncIterator
 
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
@@ -28,3 +30,12 @@ def check_keys(keys: KeySet) -> None:
             base64.b64decode(key.blob, validate=True)
         except binascii.Error as error:
             raise EngineError("a key cannot be read", f"{key.fingerprint}: {error}") from error
+
+
+@contextlib.asynccontextmanager
+async def told(allocation_id: str) -> AsyncIterator[None]:
+    """What the machine refuses is an outcome of the verb, with the machine's own words."""
+    try:
+        yield
+    except OSError as error:
+        raise EngineError("the node could not do it", f"{allocation_id}: {error}") from error

@@ -17,7 +17,7 @@ from gpuaas.engines.leases import Leases
 from gpuaas.engines.nvml import Nvml, open_nvml
 from gpuaas.engines.sandbox import facts, files, gpus, isolation
 from gpuaas.engines.sandbox.boots import Boots, try_namespaces
-from gpuaas.engines.sandbox.checks import ID, check, check_keys
+from gpuaas.engines.sandbox.checks import ID, check, check_keys, told
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.mounts import SandboxMounts, mounts_in
@@ -28,6 +28,7 @@ from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
 from gpuaas.engines.sandbox.samples import SandboxSamples
 from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.sandbox.terminals import SandboxTerminals
 from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import (
     Connection,
@@ -48,6 +49,7 @@ class Living:
     """A running environment and the door to it."""
 
     pid: int
+    boot: int
     inside: Inside
     door: Door
 
@@ -81,6 +83,7 @@ class SandboxEngine:
         self._removals = Removals(self._site, self._boots, self._records)
         self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
         self._living: dict[str, Living] = {}
+        self.terminals = SandboxTerminals(self._way_in)
         self._indexes: dict[str, int] = {}
         self._ports: dict[str, int] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -141,6 +144,7 @@ class SandboxEngine:
     async def _leave(self, allocation_id: str, *, stop: bool) -> None:
         async with self._alone(allocation_id):
             living = self._living.pop(allocation_id)
+            self.terminals.end(allocation_id, "the node is going away")
             await living.door.close("the node is going away")
             if stop:
                 await self._stop(allocation_id, living, grace=STOP_SECONDS)
@@ -164,7 +168,7 @@ class SandboxEngine:
         check(spec)
         check_keys(spec.keys)
         id = spec.allocation_id
-        async with self._alone(id), _told(id):
+        async with self._alone(id), told(id):
             record = self._records.read(id)
             if isinstance(record, Remains):
                 raise EngineError("this environment is being removed", id)
@@ -186,12 +190,13 @@ class SandboxEngine:
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
         if not ID.fullmatch(allocation_id):
             raise EngineError("this is not an allocation", allocation_id)
-        async with self._alone(allocation_id), _told(allocation_id):
+        async with self._alone(allocation_id), told(allocation_id):
             living = self._living.pop(allocation_id, None)
             pid = living.pid if living else None
             remains = self._removals.begin(
                 allocation_id, pid=pid, index=self._indexes.get(allocation_id), port=self._ports.get(allocation_id)
             )
+            self.terminals.end(allocation_id, "the allocation was released")
             if living is not None:
                 await living.door.close("the allocation was released")
             await on_phase("sessions_ended", "nobody is connected")
@@ -204,7 +209,7 @@ class SandboxEngine:
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
         check_keys(keys)
-        async with self._alone(allocation_id), _told(allocation_id):
+        async with self._alone(allocation_id), told(allocation_id):
             record = self._records.read(allocation_id)
             if not isinstance(record, Record):
                 raise EngineError("there is no such environment here", allocation_id)
@@ -237,6 +242,10 @@ class SandboxEngine:
 
     def _pid_of(self, allocation_id: str) -> int | None:
         return self._living[allocation_id].pid if self._is_running(allocation_id) else None
+
+    def _way_in(self, allocation_id: str) -> tuple[Inside, int] | None:
+        living = self._living.get(allocation_id)
+        return (living.inside, living.boot) if living else None
 
     def _is_running(self, allocation_id: str) -> bool:
         living = self._living.get(allocation_id)
@@ -315,6 +324,7 @@ class SandboxEngine:
     async def _halt(self, record: Record) -> Record:
         living = self._living.pop(record.spec.allocation_id, None)
         if living is not None:
+            self.terminals.end(record.spec.allocation_id, "the machine restarts")
             await living.door.close("the environment restarts")
             await self._stop(record.spec.allocation_id, living, grace=STOP_SECONDS)
         return record
@@ -341,7 +351,7 @@ class SandboxEngine:
         door = Door(
             inside=inside, username=record.spec.username, keys=record.keys, clock=self._clock, leases=self._leases
         )
-        self._living[record.spec.allocation_id] = Living(pid=pid, inside=inside, door=door)
+        self._living[record.spec.allocation_id] = Living(pid=pid, boot=record.boot, inside=inside, door=door)
 
     async def _open_door(self, record: Record) -> None:
         door = self._living[record.spec.allocation_id].door
@@ -387,12 +397,3 @@ class SandboxEngine:
 
 def _public_half(host_key: str) -> str:
     return asyncssh.import_private_key(host_key).export_public_key().decode().strip()
-
-
-@contextlib.asynccontextmanager
-async def _told(allocation_id: str) -> AsyncIterator[None]:
-    """What the machine refuses is an outcome of the verb, with the machine's own words."""
-    try:
-        yield
-    except OSError as error:
-        raise EngineError("the node could not do it", f"{allocation_id}: {error}") from error

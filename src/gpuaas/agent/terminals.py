@@ -1,0 +1,281 @@
+"""The terminals of this node. Each outlives the streams that show it, until it ends or nobody has looked for a while.
+
+What a terminal shows is kept until it is confirmed, and a window of it beyond that to be shown again: a stream that was
+cut loses nothing, and a reader who comes back sees the last screen. A terminal whose output nobody confirms is not
+read any further, and so whoever writes inside waits: memory is bounded whatever runs there and whoever stalls.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from gpuaas.engines.base import EngineTerminal, EngineTerminals
+from gpuaas.wire.link import EndedTerminal, LiveTerminal
+from gpuaas.wire.terminals import WINDOW, Begin, Confirm, Error, Exit, Resize, TerminalTarget, to_agent
+
+READ, SENT = 65_536, 65_536  # bytes at a time
+MOST_ENDED = 1_000
+log = structlog.get_logger()
+
+
+class Stream(Protocol):
+    """A socket to the replica that asked."""
+
+    async def send(self, message: bytes | str) -> None: ...
+    async def recv(self) -> bytes | str: ...
+    async def close(self, code: int = 1000, reason: str = "") -> None: ...
+
+
+class Terminal:
+    def __init__(self, *, id: str, allocation_id: str, shell: EngineTerminal, on_news: Callable[[], None]) -> None:
+        self.id, self.allocation_id = id, allocation_id
+        self._shell, self._on_news = shell, on_news
+        self._loop = asyncio.get_running_loop()
+        self._kept, self._first = bytearray(), 0  # what was shown, and the offset of its first byte
+        self._confirmed, self._sent = 0, 0
+        self._news, self._room = asyncio.Event(), asyncio.Event()
+        self._is_reading = False
+        self._viewer: asyncio.Task[None] | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self.end: EndedTerminal | None = None
+        self._watch = asyncio.create_task(self._wait())
+        self._read_on()
+
+    @property
+    def is_attached(self) -> bool:
+        return self._viewer is not None
+
+    @property
+    def _shown(self) -> int:
+        return self._first + len(self._kept)
+
+    # The shell's side
+
+    async def _wait(self) -> None:
+        end = await self._shell.ended()
+        while end.exit_code is not None and (self._is_full or self._read()):  # what it wrote last
+            self._room.clear()
+            if self._is_full:
+                await self._room.wait()
+        self.finish(end.reason or f"the shell ended with code {end.exit_code}", end.exit_code)
+
+    def finish(self, reason: str, exit_code: int | None = None) -> None:
+        if self.end is not None:
+            return
+        self.end = EndedTerminal(id=self.id, reason=reason, exit_code=exit_code)
+        self._pause()
+        self._watch.cancel()
+        self._shell.close()
+        self._news.set()
+        self._on_news()
+
+    def _read_on(self) -> None:
+        if not self._is_reading and self.end is None:
+            self._is_reading = True
+            self._loop.add_reader(self._shell.descriptor, self._read)
+
+    def _pause(self) -> None:
+        if self._is_reading:
+            self._is_reading = False
+            self._loop.remove_reader(self._shell.descriptor)
+
+    def _read(self) -> bool:
+        """Whether there was something. A terminal gives four kilobytes at a time; a stream likes more."""
+        found = 0
+        while found < READ:
+            try:
+                data = os.read(self._shell.descriptor, READ)
+            except (BlockingIOError, InterruptedError):
+                break
+            except OSError:  # EIO: the last process let go of its terminal
+                data = b""
+            if not data:
+                self._pause()
+                break
+            found += len(data)
+            self._kept += data
+        if found:
+            self._news.set()
+            self._trim()
+        return found > 0
+
+    @property
+    def _needed(self) -> int:
+        """The offset of the first byte that is not to be forgotten."""
+        return min(self._confirmed, self._sent) if self.is_attached else self._confirmed
+
+    @property
+    def _is_full(self) -> bool:
+        return self._shown - self._needed >= WINDOW
+
+    def _trim(self) -> None:
+        if (spare := min(self._shown - WINDOW, self._needed) - self._first) > 0:
+            del self._kept[:spare]
+            self._first += spare
+        if self._is_full:
+            self._pause()
+
+    async def _write(self, data: bytes) -> None:
+        while data and self.end is None:
+            try:
+                data = data[os.write(self._shell.descriptor, data) :]
+            except (BlockingIOError, InterruptedError):
+                await writable(self._shell.descriptor)
+            except OSError:
+                return  # nobody reads there any more
+
+    # The readers' side
+
+    async def show(self, stream: Stream, target: TerminalTarget) -> None:
+        """To this stream and no other, until it breaks, another takes over, or the end was told."""
+        if self._viewer is not None:
+            self._viewer.cancel()
+        self._stop_timer("detached")
+        resumed, self._sent = not target.is_new, self._first
+        await stream.send(msgspec.json.encode(Begin(offset=self._first, resumed=resumed)).decode())
+        self._viewer = mine = asyncio.create_task(self._send(stream))
+        hearing = asyncio.create_task(self._hear(stream))
+        self._on_news()
+        try:
+            await asyncio.wait({mine, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            if mine.cancelled():
+                await stream.close(4409, "opened elsewhere")
+        finally:
+            for task in (mine, hearing):
+                task.cancel()
+            await asyncio.gather(mine, hearing, return_exceptions=True)
+            if self._viewer is mine:
+                self._viewer = None
+                self._start_timer("detached", target.detached_seconds, "nobody came back to it")
+                self._on_news()
+
+    async def _send(self, stream: Stream) -> None:
+        while True:
+            if self._sent < self._shown:
+                start = self._sent - self._first
+                data = bytes(self._kept[start : start + SENT])
+                self._sent += len(data)
+                await stream.send(data)
+            elif self.end is not None:
+                end = self.end
+                last = Error(reason=end.reason) if end.exit_code is None else Exit(code=end.exit_code)
+                await stream.send(msgspec.json.encode(last).decode())
+                return
+            else:
+                self._news.clear()
+                await self._news.wait()
+
+    async def _hear(self, stream: Stream) -> None:
+        while True:
+            message = await stream.recv()
+            if isinstance(message, bytes):
+                await self._write(message)
+                continue
+            match to_agent.decode(message):
+                case Resize(cols=cols, rows=rows) if self.end is None:
+                    self._shell.resize(rows, cols)
+                case Confirm(offset=offset):
+                    self._confirmed = max(self._confirmed, min(offset, self._shown))
+                    self._trim()
+                    if not self._is_full:
+                        self._room.set()
+                        self._read_on()
+
+    def limit(self, seconds: float) -> None:
+        self._start_timer("life", seconds, "it reached the longest life that a terminal may have")
+
+    def _start_timer(self, name: str, seconds: float, reason: str) -> None:
+        self._stop_timer(name)
+        self._timers[name] = self._loop.call_later(seconds, self.finish, reason)
+
+    def _stop_timer(self, name: str) -> None:
+        if timer := self._timers.pop(name, None):
+            timer.cancel()
+
+    @property
+    def is_over(self) -> bool:
+        """Ended, and told to whoever looked or nobody was left to tell."""
+        return self.end is not None and not self.is_attached
+
+    def forget(self) -> None:
+        for name in list(self._timers):
+            self._stop_timer(name)
+
+
+class Terminals:
+    """All of them. `on_news` is called when one came, went, or is looked at by somebody else."""
+
+    def __init__(self, shells: EngineTerminals, on_news: Callable[[], None]) -> None:
+        self._shells, self._on_news = shells, on_news
+        self._here: dict[str, Terminal] = {}
+        self._ended: list[EndedTerminal] = []
+
+    async def join(self, stream: Stream, allocation_id: str, target: TerminalTarget) -> None:
+        """Raises EngineError if there is no shell to be had."""
+        terminal = self._here.get(target.terminal_id)
+        if terminal is None:
+            if not target.is_new:
+                await stream.send(msgspec.json.encode(Error(reason="this terminal has ended")).decode())
+                return
+            shell = await self._shells.open(allocation_id, target.boot)
+            terminal = Terminal(id=target.terminal_id, allocation_id=allocation_id, shell=shell, on_news=self._news)
+            terminal.limit(target.seconds_left)
+            self._here[terminal.id] = terminal
+        await terminal.show(stream, target)
+
+    def end(self, ids: list[str], reason: str) -> None:
+        for id in ids:
+            if terminal := self._here.get(id):
+                terminal.finish(reason)
+            else:
+                self._ended.append(EndedTerminal(id=id, reason=reason))
+        self._news()
+
+    def _news(self) -> None:
+        for terminal in [each for each in self._here.values() if each.is_over]:
+            del self._here[terminal.id]
+            terminal.forget()
+            if terminal.end is not None:
+                self._ended.append(terminal.end)
+        del self._ended[:-MOST_ENDED]
+        self._on_news()
+
+    def live(self) -> list[LiveTerminal]:
+        return [
+            LiveTerminal(id=each.id, allocation_id=each.allocation_id, is_attached=each.is_attached)
+            for each in self._here.values()
+        ]
+
+    def take_ended(self) -> list[EndedTerminal]:
+        ended, self._ended = self._ended, []
+        return ended
+
+    def give_back(self, ended: list[EndedTerminal]) -> None:
+        """They could not be told now."""
+        self._ended = [*ended, *self._ended]
+
+    def close(self, reason: str) -> None:
+        for terminal in list(self._here.values()):
+            terminal.finish(reason)
+            terminal.forget()
+
+
+async def writable(descriptor: int) -> None:
+    loop = asyncio.get_running_loop()
+    ready = loop.create_future()
+
+    def tell() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_writer(descriptor, tell)
+    try:
+        await ready
+    finally:
+        with suppress(ValueError, OSError):  # closed meanwhile
+            loop.remove_writer(descriptor)

@@ -1,0 +1,160 @@
+"""One browser's socket and one agent's stream, joined: bytes pass through, and neither side outruns the other."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from gpuaas.api.recorder import Recorder
+from gpuaas.wire.terminals import (
+    ENDED,
+    TAKEN_OVER,
+    UNREACHABLE,
+    UNREADABLE,
+    WINDOW,
+    Confirm,
+    Error,
+    Exit,
+    Session,
+    ToAgent,
+    ToBrowser,
+    from_agent,
+    from_browser,
+)
+
+CONFIRMED_BYTES = WINDOW // 8  # shown before the agent is told so
+LAST_WORDS_SECONDS = 1.0
+GONE = (OSError, RuntimeError)  # what sending raises when the other end is gone
+Message = dict[str, Any]
+
+
+class RelaySocket:
+    """A WebSocket as ASGI has it: nothing between a message and the loop."""
+
+    __slots__ = ("receive", "send")
+
+    def __init__(self, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+        self.receive, self.send = receive, send
+
+    async def say(self, message: ToBrowser | ToAgent) -> None:
+        """A last word, perhaps, to somebody who may not listen."""
+        with suppress(*GONE):
+            async with asyncio.timeout(LAST_WORDS_SECONDS):
+                await self.send({"type": "websocket.send", "text": msgspec.json.encode(message).decode()})
+
+    async def close(self, code: int, reason: str) -> None:
+        with suppress(*GONE):
+            async with asyncio.timeout(LAST_WORDS_SECONDS):
+                await self.send({"type": "websocket.close", "code": code, "reason": reason})
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why two sockets part. A browser that went away, and a stream that broke, are not the terminal's end."""
+
+    code: int
+    reason: str = ""
+    exit_code: int | None = None
+    is_final: bool = False
+    is_told: bool = True
+
+
+DETACHED = Ending(1000, is_told=False)
+
+
+class Relay:
+    def __init__(
+        self, browser: RelaySocket, stream: RelaySocket, *, offset: int, recorder: Recorder | None, most_recorded: int
+    ) -> None:
+        self._browser, self._stream, self._recorder = browser, stream, recorder
+        self._offset, self._most_recorded = offset, most_recorded
+        self._cut: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+
+    def end(self, ending: Ending) -> None:
+        if not self._cut.done():
+            self._cut.set_result(ending)
+
+    async def run(self, said: Session) -> Ending:
+        """Until either side is done, or somebody ends it; what was shown is recorded to the last byte."""
+        await self._browser.say(said)
+        recording = asyncio.create_task(self._recorder.run()) if self._recorder else None
+        both = {asyncio.create_task(self._show()), asyncio.create_task(self._type())}
+        try:
+            done, _ = await asyncio.wait({*both, self._cut}, return_when=asyncio.FIRST_COMPLETED)
+            # A shell's end and its reader's leaving may come together: the end counts.
+            return max((task.result() for task in done), key=lambda ending: ending.is_final)
+        finally:
+            for task in both:
+                task.cancel()
+            await asyncio.gather(*both, return_exceptions=True)
+            if self._recorder and recording:
+                self._recorder.finish()
+                await recording
+
+    async def part(self, ending: Ending) -> None:
+        if not ending.is_told:
+            return
+        if ending.exit_code is not None:
+            await self._browser.say(Exit(code=ending.exit_code))
+        else:
+            await self._browser.say(Error(reason=ending.reason, reattach=ending.code == UNREACHABLE))
+        await self._browser.close(ending.code, ending.reason[:100])
+
+    async def _show(self) -> Ending:
+        """From the agent to the browser. A browser that stalls holds this up, and with it the shell."""
+        receive, send, recorder = self._stream.receive, self._browser.send, self._recorder
+        confirmed = self._offset
+        while True:
+            message: Message = await receive()
+            data = message.get("bytes")
+            if data is None:
+                return self._read_last(message)
+            if recorder is not None:
+                await recorder.add(self._offset, data)
+                if recorder.length > self._most_recorded:
+                    return Ending(ENDED, "its recording is full", is_final=True)
+            try:
+                await send({"type": "websocket.send", "bytes": data})
+            except GONE:
+                return DETACHED
+            self._offset += len(data)
+            if self._offset - confirmed >= CONFIRMED_BYTES:
+                confirmed = self._offset
+                await self._stream.say(Confirm(offset=confirmed))
+
+    def _read_last(self, message: Message) -> Ending:
+        if message["type"] == "websocket.disconnect":
+            if message.get("code") == TAKEN_OVER:
+                return Ending(TAKEN_OVER, "this terminal was opened in another window")
+            return Ending(UNREACHABLE, "the connection to the node was lost")
+        try:
+            said = from_agent.decode(message.get("text") or "")
+        except msgspec.DecodeError:
+            return Ending(UNREACHABLE, "the node does not speak as it should")
+        if isinstance(said, Exit):
+            return Ending(1000, f"the shell ended with code {said.code}", exit_code=said.code, is_final=True)
+        return Ending(ENDED, said.reason if isinstance(said, Error) else "it began twice", is_final=True)
+
+    async def _type(self) -> Ending:
+        """From the browser to the agent."""
+        receive, send = self._browser.receive, self._stream.send
+        while True:
+            message: Message = await receive()
+            if message["type"] == "websocket.disconnect":
+                return DETACHED
+            data = message.get("bytes")
+            try:
+                if data is None:
+                    said = from_browser.decode(message.get("text") or "")
+                    if self._recorder:
+                        self._recorder.resize(said.cols, said.rows)
+                    await self._stream.say(said)
+                elif data:
+                    await send({"type": "websocket.send", "bytes": data})
+            except (msgspec.DecodeError, UnicodeEncodeError):
+                return Ending(UNREADABLE, "a control message could not be read")
+            except GONE:
+                return Ending(UNREACHABLE, "the connection to the node was lost")

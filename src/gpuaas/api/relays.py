@@ -1,0 +1,246 @@
+"""Browser terminals on this replica: a browser's socket joined to a stream that the machine's agent dialled out to us.
+
+The browser may be on another replica than the node's link. So a stream is asked for by a row and a hint; whoever holds
+the link passes it on, signed, and the agent dials the replica that asked.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+import structlog
+
+from gpuaas.api.links import Links
+from gpuaas.api.recorder import Recorder
+from gpuaas.api.relay import Ending, Relay, RelaySocket
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import AWAY, RERUN, Database
+from gpuaas.core.hints import Hints
+from gpuaas.core.ids import Ids
+from gpuaas.core.secrets import MasterKey, TaskSigner, token_hash
+from gpuaas.domain.terminals import commands, store
+from gpuaas.domain.terminals.commands import Policy
+from gpuaas.domain.terminals.store import StreamRequest, TakenTicket
+from gpuaas.wire.link import EndTerminals, StreamBody, StreamKind
+from gpuaas.wire.terminals import ENDED, UNAUTHORIZED, UNREACHABLE, Begin, Error, Session, TerminalTarget, from_agent
+
+STREAM_SECONDS = 10.0
+TICKET = re.compile(rf"{commands.TICKET_PREFIX}[A-Za-z0-9_-]{{40,50}}")
+ALLOCATION = re.compile(r"[a-z]+_[a-z0-9]{1,40}")
+LOOK_SECONDS = 2.0  # how often without a hint
+log = structlog.get_logger()
+
+
+class Refused(Exception):
+    """Nobody learns why: a ticket that is unknown, used, late, or another machine's looks the same."""
+
+
+@dataclass(eq=False)
+class Expected:
+    """A stream that was asked for and is not here yet."""
+
+    node_id: str
+    arrived: "asyncio.Future[RelaySocket]"
+    over: asyncio.Event
+
+
+class Relays:
+    def __init__(
+        self,
+        master: MasterKey,
+        signer: TaskSigner,
+        links: Links,
+        *,
+        db: Database,
+        hints: Hints,
+        ids: Ids,
+        clock: Clock,
+        policy: Policy,
+        url: str,
+    ) -> None:
+        self._db, self._ids, self._clock, self._signer, self._master = db, ids, clock, signer, master
+        self._links, self.policy, self._url = links, policy, url
+        self._stream_key = master.derive("streams")
+        self._expected: dict[str, Expected] = {}
+        self._relays: dict[str, set[Relay]] = {}
+        self._wake = asyncio.Event()
+        for topic in (store.TERMINALS, store.STREAMS, store.ENDS):
+            hints.on(topic, self._hint)
+
+    def _hint(self, row_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
+        self._wake.set()
+
+    # A browser's socket
+
+    async def serve(self, socket: RelaySocket, allocation_id: str, token: str, source: str) -> None:
+        """From the ticket to the end. The socket is accepted already, so that a browser can read why it is closed."""
+        try:
+            ticket, terminal_id, expected, stream_id = await self._admit(allocation_id, token, source)
+        except Refused as refused:
+            log.info("terminal.refused", why=str(refused))
+            await socket.close(UNAUTHORIZED, "refused")
+            return
+        try:
+            await self._join(socket, ticket, terminal_id, expected, source)
+        finally:
+            self._expected.pop(stream_id, None)
+            expected.over.set()
+
+    async def _admit(self, allocation_id: str, token: str, source: str) -> tuple[TakenTicket, str, Expected, str]:
+        if not (TICKET.fullmatch(token) and ALLOCATION.fullmatch(allocation_id)):
+            raise Refused("no ticket at all")
+        now, stream_id = self._clock.now(), self._ids.new("stream")
+        async with self._db.write("open terminal") as tx:
+            ticket = await store.take_ticket(tx, token_hash(token), allocation_id, now)
+            if ticket is not None and ticket.objection is None:
+                id = await commands.open_terminal(tx, ticket, ids=self._ids, source=source, now=now)
+                arrived = asyncio.get_running_loop().create_future()
+                expected = self._expected[stream_id] = Expected(ticket.node_id, arrived, asyncio.Event())
+                await store.ask_for_stream(tx, self._request(stream_id, id, ticket, now))
+        if ticket is None or ticket.objection is not None:
+            raise Refused(ticket.objection if ticket and ticket.objection else "no such ticket")
+        return ticket, id, expected, stream_id
+
+    def _request(self, stream_id: str, terminal_id: str, ticket: TakenTicket, now: datetime) -> StreamRequest:
+        target = TerminalTarget(
+            terminal_id=terminal_id,
+            boot=ticket.boot,
+            is_new=ticket.terminal_id is None,
+            seconds_left=(ticket.created_at + self.policy.life - now).total_seconds(),
+            detached_seconds=self.policy.detached.total_seconds(),
+        )
+        return StreamRequest(
+            id=stream_id,
+            node_id=ticket.node_id,
+            allocation_id=ticket.allocation_id,
+            kind=StreamKind.TERMINAL,
+            target=msgspec.to_builtins(target),
+            url=self._url,
+            expires_at=now + timedelta(seconds=STREAM_SECONDS),
+        )
+
+    async def _join(
+        self, socket: RelaySocket, ticket: TakenTicket, terminal_id: str, expected: Expected, source: str
+    ) -> None:
+        try:
+            async with asyncio.timeout(STREAM_SECONDS):
+                stream = await expected.arrived
+                begin = from_agent.decode((await stream.receive()).get("text") or b"{}")
+        except (TimeoutError, OSError, msgspec.DecodeError):
+            begin = Error(
+                reason="the node of this machine does not answer now", reattach=ticket.terminal_id is not None
+            )
+        if not isinstance(begin, Begin):
+            await self._fail(socket, terminal_id, begin)
+            return
+        async with self._db.read("terminal opened") as tx:
+            await store.opened(
+                tx, terminal_id, credential_id=ticket.credential_id, source=source, now=self._clock.now()
+            )
+            kept_to = await store.recorded_to(tx, terminal_id) if ticket.recorded else 0
+        recorder = self._recorder(terminal_id, kept_to, ticket.created_at) if ticket.recorded else None
+        relay = Relay(socket, stream, offset=begin.offset, recorder=recorder, most_recorded=self.policy.most_recorded)
+        self._relays.setdefault(terminal_id, set()).add(relay)
+        self._wake.set()  # it may have been closed before it stood here
+        said = Session(session_id=terminal_id, resumed=begin.resumed, recorded=ticket.recorded)
+        try:
+            ending = await relay.run(said)
+        finally:
+            self._relays[terminal_id].discard(relay)
+            if not self._relays[terminal_id]:
+                del self._relays[terminal_id]
+        await self._settle(terminal_id, ending)
+        await relay.part(ending)
+
+    def _recorder(self, terminal_id: str, kept_to: int, began: datetime) -> Recorder:
+        return Recorder(
+            db=self._db,
+            master=self._master,
+            terminal_id=terminal_id,
+            kept_to=kept_to,
+            began=began,
+            clock=self._clock,
+        )
+
+    async def _fail(self, socket: RelaySocket, terminal_id: str, said: object) -> None:
+        """Its node could not show it; whether it may still live there decides what becomes of it."""
+        error = said if isinstance(said, Error) else Error(reason="the node does not speak as it should")
+        if not error.reattach:
+            async with self._db.write("close terminal") as tx:
+                await commands.close(tx, terminal_id, reason=error.reason, now=self._clock.now())
+        await socket.say(error)
+        await socket.close(UNREACHABLE if error.reattach else ENDED, "no terminal")
+
+    async def _settle(self, terminal_id: str, ending: Ending) -> None:
+        if ending.is_final:
+            with suppress(*AWAY, *RERUN):  # then the node tells of it, or the worker finds it
+                async with self._db.write("close terminal") as tx:
+                    now, code = self._clock.now(), ending.exit_code
+                    await commands.close(tx, terminal_id, reason=ending.reason, exit_code=code, now=now)
+
+    # An agent's stream
+
+    def secret(self, stream_id: str, node_id: str) -> str:
+        """Derived, so that whoever passes the request on needs no secret from a row."""
+        return hmac.new(self._stream_key, f"{stream_id} {node_id}".encode(), hashlib.sha256).hexdigest()
+
+    async def serve_stream(self, socket: RelaySocket, stream_id: str, secret: str) -> None:
+        """Taken once, by whoever has the secret; held open until the browser's side is done with it."""
+        expected = self._expected.get(stream_id)
+        if (
+            expected is None
+            or expected.arrived.done()
+            or not hmac.compare_digest(secret.encode(), self.secret(stream_id, expected.node_id).encode())
+        ):
+            log.warning("stream.refused", stream=stream_id)
+            await socket.close(UNAUTHORIZED, "refused")
+            return
+        expected.arrived.set_result(socket)
+        await expected.over.wait()
+        await socket.close(1000, "done")
+
+    # Beside the sockets
+
+    async def run(self) -> None:
+        """Ask nodes for streams, tell them what to end, cut what was closed elsewhere; until cancelled."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self._look()
+            except (*AWAY, *RERUN) as error:
+                log.warning("terminals.look_failed", error=repr(error))
+                await asyncio.sleep(1)
+
+    async def _look(self) -> None:
+        nodes, here = self._links.here(), list(self._relays)
+        async with self._db.read("look after terminals") as tx:
+            requests = await store.take_stream_requests(tx, nodes, self._clock.now()) if nodes else []
+            closed = await store.closed_among(tx, here) if here else []
+            ends = await store.to_end(tx, nodes) if nodes else []
+        await asyncio.gather(*(self._pass_on(request) for request in requests))
+        for row in closed:
+            for relay in self._relays.get(row.id, ()):
+                relay.end(Ending(code=ENDED, reason=row.reason, exit_code=row.exit_code))
+        for end in ends:
+            await self._links.tell(end.node_id, EndTerminals(terminal_ids=[end.id], reason=end.reason))
+
+    async def _pass_on(self, request: StreamRequest) -> None:
+        body = StreamBody(
+            id=request.id,
+            node_id=request.node_id,
+            allocation_id=request.allocation_id,
+            kind=StreamKind(request.kind),
+            target=msgspec.Raw(msgspec.msgpack.encode(request.target)),
+            url=request.url,
+            secret=self.secret(request.id, request.node_id),
+            expires_at=request.expires_at,
+        )
+        await self._links.tell(request.node_id, self._signer.sign_stream(msgspec.msgpack.encode(body)))

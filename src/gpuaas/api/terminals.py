@@ -1,0 +1,85 @@
+"""Browser terminals: the token that opens one, the two sockets of each, and what was recorded."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from litestar import Router, WebSocket, get, post, websocket
+
+from gpuaas.api.deps import Context, Cursor, Limit
+from gpuaas.api.problems import problems
+from gpuaas.api.relay import RelaySocket
+from gpuaas.api.services import Services  # noqa: TC001 (the same as everywhere)
+from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
+from gpuaas.core.paging import Paging
+from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.terminals import commands, store
+from gpuaas.wire.common import Page
+from gpuaas.wire.terminals import STREAM_SUBPROTOCOL, SUBPROTOCOL, MintTerminalToken, Terminal, TerminalToken
+
+AnySocket = WebSocket[Any, Any, Any]
+MINT_PROBLEMS = problems(NotFound, InsufficientPermissions, Conflict, RateLimitExceeded)
+
+
+@post(
+    "/allocations/{id:str}/terminal-token",
+    status_code=201,
+    responses=MINT_PROBLEMS,
+    opt={"ignores_key": True},
+)
+async def mint_terminal_token(id: str, data: MintTerminalToken, context: Context) -> TerminalToken:
+    """A token for one terminal on this machine: for 30 seconds, once, ten a minute."""
+    services = context.services
+    url = f"ws{services.public_url.removeprefix('http')}/api/v1/terminal/{id}"
+    policy = services.relays.policy
+    return await commands.mint(context.tx, context.caller, id, data, url=url, policy=policy, now=context.now)
+
+
+@get("/allocations/{id:str}/terminals", responses=problems(NotFound))
+async def list_terminals(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Terminal]:
+    """The terminals opened on this machine in a browser, also those that ended."""
+    paging = Paging.of(limit, cursor)
+    await allocations.get(context.tx, context.caller, id)
+    return paging.page(await store.list_of_allocation(context.tx, id, paging), lambda terminal: terminal.id)
+
+
+@websocket("/terminal/{allocation_id:str}")
+async def terminal(socket: AnySocket, allocation_id: str) -> None:
+    """Subprotocols `gpuaas.terminal.v1, <token>`; see wire/terminals.py."""
+    services: Services = socket.app.state.services
+    if not is_own_page(socket, services.public_url):
+        await socket.send({"type": "websocket.close", "code": 4403, "reason": "another site's page"})
+        return
+    token = await accepted(socket, SUBPROTOCOL)
+    client = socket.scope.get("client")
+    source = f"{client[0]}:{client[1]}" if client else "unknown"
+    await services.relays.serve(RelaySocket(socket.receive, socket.send), allocation_id, token, source)
+
+
+@websocket("/streams/{stream_id:str}")
+async def stream(socket: AnySocket, stream_id: str) -> None:
+    """An agent was asked to dial here."""
+    services: Services = socket.app.state.services
+    secret = await accepted(socket, STREAM_SUBPROTOCOL)
+    await services.relays.serve_stream(RelaySocket(socket.receive, socket.send), stream_id, secret)
+
+
+def is_own_page(socket: AnySocket, public_url: str) -> bool:
+    """A browser says whose page asks; a program says nothing, and has no cookies or tokens of other sites to lend."""
+    origin = socket.headers.get("origin")
+    if origin is None:
+        return True
+    own = {socket.headers.get("host", ""), urlsplit(public_url).netloc}
+    return urlsplit(origin).netloc in own - {""}
+
+
+async def accepted(socket: AnySocket, subprotocol: str) -> str:
+    """What was offered beside the subprotocol: the token, or nothing that is one."""
+    offered = list(socket.scope.get("subprotocols", []))
+    await socket.receive()
+    chosen = subprotocol if subprotocol in offered else None
+    await socket.send({"type": "websocket.accept", "subprotocol": chosen, "headers": []})
+    return next((word for word in offered if word != subprotocol), "") if chosen else ""
+
+
+ROUTER = Router("", tags=["terminals"], route_handlers=[mint_terminal_token, list_terminals, terminal])
+STREAMS = Router("/internal/v1", route_handlers=[stream], include_in_schema=False)

@@ -1,0 +1,300 @@
+"""Rows of tickets, terminals, the streams they need, and recordings."""
+
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.paging import Paging
+from gpuaas.domain.timeline.store import Subject
+from gpuaas.wire.link import TerminalReport
+from gpuaas.wire.terminals import Terminal
+
+TERMINALS = "terminals"  # the topic of terminals that were closed; its row ids are theirs
+STREAMS = "streams"  # the topic of streams that a node must be asked for; its row ids are node ids
+ENDS = "terminal_ends"  # the topic of terminals that a node must be told to end; its row ids are node ids
+
+
+class NewTicket(Struct, frozen=True, kw_only=True):
+    hash: bytes
+    tenant_id: str
+    project_id: str
+    allocation_id: str
+    user_id: str
+    credential_id: str
+    terminal_id: str | None
+    recorded: bool
+    created_at: datetime
+    expires_at: datetime
+
+
+class TakenTicket(Struct, frozen=True, kw_only=True):
+    """A ticket that was used just now, and why it opens nothing, if it does not."""
+
+    tenant_id: str
+    project_id: str
+    allocation_id: str
+    user_id: str
+    credential_id: str
+    terminal_id: str | None
+    recorded: bool
+    node_id: str
+    boot: int
+    created_at: datetime  # of the terminal, if it goes back into one
+    objection: str | None
+
+
+class TerminalRow(Struct, frozen=True, kw_only=True):
+    id: str
+    tenant_id: str
+    project_id: str
+    allocation_id: str
+    node_id: str
+    boot: int
+    user_id: str
+    credential_id: str
+    source: str
+    recorded: bool
+    recorded_bytes: int
+    created_at: datetime
+    opened_at: datetime | None
+    closed_at: datetime | None
+    reason: str
+    exit_code: int | None
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="terminal", id=self.id, tenant_id=self.tenant_id, project_id=self.project_id)
+
+
+class StreamRequest(Struct, frozen=True, kw_only=True):
+    id: str
+    node_id: str
+    allocation_id: str
+    kind: str
+    target: dict[str, object]
+    url: str
+    expires_at: datetime
+
+
+class Chunk(Struct, frozen=True, kw_only=True):
+    id: int = 0
+    first_byte: int
+    length: int
+    body: bytes
+
+
+class ToEnd(Struct, frozen=True, kw_only=True):
+    id: str
+    node_id: str
+    reason: str
+
+
+async def wait_for_mint(tx: Tx, user_id: str, *, limit: int, since: datetime) -> float:
+    """Seconds until another ticket may be minted; 0 for now. One at a time per person, so that none slips by."""
+    await tx.run("select pg_advisory_xact_lock(hashtextextended('terminal ticket ' || $1, 0))", user_id)
+    return float(await tx.value(WAIT_FOR_MINT, user_id, limit, since) or 0)
+
+
+async def add_ticket(tx: Tx, ticket: NewTicket) -> None:
+    await tx.run(ADD_TICKET, *(getattr(ticket, field) for field in NewTicket.__struct_fields__))
+
+
+async def take_ticket(tx: Tx, hash: bytes, allocation_id: str, now: datetime) -> TakenTicket | None:
+    """Once: of all who try, one gets it."""
+    return await tx.maybe(TakenTicket, TAKE_TICKET, hash, allocation_id, now)
+
+
+async def add(tx: Tx, id: str, ticket: TakenTicket, *, source: str, now: datetime) -> None:
+    place = (ticket.tenant_id, ticket.project_id, ticket.allocation_id, ticket.node_id, ticket.boot)
+    await tx.run(ADD, id, *place, ticket.user_id, ticket.credential_id, source, ticket.recorded, now)
+
+
+async def get(tx: Tx, id: str, allocation_id: str) -> TerminalRow:
+    row = await tx.maybe(TerminalRow, "select * from terminals where id = $1 and allocation_id = $2", id, allocation_id)
+    if row is None:
+        raise NotFound("terminal")
+    return row
+
+
+async def is_granted(tx: Tx, allocation_id: str, user_id: str) -> bool:
+    return bool(await tx.value(IS_GRANTED, allocation_id, user_id))
+
+
+async def list_of_allocation(tx: Tx, allocation_id: str, paging: Paging) -> list[Terminal]:
+    return await tx.all(Terminal, LIST, allocation_id, paging.before, paging.limit + 1)
+
+
+async def opened(tx: Tx, id: str, *, credential_id: str, source: str, now: datetime) -> None:
+    """Its node answered. Whoever attached last is whose sign-out ends it."""
+    await tx.run(OPENED, id, credential_id, source, now)
+
+
+async def objection(tx: Tx, id: str) -> TerminalRow | None:
+    """The terminal with the reason why it must be closed; None while it may live."""
+    return await tx.maybe(TerminalRow, OBJECTED, id)
+
+
+async def close(tx: Tx, id: str, *, reason: str, exit_code: int | None, now: datetime) -> TerminalRow | None:
+    """None if it was closed before."""
+    row = await tx.maybe(TerminalRow, CLOSE, id, reason[:500], exit_code, now)
+    if row is not None:
+        tx.hint(TERMINALS, row.id)
+        tx.hint(ENDS, row.node_id)
+    return row
+
+
+async def ended(tx: Tx, node_id: str, ids: list[str], now: datetime) -> None:
+    """What a node says of its own terminals only."""
+    await tx.run(ENDED, node_id, ids, now)
+
+
+async def nodes_with_terminals(tx: Tx, node_ids: list[str]) -> set[str]:
+    return set(await tx.column(NODES_WITH_TERMINALS, node_ids))
+
+
+async def vanished(tx: Tx, node_id: str, report: TerminalReport) -> list[str]:
+    """Terminals that the node answered for once and no longer has."""
+    live = [each.id for each in report.live]
+    return await tx.column(VANISHED, node_id, live, report.at - timedelta(seconds=1))
+
+
+async def of_node(tx: Tx, node_id: str, ids: list[str]) -> list[str]:
+    """A node speaks of its own."""
+    return await tx.column("select id from terminals where node_id = $1 and id = any ($2) order by id", node_id, ids)
+
+
+async def attachments(tx: Tx, node_id: str, report: TerminalReport) -> None:
+    attached = [each.id for each in report.live if each.is_attached]
+    await tx.run(ATTACHMENTS, node_id, attached)
+
+
+async def to_end(tx: Tx, node_ids: list[str]) -> list[ToEnd]:
+    """Closed here, and not yet known to have ended there."""
+    return await tx.all(ToEnd, TO_END, node_ids)
+
+
+async def closed_among(tx: Tx, ids: list[str]) -> list[TerminalRow]:
+    return await tx.all(TerminalRow, "select * from terminals where id = any ($1) and closed_at is not null", ids)
+
+
+async def ask_for_stream(tx: Tx, request: StreamRequest) -> None:
+    await tx.run(ASK_FOR_STREAM, *(getattr(request, field) for field in StreamRequest.__struct_fields__))
+    tx.hint(STREAMS, request.node_id)
+
+
+async def take_stream_requests(tx: Tx, node_ids: list[str], now: datetime) -> list[StreamRequest]:
+    return await tx.all(StreamRequest, TAKE_STREAM_REQUESTS, node_ids, now)
+
+
+async def recorded_to(tx: Tx, id: str) -> int:
+    """The offset of the first byte that is not kept yet."""
+    return int(await tx.value(RECORDED_TO, id))
+
+
+async def add_chunk(tx: Tx, id: str, chunk: Chunk) -> None:
+    await tx.run(ADD_CHUNK, id, chunk.first_byte, chunk.length, chunk.body)
+
+
+async def chunks(tx: Tx, id: str, after: Chunk | None, limit: int) -> list[Chunk]:
+    """In the order of what they hold."""
+    place = (after.first_byte, after.id) if after else (-1, 0)
+    return await tx.all(Chunk, CHUNKS, id, *place, limit)
+
+
+OBJECTION = "terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id)"
+IS_GRANTED = """
+    select exists (select from access_grants where allocation_id = $1 and user_id = $2 and status = 'active'
+        and coalesce(expires_at, 'infinity') > clock_timestamp())
+"""
+WAIT_FOR_MINT = """
+    select case when count(*) >= $2 then extract(epoch from min(created_at) - $3) end
+    from (select created_at from terminal_tickets where user_id = $1 and created_at > $3
+        order by created_at desc limit $2) as latest
+"""
+ADD_TICKET = """
+    insert into terminal_tickets (hash, tenant_id, project_id, allocation_id, user_id, credential_id, terminal_id,
+        recorded, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+"""
+TAKE_TICKET = f"""
+    with used as (
+        update terminal_tickets set used_at = $3
+        where hash = $1 and allocation_id = $2 and used_at is null and expires_at > $3
+        returning *
+    ), t as (
+        select used.tenant_id, used.project_id, used.allocation_id, used.user_id, used.credential_id,
+            used.terminal_id, used.recorded or coalesce(o.recorded, false) as recorded, a.node_id,
+            coalesce(o.boot, a.boot) as boot, coalesce(o.created_at, $3) as created_at,
+            used.terminal_id is not null and o.id is null as is_gone
+        from used join allocations a on a.id = used.allocation_id
+            left join terminals o on o.id = used.terminal_id and o.user_id = used.user_id
+                and o.allocation_id = used.allocation_id and o.closed_at is null
+    )
+    select t.*, case when t.is_gone then 'this terminal has ended' else {OBJECTION} end as objection from t
+"""
+ADD = """
+    insert into terminals (id, tenant_id, project_id, allocation_id, node_id, boot, user_id, credential_id, source,
+        recorded, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+LIST = """
+    select id, allocation_id, user_id, source, coalesce(opened_at, created_at) as opened_at, recorded, closed_at,
+        reason, exit_code, recorded_bytes
+    from terminals where allocation_id = $1 and id < $2 order by id desc limit $3
+"""
+OPENED = """
+    update terminals set opened_at = coalesce(opened_at, $4), credential_id = $2, source = $3, attached = true
+    where id = $1
+"""
+OBJECTED = f"""
+    select t.id, t.tenant_id, t.project_id, t.allocation_id, t.node_id, t.boot, t.user_id, t.credential_id, t.source,
+        t.recorded, t.recorded_bytes, t.created_at, t.opened_at, t.closed_at, t.exit_code, {OBJECTION} as reason
+    from terminals t
+    where t.id = $1 and t.closed_at is null and ({OBJECTION}) is not null
+"""
+DUE = """
+    select t.id from terminals t
+    where t.closed_at is null and (({objection}) is not null
+        or t.created_at < clock_timestamp() - {seconds} * interval '1 second'
+        or (t.opened_at is null and t.created_at < clock_timestamp() - interval '2 minutes'))
+"""  # house: project-filter because a worker looks at everybody's
+CLOSE = """
+    update terminals set closed_at = $4, reason = $2, exit_code = $3, attached = false
+    where id = $1 and closed_at is null returning *
+"""
+ENDED = "update terminals set ended_at = $3 where node_id = $1 and id = any ($2) and ended_at is null"
+VANISHED = """
+    select id from terminals where node_id = $1 and ended_at is null and id <> all ($2::text[])
+        and (opened_at < $3 or closed_at < $3)
+"""  # house: project-filter because a node speaks of its own
+ATTACHMENTS = """
+    update terminals set attached = not attached
+    where node_id = $1 and closed_at is null and opened_at is not null and attached <> (id = any ($2::text[]))
+"""
+NODES_WITH_TERMINALS = """
+    select distinct node_id from terminals where node_id = any ($1) and ended_at is null
+"""  # house: project-filter because a node speaks of its own
+TO_END = """
+    select id, node_id, reason from terminals where node_id = any ($1) and closed_at is not null and ended_at is null
+"""  # house: project-filter because a node is told of its own
+ASK_FOR_STREAM = """
+    insert into stream_requests (id, node_id, allocation_id, kind, target, url, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7)
+"""
+TAKE_STREAM_REQUESTS = """
+    update stream_requests set sent_at = $2 where node_id = any ($1) and sent_at is null and expires_at > $2 returning *
+"""
+RECORDED_TO = "select coalesce(max(first_byte + length), 0) from recording_chunks where terminal_id = $1"
+ADD_CHUNK = """
+    with kept as (
+        insert into recording_chunks (terminal_id, tenant_id, first_byte, length, body)
+        select id, tenant_id, $2, $3, $4 from terminals where id = $1
+    )
+    update terminals set recorded_bytes = recorded_bytes + $3 where id = $1
+"""
+CHUNKS = """
+    select id, first_byte, length, body from recording_chunks
+    where terminal_id = $1 and (first_byte, id) > ($2, $3) order by first_byte, id limit $4
+"""

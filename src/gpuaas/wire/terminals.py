@@ -1,0 +1,114 @@
+"""The browser terminal: how its token is asked for, and what is said on its sockets beside the bytes of the terminal.
+
+Binary messages are terminal bytes, both ways and on both hops; text messages are one of the structs below, as JSON.
+The browser's socket carries `Resize` up and `Session`, `Exit`, `Error`, `Notice` down; an agent's stream carries
+`Resize` and `Confirm` to the agent and `Begin`, `Exit`, `Error` from it.
+"""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gpuaas.wire.common import Reference
+
+SUBPROTOCOL = "gpuaas.terminal.v1"
+STREAM_SUBPROTOCOL = "gpuaas.stream.v1"
+WINDOW = 256 * 1024  # bytes of output that may be unconfirmed, and that are kept to be shown again
+UNAUTHORIZED, UNREADABLE, TAKEN_OVER, ENDED, UNREACHABLE = 4401, 4400, 4409, 4410, 4502  # how a socket is closed
+Cells = Annotated[int, Meta(ge=1, le=10_000)]
+
+
+class MintTerminalToken(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`session_id` goes back into a terminal that is open; `record` keeps what it shows."""
+
+    session_id: Reference | None = None
+    record: bool = False
+
+
+class TerminalToken(Struct, frozen=True, kw_only=True):
+    """Works once, for half a minute, as the second subprotocol of a WebSocket to `url`."""
+
+    token: str
+    expires_at: datetime
+    url: str
+    session_id: str | None = None
+
+
+class Terminal(Struct, frozen=True, kw_only=True):
+    """One shell that was opened in a browser, from its first prompt to its end."""
+
+    id: str
+    allocation_id: str
+    user_id: str
+    source: str
+    opened_at: datetime
+    recorded: bool
+    closed_at: datetime | None = None
+    reason: str = ""
+    exit_code: int | None = None
+    recorded_bytes: int = 0
+
+
+class Resize(Struct, frozen=True, kw_only=True, tag="resize"):
+    cols: Cells
+    rows: Cells
+
+
+class Session(Struct, frozen=True, kw_only=True, tag="session"):
+    """The first word to a browser; `resumed`: what follows is what was shown last, so begin with an empty screen."""
+
+    session_id: str
+    resumed: bool
+    recorded: bool
+
+
+class Exit(Struct, frozen=True, kw_only=True, tag="exit"):
+    """The shell ended by itself; negative for the signal that ended it."""
+
+    code: int
+
+
+class Error(Struct, frozen=True, kw_only=True, tag="error"):
+    """The terminal was ended, or cannot be had; `reattach`: it may live on, ask for a token with its `session_id`."""
+
+    reason: str
+    reattach: bool = False
+
+
+class Notice(Struct, frozen=True, kw_only=True, tag="notice"):
+    text: str
+
+
+class Begin(Struct, frozen=True, kw_only=True, tag="begin"):
+    """The first word of an agent: the next byte is byte `offset` of all that the terminal ever showed."""
+
+    offset: int
+    resumed: bool
+
+
+class Confirm(Struct, frozen=True, kw_only=True, tag="confirm"):
+    """All bytes before `offset` are recorded and on their way to the browser."""
+
+    offset: int
+
+
+FromBrowser = Resize
+ToBrowser = Session | Exit | Error | Notice
+FromAgent = Begin | Exit | Error
+ToAgent = Resize | Confirm
+from_browser: msgspec.json.Decoder[FromBrowser] = msgspec.json.Decoder(FromBrowser)
+from_agent: msgspec.json.Decoder[FromAgent] = msgspec.json.Decoder(FromAgent)
+to_agent: msgspec.json.Decoder[ToAgent] = msgspec.json.Decoder(ToAgent)
+to_browser: msgspec.json.Decoder[ToBrowser] = msgspec.json.Decoder(ToBrowser)
+
+
+class TerminalTarget(Struct, frozen=True, kw_only=True):
+    """What an agent is asked to join a stream to."""
+
+    terminal_id: str
+    boot: int
+    is_new: bool
+    seconds_left: float  # of the longest life a terminal may have
+    detached_seconds: float  # how long it waits for somebody to come back
