@@ -7,11 +7,11 @@ import pytest
 
 from gpuaas.api.app import described
 from gpuaas.api.contract import contract
-from tests.isolation.probes import ALONE, probes, published
+from tests.isolation.probes import ALONE, IGNORES_KEY, probes, published
 from tests.world import World
 
 Operations = dict[str, dict[str, Any]]
-KEYLESS = ALONE  # logging in and out, and signing up
+KEYLESS = ALONE | {" ".join(name) for name in IGNORES_KEY}  # logging in and out, signing up, a terminal's token
 
 
 @pytest.fixture(scope="module")
