@@ -12,6 +12,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.commands import declare_lost
 from gpuaas.domain.capacity import commands, store
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.storage.volumes.commands import check_retirable
 from gpuaas.wire.capacity import (
     ChangeNode,
     ChangeSlot,
@@ -77,7 +78,9 @@ async def unquarantine_node(id: str, data: ChangeNode, context: Context) -> Node
 
 @post("/admin/nodes/{id:str}/retire", status_code=200, responses=CHANGE)
 async def retire_node(id: str, data: ChangeNode, context: Context) -> Node:
-    """Gone for good; refused while anything is claimed on it."""
+    """Gone for good; refused while anything is claimed on it, or a volume is on its disk."""
+    context.caller.require_platform(Permission.FLEET_OPERATE)
+    await check_retirable(context.tx, id)
     return await commands.change_intent(
         context.tx, context.caller, id, Intent.RETIRED, reason=data.reason, now=context.now
     )

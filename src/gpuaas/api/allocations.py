@@ -27,6 +27,7 @@ from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.launch import store as launch
 from gpuaas.domain.launch.commands import ProjectRequired
 from gpuaas.domain.runtimes.compatibility import BundleIncompatible
+from gpuaas.domain.storage.views import survivors
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.wire.allocations import (
     Allocation,
@@ -144,7 +145,8 @@ async def allocation_limits(id: str, context: Context) -> LimitsNow:
 @get("/allocations/{id:str}/consequences", responses=problems(NotFound))
 async def allocation_consequences(id: str, context: Context, of: DisruptionFilter = Disruption.RELEASE) -> Consequences:
     """What a release, restart or resize would end, and what it would leave."""
-    return consequences(await commands.get(context.tx, context.caller, id), of)
+    said = consequences(await commands.get(context.tx, context.caller, id), of)
+    return replace(said, survives=[*said.survives, *await survivors(context.tx, id, of)])
 
 
 @get("/allocations/{id:str}/timeline", responses=problems(NotFound))

@@ -1,6 +1,13 @@
 """`gpuaas admin`."""
 
-from gpuaas.cli import admin_allocations, admin_nodes, admin_runtimes, admin_slots, admin_workers
+from gpuaas.cli import (
+    admin_allocations,
+    admin_nodes,
+    admin_runtimes,
+    admin_slots,
+    admin_storage,
+    admin_workers,
+)
 from gpuaas.cli.apps import new_app
 
 command = new_app("For operators: the fleet, all allocations, the work loop.")
@@ -9,3 +16,4 @@ command.add_typer(admin_slots.command, name="slots")
 command.add_typer(admin_allocations.command, name="allocations")
 command.add_typer(admin_runtimes.command, name="runtimes")
 command.add_typer(admin_workers.command, name="workers")
+command.add_typer(admin_storage.command, name="storage")

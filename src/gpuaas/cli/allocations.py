@@ -18,7 +18,7 @@ from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_c
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
-from gpuaas.cli.launching import chosen_keys, chosen_sku, finish, launch_project, waiting_kindly
+from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project, waiting_kindly
 from gpuaas.cli.names import ENDED, ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import note
@@ -52,6 +52,9 @@ def create_allocation(
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", help="SSH key by title; repeat for several. Otherwise all yours.")
     ] = None,
+    volume: Annotated[
+        list[str] | None, typer.Option("--volume", help="NAME:/path or NAME:/path:ro; repeat for several.")
+    ] = None,
     project: ProjectOption = "",
     no_wait: NoWaitOption = False,
     output: OutputOption = Output.TABLE,
@@ -62,6 +65,7 @@ def create_allocation(
     Examples:
       gpuaas allocations create --sku sim-h200-slice --name train-a
       gpuaas allocations create --sku sim-h200-slice --gpus 4 --key laptop --runtime pytorch
+      gpuaas allocations create --sku sim-h200-slice --volume datasets:/data:ro
       gpuaas allocations create --sku sim-h200-slice --name sweep --count 8 --no-wait -o json
     """
     with connected(ctx) as client:
@@ -77,6 +81,7 @@ def create_allocation(
             expires_at=surroundings_of(ctx).now() + timedelta(hours=hours) if hours else None,
             idle_minutes=idle,
             runtime_bundle_slug=runtime or None,
+            storage_attachments=chosen_volumes(ctx, client, volume or [], project),
         )
         show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
 

@@ -15,6 +15,7 @@ from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.access import SshKey
 from gpuaas.wire.allocations import Allocation, SubmittedAllocations
+from gpuaas.wire.storage import AccessMode, LaunchAttachment
 from gpuaas.wire.timeline import OperationStatus
 
 INTERRUPTED = 130  # as shells say it
@@ -39,6 +40,22 @@ def chosen_keys(client: Client, wanted: Sequence[str]) -> list[SshKey]:
     if not wanted:
         return keys
     return [choose(word, keys, lambda one: (one.title, one.fingerprint, one.id), "key") for word in wanted]
+
+
+def chosen_volumes(ctx: typer.Context, client: Client, words: Sequence[str], project: str) -> list[LaunchAttachment]:
+    """Each `NAME:/path`, with `:ro` behind it for reading only."""
+    if not words:
+        return []
+    volumes, found = list(client.volumes.list(chosen_project(ctx, client, project))), []
+    for word in words:
+        name, _, rest = word.partition(":")
+        path, _, mode = rest.partition(":")
+        if not path.startswith("/") or mode not in ("", "ro", "rw"):
+            raise Complaint(f"{word!r} is no NAME:/path or NAME:/path:ro.", next_step="--volume datasets:/data")
+        volume = choose(name, volumes, lambda one: (one.name, one.id), "volume")
+        access = AccessMode.READ_ONLY if mode == "ro" else AccessMode.READ_WRITE
+        found.append(LaunchAttachment(volume_id=volume.id, mount_path=path, access_mode=access))
+    return found
 
 
 def launch_project(ctx: typer.Context, client: Client, word: str) -> str | None:

@@ -59,6 +59,7 @@ COMMANDS = {
     "placement": Lazy("Compute", "gpuaas.cli.placement", "Ask where a request would go, or why not."),
     "allocations": Lazy("Compute", "gpuaas.cli.allocations", "Environments: create, follow, release."),
     "runtimes": Lazy("Compute", "gpuaas.cli.runtimes", "Managed runtime bundles: apply, switch, roll back, repair."),
+    "volumes": Lazy("Compute", "gpuaas.cli.volumes", "Data that outlives allocations: create, attach, snapshot."),
     "ssh": Lazy("Compute", "gpuaas.cli.ssh", "Log in to an allocation with plain OpenSSH."),
     "logs": Lazy("Compute", "gpuaas.cli.logs", "Show what a node said while it worked; -f stays."),
     "metrics": Lazy("Compute", "gpuaas.cli.metrics", "Show what an allocation uses, and how it is."),

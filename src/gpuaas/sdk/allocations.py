@@ -23,6 +23,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.common import Page
 from gpuaas.wire.metrics import AllocationHealth, Metrics
+from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.terminals import MintTerminalToken, Terminal, TerminalToken
 from gpuaas.wire.timeline import Entry, LogLine
 
@@ -47,6 +48,7 @@ class Allocations(Noun[R_co]):
         idle_minutes: int | None = None,
         runtime_bundle_slug: str | None = None,
         runtime_bundle_id: str | None = None,
+        storage_attachments: Sequence[LaunchAttachment] = (),
         idempotency_key: str | None = None,
     ) -> Request[SubmittedAllocations]:
         """Answers at once; `wait` for an allocation to become active. `count` above one makes a group, all or none."""
@@ -63,6 +65,7 @@ class Allocations(Noun[R_co]):
             idle_minutes=idle_minutes,
             runtime_bundle_slug=runtime_bundle_slug,
             runtime_bundle_id=runtime_bundle_id,
+            storage_attachments=[*storage_attachments],
         )
         return post(path("allocations"), SubmittedAllocations, body, key=idempotency_key)
 

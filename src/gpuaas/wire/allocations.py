@@ -11,6 +11,7 @@ from gpuaas.wire.common import Moment, Money, Name, Reason, Reference
 from gpuaas.wire.environments import Isolation
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.runtimes import RuntimeSummary
+from gpuaas.wire.storage import Attachment, LaunchAttachment
 from gpuaas.wire.timeline import Entry
 
 
@@ -57,6 +58,7 @@ class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     idle_minutes: IdleMinutes | None = None
     runtime_bundle_slug: Reference | None = None
     runtime_bundle_id: Reference | None = None
+    storage_attachments: Annotated[list[LaunchAttachment], Meta(max_length=16)] = []
 
 
 class AllocationNode(Struct, frozen=True, kw_only=True):
@@ -153,6 +155,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     simulated: bool
     operation_id: str | None = None
     isolation: Isolation | None = None
+    attachments: list[Attachment] = []  # volumes that are or should be on it
     health_reasons: list[HealthReason] = []
     resize: PendingResize | None = None
     limits: Limits = Limits()

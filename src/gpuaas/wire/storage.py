@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gpuaas.wire.common import Moment, Name, Reason, Reference
+from gpuaas.wire.common import Moment, Name, Reference
 from gpuaas.wire.environments import ProofItem
 
 LARGEST_GIB = 1 << 20
@@ -184,19 +184,6 @@ class Attachment(Struct, frozen=True, kw_only=True):
     observed_at: datetime | None
     created_at: datetime
     operation_id: str
-
-
-class DetachVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    force: bool = False
-    reason: Reason = ""
-
-
-class Survivor(Struct, frozen=True, kw_only=True):
-    """One thing, and what becomes of it."""
-
-    what: str
-    survives: bool
-    why: str
 
 
 # What a backend can do, and whether anybody looked

@@ -6,6 +6,7 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.metrics.store import STALE_SECONDS
 from gpuaas.wire.allocations import Health, Status
 from gpuaas.wire.metrics import HealthReason
+from gpuaas.wire.storage import AttachmentStatus
 
 UP = (Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED)
 
@@ -52,6 +53,7 @@ def reasons(row: AllocationRow) -> list[HealthReason]:
         )
         found.append(restarting)
     found += [] if row.findings is UNSET else row.findings
+    found += lost_mounts(row)
     age = row.sample_age_seconds
     if not found and age is not UNSET and age is not None and age > STALE_SECONDS:
         assert row.sampled_at is not UNSET  # noqa: S101 - read together
@@ -63,3 +65,19 @@ def reasons(row: AllocationRow) -> list[HealthReason]:
         )
         found.append(old)
     return found
+
+
+def lost_mounts(row: AllocationRow) -> list[HealthReason]:
+    """Volumes that were there and are not: after a restart for a moment, otherwise because a look did not find them."""
+    if row.attachments is UNSET or row.status is not Status.ACTIVE:
+        return []
+    return [
+        HealthReason(
+            code="mount_gone",
+            words=f"The volume {one.volume_name} is not mounted at {one.mount_path}: {one.status_reason}.",
+            since=one.status_since,
+            next_step="Wait: it is mounted again by itself. If it stays, look at the machine's timeline.",
+        )
+        for one in row.attachments
+        if one.status is AttachmentStatus.ATTACHING and one.observed_boot
+    ]

@@ -21,6 +21,7 @@ from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
 from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.runtimes import RuntimeSummary
+from gpuaas.wire.storage import Attachment
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
@@ -79,6 +80,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     sampled_at: datetime | UnsetType | None = UNSET
     sample_age_seconds: float | UnsetType | None = UNSET
     runtime: RuntimeSummary | UnsetType | None = UNSET
+    attachments: list[Attachment] | UnsetType = UNSET
 
     @property
     def subject(self) -> Subject:
@@ -269,7 +271,11 @@ SEEN = """
             select jsonb_build_object('id', b.id, 'slug', b.slug, 'version', b.version,
                 'product_name', b.product_name) from managed_runtime_bundles b where b.id = r.bundle_id))
         from allocation_runtimes r where r.allocation_id = a.id
-    ) as runtime, m.received_at as sampled_at,
+    ) as runtime, (
+        select coalesce(jsonb_agg(to_jsonb(t) || jsonb_build_object('volume_name', v.name, 'durability', v.durability)
+            order by t.id), '[]') from storage_attachments t join volumes v on v.id = t.volume_id
+        where t.allocation_id = a.id and t.status not in ('detached', 'failed')
+    ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """

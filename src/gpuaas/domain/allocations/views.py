@@ -49,6 +49,7 @@ def view(row: AllocationRow) -> Allocation:
         simulated=row.simulated,
         operation_id=row.operation_id,
         isolation=row.isolation,
+        attachments=[] if row.attachments is UNSET else row.attachments,
         resize=pending_resize(row),
         limits=limits(row),
         runtime=None if row.runtime is UNSET else row.runtime,

@@ -49,6 +49,7 @@ class Ask:
     gpu_family: str
     gpu_count: int
     region: str | None = None
+    node_id: str | None = None  # only there: data on its disk is wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ class Fleet:
             self._unfile(node)
 
     def propose(self, ask: Ask) -> Proposal | None:
+        if ask.node_id:
+            return self._propose_on(self._nodes.get(ask.node_id), ask)
         for pool in self._pools_for(ask):
             node = self._whole(pool, ask) if ask.shape is Shape.BAREMETAL else self._tightest(pool, ask.gpu_count)
             if node:
@@ -107,6 +110,15 @@ class Fleet:
                 whole = ask.shape is Shape.BAREMETAL
                 return Proposal(node.view.id, node.view.region, tuple(sorted(slots)), whole)
         return None
+
+    def _propose_on(self, node: _Node | None, ask: Ask) -> Proposal | None:
+        if node is None or node.view.gpu_family != ask.gpu_family or ask.region not in (None, node.view.region):
+            return None
+        whole = ask.shape is Shape.BAREMETAL
+        if len(node.free) < ask.gpu_count or (whole and not node.total == len(node.free) == ask.gpu_count):
+            return None
+        slots = list(node.free) if whole else _pick(node.free, ask.gpu_count)
+        return Proposal(node.view.id, node.view.region, tuple(sorted(slots)), whole)
 
     def take(self, proposal: Proposal) -> None:
         """Reserved in this process until given back or read as claimed."""

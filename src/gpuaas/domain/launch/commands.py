@@ -1,5 +1,6 @@
 """One submit: compute and access in, a machine (or a group of them) on its way out."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ from gpuaas.domain.capacity.placement import Proposal
 from gpuaas.domain.capacity.store import SkuRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
-from gpuaas.domain.launch import store
+from gpuaas.domain.launch import storage, store
 from gpuaas.domain.runtimes.commands import choose_at_launch
 from gpuaas.wire.allocations import CreateAllocation, SubmittedAllocations
 from gpuaas.wire.capacity import AskPlacement, Size
@@ -54,7 +55,8 @@ class Launch:
         await self._index.clear_doubts()
         order = check(caller, data, found, await self._catalog.sku(data.sku))
         ask = AskPlacement(sku=data.sku, gpu_count=data.gpu_count, size=data.size, count=data.count, region=data.region)
-        proposals = await self._place(tx, order, ask)
+        stored = await storage.check(tx, caller, order.found, data, username=USERNAME)
+        proposals = await self._place(tx, order, ask, node_id=stored.node_id)
         group_id = self._ids.new("group") if data.count > 1 else None
         if group_id:
             place = (order.found.tenant_id, order.found.project_id)
@@ -75,6 +77,8 @@ class Launch:
                 runtime_bundle_slug=data.runtime_bundle_slug, runtime_bundle_id=data.runtime_bundle_id
             )
             rows = [await choose_at_launch(tx, row, named, by=caller.user_id, ids=self._ids, now=now) for row in rows]
+        for row in rows if data.storage_attachments else ():
+            await storage.attach(tx, caller, row, stored, ids=self._ids, now=now)
         return SubmittedAllocations(
             allocations=[view(row) for row in rows], group_id=group_id, operation_id=rows[0].operation_id
         )
@@ -83,7 +87,7 @@ class Launch:
         expires_at = check_expiry(data.expires_at, now)
         return await set_limits(tx, row, expires_at=expires_at, idle_minutes=data.idle_minutes)
 
-    async def _place(self, tx: Tx, order: Order, ask: AskPlacement) -> list[Proposal]:
+    async def _place(self, tx: Tx, order: Order, ask: AskPlacement, *, node_id: str | None) -> list[Proposal]:
         """From the index, which only proposes; a refusal is given from a fresh read."""
         proposals: list[Proposal] = []
 
@@ -93,7 +97,9 @@ class Launch:
 
         tx.on_end.append(settle)
         for _ in range(ask.count):
-            proposal = self._index.propose(ask_for(order.sku, ask))
+            proposal = self._index.propose(replace(ask_for(order.sku, ask), node_id=node_id))
+            if proposal is None and node_id:
+                raise storage.NodeOfVolumeFull(node_id)
             if proposal is None:
                 placement = await explain_placement(tx, ask, self._index)
                 if placement.fits:

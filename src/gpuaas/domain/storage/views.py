@@ -4,7 +4,8 @@ from gpuaas.core.db import Tx
 from gpuaas.domain.storage.attachments import store as attachments
 from gpuaas.domain.storage.attachments.store import AttachmentRow
 from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
-from gpuaas.wire.storage import AccessMode, Attachment, Durability, Snapshot, Survivor, Usage, Volume
+from gpuaas.wire.allocations import Consequence, Disruption
+from gpuaas.wire.storage import Attachment, Durability, Snapshot, Usage, Volume
 
 GIB = 1 << 30
 
@@ -36,20 +37,16 @@ def attachment_view(row: AttachmentRow) -> Attachment:
     return Attachment(**{field: getattr(row, field) for field in Attachment.__struct_fields__})
 
 
-async def survivors(tx: Tx, allocation_id: str) -> list[Survivor]:
-    """What a release leaves and what it erases; a restart or a resize keeps the disk too."""
-    told = [
-        Survivor(what=f"volume {row.volume_name} at {row.mount_path}", survives=True, why=_why(row))
+async def survivors(tx: Tx, allocation_id: str, of: Disruption) -> list[Consequence]:
+    """Volumes outlive everything that is done to a machine; what of its own disk is lost, the machine says itself."""
+    return [
+        Consequence(what=f"volume {row.volume_name} at {row.mount_path}", detail=_fate(row, of), ref=row.volume_id)
         for row in await attachments.live_on(tx, allocation_id)
     ]
-    local = Survivor(
-        what="the machine's own disk: home, /tmp and /var/tmp", survives=False, why="it is erased with the machine"
-    )
-    return [*told, local]
 
 
-def _why(row: AttachmentRow) -> str:
-    kept = "it is detached and kept until somebody deletes it"
-    bound = " (on one node's disk: not durable)" if row.durability is Durability.NODE_BOUND else ""
-    mode = ", read-only here" if row.access_mode is AccessMode.READ_ONLY else ""
-    return f"{kept}{bound}{mode}"
+def _fate(row: AttachmentRow, of: Disruption) -> str:
+    bound = " It is on one node's disk: not durable." if row.durability is Durability.NODE_BOUND else ""
+    if of is Disruption.RELEASE:
+        return f"It is detached and kept, with all its data, until somebody deletes it.{bound}"
+    return f"It is mounted again by itself, with all its data.{bound}"

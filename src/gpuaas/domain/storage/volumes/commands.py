@@ -172,6 +172,15 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
     return volume_view(await store.volume(tx, id))
 
 
+async def check_retirable(tx: Tx, node_id: str) -> None:
+    """What is on a node's disk goes with it: its projects decide about that first."""
+    if volumes := await store.count_on_node(tx, node_id):
+        raise Conflict(
+            f"{volumes} volumes are on this node's disk. Their projects have to copy or delete them before it retires.",
+            volumes=volumes,
+        )
+
+
 async def take_snapshot(
     tx: Tx, caller: Caller, volume_id: str, data: CreateSnapshot, *, ids: Ids, now: datetime
 ) -> Snapshot:

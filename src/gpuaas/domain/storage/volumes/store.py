@@ -160,6 +160,11 @@ async def an_active_node(tx: Tx) -> str | None:
     return found
 
 
+async def count_on_node(tx: Tx, node_id: str) -> int:
+    found: int = await tx.value(COUNT_ON_NODE, node_id)
+    return found
+
+
 async def count_snapshots(tx: Tx, volume_id: str) -> int:
     found: int = await tx.value(COUNT_SNAPSHOTS, volume_id)
     return found
@@ -248,6 +253,9 @@ A_NODE = """
     order by intent, id limit 1
 """
 AN_ACTIVE_NODE = "select id from nodes where offline_since is null and intent = 'active' order by id limit 1"
+COUNT_ON_NODE = """
+    select count(*) from volumes where node_id = $1 and status <> 'deleted'
+"""  # house: project-filter because a node holds volumes of every project
 COUNT_SNAPSHOTS = """
     select count(*) from volume_snapshots where volume_id = $1 and status <> 'deleted'
 """  # house: project-filter because a volume is of one project
