@@ -18,7 +18,7 @@ from gpuaas.core.errors import Raced
 from gpuaas.core.hints import Hints
 
 BATCH = 64
-LEASE_SECONDS = 6.0  # as long as a row waits that a killed replica had in hand
+LEASE_SECONDS = 4.0  # as long as a row waits that a killed replica had in hand; one that runs out early costs a look
 IDLE_SECONDS = 1.0  # how often due rows are looked for without a hint
 BACKOFF_SECONDS = (0.2, 60.0)  # first and longest pause after a failure
 log = structlog.get_logger()
