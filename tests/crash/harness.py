@@ -153,10 +153,15 @@ async def never() -> str:
 
 
 def sample(points: list[Point], count: int, always: tuple[str, ...]) -> list[Point]:
-    """Some that must never be left out, the rest by the hash of their names: the same ones on every machine."""
-    chosen = [point for point in points if point.nth == 1 and point.name in always]
-    rest = sorted(set(points) - set(chosen), key=lambda point: hashlib.sha256(str(point).encode()).digest())
-    return (chosen + rest)[:count]
+    """As many of each process: first those that must never be left out, the rest by the hash of their names, so that
+    they are the same ones on every machine."""
+    chosen: list[Point] = []
+    for process in ("server", "agent"):
+        mine = [point for point in points if point.process == process]
+        first = [point for point in mine if point.nth == 1 and point.name in always]
+        rest = sorted(set(mine) - set(first), key=lambda point: hashlib.sha256(str(point).encode()).digest())
+        chosen += (first + rest)[: count // 2]
+    return chosen
 
 
 def table(outcomes: list[Outcome]) -> str:

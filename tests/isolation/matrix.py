@@ -148,7 +148,7 @@ class Matrix:
 
 
 DONE = frozenset({200, 201, 202, 204, 409})
-FOR_HOLDER_AND_LEADERS = ("/restart", "/resize", "/extend")  # the owner is both; a mere member is neither
+FOR_HOLDER_AND_LEADERS = ("/restart", "/resize", "/extend", "/audit")  # the owner is both; a mere member is neither
 UNKNOWN, REFUSED, HIDDEN = frozenset({401}), frozenset({403}), frozenset({404, 422})
 
 
@@ -178,7 +178,7 @@ def sees(part: Part, probe: Probe) -> bool:
 
 def may(part: Part, probe: Probe) -> bool:
     if "tenant" in probe.nouns or probe.path.endswith(FOR_HOLDER_AND_LEADERS):
-        return part.leads
+        return part.leads or (part.is_person and not probe.is_change)  # whoever reads may read, also by token
     if probe.body == "MintTerminalToken":  # the holder's alone
         return part.writes and part.is_person
     return part.writes or not probe.is_change or (not probe.nouns and part.name != "read-only token")

@@ -1,6 +1,7 @@
 """`gpuaas projects`."""
 
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -8,12 +9,13 @@ import typer
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.config import effective, save, saved
 from gpuaas.cli.connections import connected
-from gpuaas.cli.names import choose
+from gpuaas.cli.names import ProjectOption, choose, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
 from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
-from gpuaas.cli.words import age
+from gpuaas.cli.words import age, clock
 from gpuaas.wire.identity import Project
+from gpuaas.wire.timeline import AuditRow
 
 command = new_app("Projects: what allocations belong to.")
 
@@ -26,6 +28,15 @@ def columns(around: Surroundings) -> list[Column[Project]]:
         Column("Age", lambda project: project.created_at, lambda created: age(created, around.now()), align="right"),
         Column("Id", lambda project: project.id),
     ]
+
+
+AUDIT: list[Column[AuditRow]] = [
+    Column("At", lambda row: row.at, clock),
+    Column("By", lambda row: row.actor_name, may_shrink=True),
+    Column("Action", lambda row: row.action),
+    Column("Result", lambda row: row.result),
+    Column("Target", lambda row: row.target_id),
+]
 
 
 @command.command("list")
@@ -51,6 +62,25 @@ def create_project(
     """
     with connected(ctx) as client:
         show_one(client.projects.create(slug, tenant_id=tenant or None), columns(surroundings_of(ctx)), output)
+
+
+@command.command("audit")
+def show_audit(
+    ctx: typer.Context,
+    *,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="So many, the newest first.")] = 50,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show who did what in a project; the whole of it as JSON lines with `--limit 1000000 -o json`.
+
+    \b
+    Example:
+      gpuaas projects audit --limit 20
+    """
+    with connected(ctx) as client:
+        rows = islice(client.projects.audit(chosen_project(ctx, client, project)), limit)
+        show_rows(list(rows), AUDIT, output, empty="Nothing was done here yet.")
 
 
 @command.command("use")

@@ -4,7 +4,7 @@ from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, get, path, post
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import CreateProject, Project
-from gpuaas.wire.timeline import Entry
+from gpuaas.wire.timeline import AuditRow, Entry
 
 
 class Projects(Noun[R_co]):
@@ -21,6 +21,11 @@ class Projects(Noun[R_co]):
         self, slug: str, *, tenant_id: str | None = None, idempotency_key: str | None = None
     ) -> Request[Project]:
         return post(path("projects"), Project, CreateProject(slug=slug, tenant_id=tenant_id), key=idempotency_key)
+
+    @Listing
+    def audit(self, id: str, *, limit: int | None = None) -> Request[Page[AuditRow]]:
+        """Who did what in it, newest first."""
+        return get(path("projects", id, "audit"), Page[AuditRow], limit=limit)
 
     @Following
     def events(self, id: str) -> Request[Entry]:

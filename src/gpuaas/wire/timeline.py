@@ -29,6 +29,22 @@ class Entry(Struct, frozen=True, kw_only=True):
     evidence: dict[str, object] = {}
 
 
+class AuditRow(Struct, frozen=True, kw_only=True):
+    """Who did what to what, or was refused; written with the change and never altered."""
+
+    id: int
+    at: datetime
+    actor: str
+    actor_name: str
+    action: str
+    target_kind: str
+    target_id: str
+    result: str  # done | denied
+    repeats: int
+    correlation_id: str
+    facts: dict[str, object] = {}
+
+
 class OperationStatus(StrEnum):
     RUNNING = "running"
     SUCCEEDED = "succeeded"

@@ -9,7 +9,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
-from gpuaas.wire.timeline import Entry, LogLine, Operation, OperationStatus, Outcome
+from gpuaas.wire.timeline import AuditRow, Entry, LogLine, Operation, OperationStatus, Outcome
 
 BIGINT_DIGITS = 18
 EXCERPT = 300  # lines of an operation that are looked through for its phases
@@ -106,6 +106,10 @@ async def audit_denial(tx: Tx, *, actor: str, action: str, target: str, at: date
         await tx.run(DENIAL, at, actor, action, target, correlation_id.get())
 
 
+async def audit_of_project(tx: Tx, project_id: str, paging: Paging) -> list[AuditRow]:
+    return await tx.all(AuditRow, AUDIT_OF_PROJECT, project_id, _number(paging), paging.limit + 1)
+
+
 async def start_operation(tx: Tx, id: str, subject: Subject, kind: str, *, requested_by: str, now: datetime) -> None:
     place = (subject.tenant_id, subject.project_id, subject.kind, subject.id)
     await tx.run(START_OPERATION, id, *place, kind, requested_by, now, correlation_id.get())
@@ -199,6 +203,10 @@ AUDIT = """
     insert into audit
         (at, tenant_id, project_id, target_kind, target_id, actor, acted_as, action, result, correlation_id, facts)
     values ($1, $2, $3, $4, $5, $6, $7, $8, 'done', $9, $10)
+"""
+AUDIT_OF_PROJECT = f"""
+    select id, at, actor, {ACTOR_NAME}, action, target_kind, target_id, result, repeats, correlation_id, facts
+    from audit where project_id = $1 and ($2::bigint is null or id < $2) order by id desc limit $3
 """
 COUNT_DENIAL = """
     update audit set repeats = repeats + 1 where id = (
