@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.core.errors import Raced
+from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity import store as capacity
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 ROUNDS = 50
 RECONCILERS = (
     AllocationWorker,
+    KeysWorker,
+    GrantsWorker,
     RuntimeWorker,
     StagingWorker,
     VolumeWorker,
@@ -162,7 +165,7 @@ class Nodes:
         raise AssertionError(f"nothing settles: {await self._state()}")
 
     async def reconcile(self) -> None:
-        """One pass of each reconciler over every due row."""
+        """One pass over every due row: the allocation worker, then those of what lies over a machine."""
         for worker in self._world.services.workers:
             if not isinstance(worker, RECONCILERS):
                 continue

@@ -14,7 +14,7 @@ from gpuaas.api.contract import contract
 from tests.isolation.asgi import Answer, Ask, send
 from tests.isolation.ledger import changes, ledger
 from tests.isolation.matrix import DONE
-from tests.isolation.probes import ALONE, IGNORES_KEY, Probe, probes
+from tests.isolation.probes import ALONE, IGNORES_KEY, METHODS, Probe, probes
 from tests.isolation.town import Part, Town, founded
 
 AT_ONCE = 5
@@ -39,7 +39,7 @@ def changing(town: Town) -> list[Probe]:
     }
     assert takes == {name for name in found if name[0] != "GET"} - IGNORES_KEY
     assert not {f"{method} {path}" for method, path in takes} & ALONE
-    return [found[name] for name in sorted(takes, key=lambda name: (name[0] == "DELETE", name))]
+    return [found[name] for name in sorted(takes, key=lambda name: (METHODS.index(name[0]), name))]
 
 
 def ask_of(town: Town, part: Part, probe: Probe, key: str) -> Ask:

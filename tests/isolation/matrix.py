@@ -179,6 +179,8 @@ def sees(part: Part, probe: Probe) -> bool:
 def may(part: Part, probe: Probe) -> bool:
     if "tenant" in probe.nouns or probe.path.endswith(FOR_HOLDER_AND_LEADERS):
         return part.leads or (part.is_person and not probe.is_change)  # whoever reads may read, also by token
+    if "tenant" in probe.nouns or probe.is_led or probe.path.endswith(FOR_HOLDER_AND_LEADERS):
+        return part.leads
     if probe.body == "MintTerminalToken":  # the holder's alone
         return part.writes and part.is_person
     return part.writes or not probe.is_change or (not probe.nouns and part.name != "read-only token")

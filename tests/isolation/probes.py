@@ -14,12 +14,14 @@ from litestar import Litestar
 from litestar.routes import HTTPRoute, WebSocketRoute
 
 from tests.isolation.asgi import Ask
-from tests.isolation.town import PERSONAL, PLATFORM, Part, Town, publication
+from tests.isolation.town import PERSONAL, PLATFORM, PREFIXES, Part, Town, publication
 from tests.world import SLICE
 
 ADMIN = "/api/v1/admin/"
+METHODS = ("GET", "PUT", "POST", "PATCH", "DELETE")
 COLLECTIONS = {
     "allocations": "allocation",
+    "access-grants": "grant",
     "allocation-groups": "group",
     "projects": "project",
     "ssh-keys": "ssh_key",
@@ -50,6 +52,8 @@ REFERENCES = {
     "volume_id": "volume",
     "snapshot_id": "snapshot",
     "session_id": "terminal",
+    "ssh_key_id": "ssh_key",
+    "user_id": "mate",
 }
 CATALOG = {"runtime_bundle_id"}  # what is on offer is everybody's to name
 NO_REFERENCES = {"Last-Event-ID"}
@@ -70,6 +74,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "ResizeAllocation": {"gpu_count": 2},
     "ExtendAllocation": {"hours": 1},
     "MintTerminalToken": {"session_id": "terminal"},
+    "SetSshKeys": {"ssh_key_ids": ["mate_key"]},
+    "CreateAccessGrant": {"user_id": "mate", "ssh_key_id": "mate_key"},
+    "AskAccess": {"ssh_key_id": "ssh_key"},
+    "ChangeAccessGrant": {"expires_at": None, "ssh_key_id": "ssh_key"},
+    "HandOver": {"user_id": "mate", "ssh_key_ids": ["mate_key"]},
     "ChangeNode": {},
     "ChangeSlot": {},
     "SwitchWorker": {},
@@ -83,6 +92,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "AttachVolume": {"volume_id": "volume", "mount_path": "/mnt/probe"},
     "RunConformance": {"node_id": "node"},
 }
+LED = {"SetSshKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"}
 # Nobody is signed in here, or it ends the session that asks: each has tests of its own.
 ALONE = {"POST /api/v1/auth/personal/signup", "POST /api/v1/auth/personal/login", "POST /api/v1/auth/logout"}
 UNPUBLISHED = {"GET /api/v1/openapi.json", "GET /healthz", "GET /readyz", "POST /internal/v1/nodes/enrol"}
@@ -120,10 +130,15 @@ class Probe:
         return self.method != "GET" and self.body != "AskPlacement"
 
     @property
+    def is_led(self) -> bool:
+        """For the holder and who leads the project, which no part of the town but its owner is."""
+        return self.body in LED or (self.method == "DELETE" and "/access-grants/" in self.path)
+
+    @property
     def nouns(self) -> set[str]:
         """Everything the request names."""
-        named = {REFERENCES[field] for field in BODIES.get(self.body, {}) if field in REFERENCES}
-        return {noun for _, noun in path_parameters(self.path)} | named | ({self.noun} - {""})
+        named = {noun_of(self.body, field) for field in BODIES.get(self.body, {})}
+        return {noun for _, noun in path_parameters(self.path)} | (named | {self.noun}) - {""}
 
     @property
     def is_personal(self) -> bool:
@@ -139,7 +154,7 @@ class Probe:
             field: filled(
                 field,
                 value,
-                id if (self.place, self.name) == ("body", field) else town.own(part, REFERENCES.get(field, "")),
+                id if (self.place, self.name) == ("body", field) else town.own(part, noun_of(self.body, field)),
             )
             for field, value in BODIES.get(self.body, {}).items()
         }
@@ -152,6 +167,13 @@ class Probe:
             headers["X-Idempotency-Key"] = town.world.services.ids.new("idem")
         body = json.dumps(content).encode() if self.body else b""
         return Ask(method=self.method, target=path + query, token=part.token, headers=headers, body=body)
+
+
+def noun_of(body: str, field: str) -> str:
+    """What a field of a body names: as its example says, or as the field is called."""
+    example = BODIES.get(body, {}).get(field)
+    word = example[0] if isinstance(example, list) and example else example
+    return word if isinstance(word, str) and word in PREFIXES else REFERENCES.get(field, "")
 
 
 def filled(field: str, value: Any, id: str) -> Any:
@@ -169,7 +191,7 @@ def path_parameters(path: str) -> list[tuple[str, str]]:
 def probes(app: Litestar, contract: dict[str, Any]) -> list[Probe]:
     """All there are. Reads first, then changes, then removals, so that one does not take away what the next needs."""
     found = [probe for name in published(app) for probe in of_operation(name, contract)]
-    return sorted(found, key=lambda probe: (("GET", "POST", "PATCH", "DELETE").index(probe.method), probe))
+    return sorted(found, key=lambda probe: (METHODS.index(probe.method), probe))
 
 
 def published(app: Litestar) -> Iterator[str]:
@@ -199,11 +221,18 @@ def of_operation(name: str, contract: dict[str, Any]) -> Iterator[Probe]:
         places = [
             ("path", name, noun) for name, noun in path_parameters(path) if noun not in ("slot", "sku", "backend")
         ]
-        places += [(place, name, REFERENCES[name]) for place, name in references if name not in CATALOG]
+        places += [(place, name, known_noun(schema, place, name)) for place, name in references if name not in CATALOG]
     except KeyError as error:
         raise Uncovered(f"{name} takes {error}, and nobody knows what that names") from error
     plain = Probe(method, path, body=schema)
     yield from [Probe(method, path, *place, body=schema) for place in places] or [plain]
+
+
+def known_noun(schema: str, place: str, name: str) -> str:
+    found = noun_of(schema, name) if place == "body" else REFERENCES[name]
+    if not found:
+        raise KeyError(name)
+    return found
 
 
 def schema_of(operation: dict[str, Any]) -> str:

@@ -39,6 +39,18 @@ THIRD_FENCE = {
     "POST /api/v1/projects/{project_id}/volumes body allocation_id",
     "POST /api/v1/projects/{project_id}/volumes body snapshot_id",
     "POST /api/v1/allocations/{id}/terminal-token body session_id",
+    # A grant is looked for by its machine too.
+    "GET /api/v1/allocations/{id}/access-grants/{grant_id} path grant_id",
+    "PATCH /api/v1/allocations/{id}/access-grants/{grant_id} path grant_id",
+    "DELETE /api/v1/allocations/{id}/access-grants/{grant_id} path grant_id",
+    # Whose key it is, and who works in the project, is asked of the rows of that person.
+    "PUT /api/v1/allocations/{id}/ssh-keys body ssh_key_ids",
+    "POST /api/v1/allocations/{id}/handover body ssh_key_ids",
+    "POST /api/v1/allocations/{id}/handover body user_id",
+    "POST /api/v1/allocations/{id}/access-grants body ssh_key_id",
+    "POST /api/v1/allocations/{id}/access-grants body user_id",
+    "POST /api/v1/allocations/{id}/access-requests body ssh_key_id",
+    "PATCH /api/v1/allocations/{id}/access-grants/{grant_id} body ssh_key_id",
 }
 
 

@@ -34,6 +34,9 @@ PREFIXES = {
     "snapshot": "snap",
     "storage_attachment": "att",
     "terminal": "term",
+    "mate": "user",
+    "mate_key": "key",
+    "grant": "grant",
 }
 PERSONAL = frozenset({"ssh_key", "session", "token"})
 PLATFORM = frozenset({"node", "worker", "slot", "bundle"})
@@ -121,6 +124,8 @@ async def settle(world: World) -> Town:
     for name, person in people.items():
         town.things[name, "terminal"] = await open_terminal(world, person, town.things[name, "allocation"])
         town.marks[name].add(town.things[name, "terminal"])
+        await share(town, name, person)
+    await world.nodes.settle()
     await cast_parts(town, people)
     return town
 
@@ -172,6 +177,21 @@ async def open_terminal(world: World, person: Person, allocation_id: str) -> str
         ticket = await terminals.take_ticket(tx, token_hash(minted["token"]), allocation_id, now)
         assert ticket is not None
         return await commands.open_terminal(tx, ticket, ids=world.services.ids, source="10.0.0.1", now=now)
+
+
+async def share(town: Town, name: str, person: Person) -> None:
+    """A mate holds the machine, by a key of their own; its owner has granted themselves access."""
+    world, id = town.world, town.things[name, "allocation"]
+    mate = await world.sign_up(f"{name}-mate")
+    await world.join(mate, person, project=Role.MEMBER, tenant=Role.MEMBER)
+    place = f"/api/v1/allocations/{id}"
+    handed = {"user_id": mate.id, "ssh_key_ids": [mate.key_id]}
+    (await person.http.post(f"{place}/handover", json=handed)).raise_for_status()
+    granted = {"user_id": person.id, "ssh_key_id": person.key_id}
+    grant = (await person.http.post(f"{place}/access-grants", json=granted)).raise_for_status().json()["id"]
+    found = {"mate": mate.id, "mate_key": mate.key_id, "grant": grant}
+    town.things |= {(name, noun): thing for noun, thing in found.items()}
+    town.marks[name] |= {*found.values(), mate.email}
 
 
 async def cast_parts(town: Town, people: dict[str, Person]) -> None:

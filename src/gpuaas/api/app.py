@@ -7,6 +7,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp
 
 from gpuaas.api import (
+    access,
     admin_allocations,
     admin_nodes,
     admin_runtimes,
@@ -39,6 +40,7 @@ NOUNS = (
     ssh_keys,
     skus,
     allocations,
+    access,
     metrics,
     runtimes,
     terminals,

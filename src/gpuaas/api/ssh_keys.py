@@ -33,7 +33,7 @@ async def get_ssh_key(id: str, context: Context) -> SshKey:
 
 @delete("/ssh-keys/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def remove_ssh_key(id: str, context: Context) -> None:
-    """Remove a key from your account; machines made with it keep it."""
+    """Remove a key from your account; it opens no machine any more."""
     await commands.remove_key(context.tx, context.caller, id, now=context.now)
 
 

@@ -33,6 +33,7 @@ from gpuaas.core.points import points_from
 from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
 from gpuaas.core.settings import Settings
 from gpuaas.core.work import Loop, Worker, system_jitter
+from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.limits import LimitsWorker
 from gpuaas.domain.allocations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
@@ -146,6 +147,8 @@ def all_workers(db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy)
         AllocationWorker(db, ids, clock),
         ReachWorker(db, clock),
         LimitsWorker(db, ids, clock),
+        KeysWorker(db, ids, clock),
+        GrantsWorker(db, clock),
         RuntimeWorker(db, ids, clock),
         StagingWorker(db, ids, clock),
         Relay(db, tell_log),

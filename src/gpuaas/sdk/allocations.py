@@ -6,7 +6,8 @@ from datetime import datetime
 from msgspec import UNSET, UnsetType
 
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co, Waiting, Watching
-from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, get, path, post
+from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, get, path, post, put
+from gpuaas.wire.access import AllocationKeys, HandOver, SetSshKeys
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationGroup,
@@ -145,6 +146,38 @@ class Allocations(Noun[R_co]):
     def terminals(self, id: str, *, limit: int | None = None) -> Request[Page[Terminal]]:
         """Browser terminals on it, also those that ended."""
         return get(path("allocations", id, "terminals"), Page[Terminal], limit=limit)
+
+    @Call
+    def ssh_keys(self, id: str) -> Request[AllocationKeys]:
+        """Which keys open it; `installed` once it was seen to admit exactly these."""
+        return get(path("allocations", id, "ssh-keys"), AllocationKeys)
+
+    @Call
+    def set_ssh_keys(
+        self,
+        id: str,
+        ssh_key_ids: Sequence[str],
+        *,
+        confirm_no_way_in: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Request[AllocationKeys]:
+        """All of the holder's keys, anew; what is granted to others stays."""
+        body = SetSshKeys(ssh_key_ids=[*ssh_key_ids], confirm_no_way_in=confirm_no_way_in)
+        return put(path("allocations", id, "ssh-keys"), AllocationKeys, body, key=idempotency_key)
+
+    @Call
+    def hand_over(
+        self,
+        id: str,
+        user_id: str,
+        *,
+        ssh_key_ids: Sequence[str] = (),
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> Request[Allocation]:
+        """Somebody else holds it from now on; nothing inside is touched."""
+        body = HandOver(user_id=user_id, ssh_key_ids=[*ssh_key_ids], reason=reason)
+        return post(path("allocations", id, "handover"), Allocation, body, key=idempotency_key)
 
     @Listing
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Generic, Self
 
+from gpuaas.sdk.access_grants import AccessGrants
 from gpuaas.sdk.admin import Admin
 from gpuaas.sdk.allocations import AllocationGroups, Allocations
 from gpuaas.sdk.auth import Auth
@@ -39,6 +40,7 @@ class Nouns(Generic[R_co]):
         self.allocations = Allocations(runner)
         self.allocation_groups = AllocationGroups(runner)
         self.runtimes = Runtimes(runner)
+        self.access_grants = AccessGrants(runner)
         self.operations = Operations(runner)
         self.volumes = Volumes(runner)
         self.storage_backends = StorageBackends(runner)

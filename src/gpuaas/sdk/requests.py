@@ -68,6 +68,14 @@ def post(path: str, answer: type[T], body: Struct | None = None, *, key: str | N
     return Request(method="POST", path=path, answer=answer, body=body, repeat=Repeat.WITH_KEY, idempotency_key=key)
 
 
+def put(path: str, answer: type[T], body: Struct, *, key: str | None = None) -> Request[T]:
+    return Request(method="PUT", path=path, answer=answer, body=body, repeat=Repeat.WITH_KEY, idempotency_key=key)
+
+
+def patch(path: str, answer: type[T], body: Struct, *, key: str | None = None) -> Request[T]:
+    return Request(method="PATCH", path=path, answer=answer, body=body, repeat=Repeat.WITH_KEY, idempotency_key=key)
+
+
 def delete(path: str, *, key: str | None = None) -> Request[None]:
     return Request(method="DELETE", path=path, answer=type(None), repeat=Repeat.WITH_KEY, idempotency_key=key)
 

@@ -1,11 +1,12 @@
-"""Personal SSH public keys."""
+"""Who may enter: personal SSH public keys, the keys of a machine, and what is granted to others."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gpuaas.wire.common import Title
+from gpuaas.wire.common import Moment, Reason, Reference, Title
 
 
 class AddSshKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,3 +21,75 @@ class SshKey(Struct, frozen=True, kw_only=True):
     fingerprint: str
     public_key: str  # as we emit it: type, blob, no options, no comment of the sender's
     created_at: datetime
+
+
+class SetSshKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The holder's keys of a machine, all of them; what is granted to others stays."""
+
+    ssh_key_ids: Annotated[list[Reference], Meta(max_length=20)]
+    confirm_no_way_in: bool = False
+
+
+class AllocationKeys(Struct, frozen=True, kw_only=True):
+    """Which keys open a machine. `installed` once the machine itself was seen to admit exactly these."""
+
+    allocation_id: str
+    ssh_key_ids: list[str]
+    fingerprints: list[str]  # of all that may enter, granted ones too
+    generation: int
+    installed: bool
+
+
+class GrantStatus(StrEnum):
+    ASKED = "asked"
+    AWAITING_KEY = "awaiting_key"
+    ACTIVE = "active"
+    REVOKED = "revoked"
+    ENDED = "ended"
+
+
+class CreateAccessGrant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """For somebody who asked, this says yes."""
+
+    user_id: Reference
+    ssh_key_id: Reference | None = None
+    expires_at: Moment | None = None
+
+
+class AskAccess(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ssh_key_id: Reference | None = None
+    reason: Reason = ""
+
+
+class ChangeAccessGrant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The grantee chooses the key, who shares the machine when it ends; what is left out stays."""
+
+    ssh_key_id: Reference | UnsetType = UNSET
+    expires_at: Moment | UnsetType | None = UNSET
+
+
+class AccessGrant(Struct, frozen=True, kw_only=True):
+    id: str
+    project_id: str
+    allocation_id: str
+    allocation_name: str
+    user_id: str
+    email: str
+    status: GrantStatus
+    status_since: datetime
+    status_reason: str
+    ssh_key_id: str | None
+    key_fingerprint: str | None
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    installed: bool  # the machine was seen to admit exactly what is granted now, this included or left out
+    notice: str = ""
+
+
+class HandOver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """To whom, and the keys of theirs that are to open it."""
+
+    user_id: Reference
+    ssh_key_ids: Annotated[list[Reference], Meta(max_length=20)] = []
+    reason: Reason = ""

@@ -1,13 +1,35 @@
-"""Personal public keys: added, shown, removed."""
+"""Personal public keys: added, shown, removed. The keys of a machine, and who holds it."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, InsufficientPermissions, Problem, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.domain.access import keys, store
+from gpuaas.domain.access.store import GrantChange
+from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.commands import readable
+from gpuaas.domain.allocations.states import LIVE
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.allocations.views import view
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.timeline.store import Subject, audit
-from gpuaas.wire.access import AddSshKey, SshKey
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
+from gpuaas.wire.access import AddSshKey, AllocationKeys, GrantStatus, HandOver, SetSshKeys, SshKey
+from gpuaas.wire.allocations import Allocation
+from gpuaas.wire.timeline import Outcome
+
+
+class NoWayIn(Problem):
+    status, code = 409, "no_way_in"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Nobody could log in to this machine any more. Keep a key, or repeat with confirm_no_way_in to mean it."
+        )
 
 
 async def add_key(tx: Tx, caller: Caller, data: AddSshKey, *, ids: Ids, now: datetime) -> SshKey:
@@ -26,10 +48,98 @@ async def get_key(tx: Tx, caller: Caller, id: str) -> SshKey:
 
 
 async def remove_key(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
-    """Machines made with it keep admitting it until they are released."""
+    """It opens nothing from now on; a grant that was used with it waits for another."""
     caller.require_write()
     row = await store.get(tx, id)
     caller.require_own("ssh_key", row.user_id)
+    opened = await store.allocations_opened_by(tx, id)
+    for grant in await store.active_grants_by_key(tx, id):
+        change = GrantChange(ssh_key_id=None, expires_at=grant.expires_at)
+        to, note = GrantStatus.AWAITING_KEY, "its key was removed"
+        await store.move(tx, grant, to, actor=caller.actor, note=note, now=now, change=change)
     await store.remove(tx, id)
-    facts = {"fingerprint": row.fingerprint}
+    for allocation_id in opened:
+        await store.render(tx, allocation_id)
+    facts = {"fingerprint": row.fingerprint, "allocations": opened}
     await audit(tx, Subject(kind="ssh_key", id=id), "ssh_key.remove", actor=caller.actor, at=now, facts=facts)
+
+
+async def controlled(tx: Tx, caller: Caller, id: str) -> AllocationRow:
+    """One whose access the caller decides on: its holder, while they work in the project, or who leads it."""
+    row = readable(caller, await allocations.get(tx, id))
+    is_holder = row.holder_id == caller.user_id
+    caller.require(Permission.ACCESS_ASK if is_holder else Permission.ACCESS_MANAGE, "allocation", row)
+    return row
+
+
+def require_live(row: AllocationRow) -> None:
+    if row.status not in LIVE:
+        raise Conflict(f"{row.name} is {row.status}: nobody can enter it any more.", status=row.status)
+
+
+async def get_keys(tx: Tx, caller: Caller, id: str) -> AllocationKeys:
+    """To who only looks on, a key is its fingerprint."""
+    row = readable(caller, await allocations.get(tx, id))
+    found = await store.allocation_keys(tx, row.id)
+    decides = caller.user_id == row.holder_id or caller.may(Permission.ACCESS_MANAGE, row)
+    return found if decides else replace(found, ssh_key_ids=[])
+
+
+async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: datetime) -> AllocationKeys:
+    """The holder may choose among their own keys; who leads the project may only take some away."""
+    row = await controlled(tx, caller, id)
+    require_live(row)
+    before = await store.allocation_keys(tx, id)
+    added = sorted(set(data.ssh_key_ids) - set(before.ssh_key_ids))
+    if not await store.are_keys_of(tx, added, caller.user_id):
+        raise ValidationError(
+            "Not all of these are SSH keys of yours. See GET /ssh-keys.", errors={"ssh_key_ids": "unknown"}
+        )
+    if added and row.holder_id != caller.user_id:
+        raise InsufficientPermissions("Only the holder adds keys of their own. Grant yourself access instead.")
+    await store.set_allocation_keys(tx, row, data.ssh_key_ids)
+    await store.render(tx, id)
+    after = await store.allocation_keys(tx, id)
+    if not after.fingerprints and not data.confirm_no_way_in:
+        raise NoWayIn
+    removed = sorted(set(before.ssh_key_ids) - set(data.ssh_key_ids))
+    note = f"{len(added)} added, {len(removed)} removed"
+    await _tell(tx, caller, row, "keys_changed", note=note, now=now, facts={"added": added, "removed": removed})
+    return after
+
+
+async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: datetime) -> Allocation:
+    """Another member holds it from now on, with keys of their own; the machine itself goes on untouched."""
+    row = await controlled(tx, caller, id)
+    require_live(row)
+    if not await store.works_in(tx, row, data.user_id):
+        raise not_a_member("user_id")
+    if not await store.are_keys_of(tx, data.ssh_key_ids, data.user_id):
+        raise ValidationError("Not all of these are SSH keys of theirs.", errors={"ssh_key_ids": "unknown"})
+    chosen = list(data.ssh_key_ids)
+    if grant := await store.live_grant(tx, id, data.user_id):
+        chosen += [grant.ssh_key_id] if grant.ssh_key_id and grant.ssh_key_id not in chosen else []
+        to, note = GrantStatus.ENDED, "they hold the machine now"
+        await store.move(tx, grant, to, actor=caller.actor, note=note, now=now)
+    if row.holder_id != data.user_id or chosen:
+        await store.set_allocation_keys(tx, row, chosen)
+    await store.set_holder(tx, row, data.user_id)
+    await store.render(tx, id)
+    facts = {"from": row.holder_id, "to": data.user_id, "ssh_key_ids": chosen}
+    await _tell(tx, caller, row, "handed_over", note=data.reason, now=now, facts=facts)
+    return view(await allocations.get(tx, id))
+
+
+def not_a_member(field: str) -> ValidationError:
+    return ValidationError(
+        "This is nobody who works in the project. Members above viewer can be given access; see its members.",
+        errors={field: "not a member who works in the project"},
+    )
+
+
+async def _tell(
+    tx: Tx, caller: Caller, row: AllocationRow, what: str, *, note: str, now: datetime, facts: Mapping[str, object]
+) -> None:
+    entry = NewEntry(phase=what, at=now, actor=caller.actor, outcome=Outcome.DONE, note=note, evidence=facts)
+    await record(tx, row.subject, entry, None)
+    await audit(tx, row.subject, f"allocation.{what}", actor=caller.actor, at=now, facts=facts)

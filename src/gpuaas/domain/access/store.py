@@ -1,4 +1,4 @@
-"""Rows of personal public keys."""
+"""Rows of personal public keys, of a machine's keys, and of grants. `move` is the only writer of a grant's status."""
 
 from datetime import datetime
 
@@ -6,11 +6,18 @@ import asyncpg
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, NotFound
+from gpuaas.core.errors import Conflict, NotFound, StaleWrite
+from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access.keys import PublicKey
-from gpuaas.wire.access import SshKey
+from gpuaas.domain.access.states import MACHINE
+from gpuaas.domain.allocations.store import KEYS, AllocationRow
+from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.store import EVENTS
+from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, SshKey
 from gpuaas.wire.environments import AuthorizedKey
+
+GRANTS = "grants"  # the topic of grants that may have to end; row ids are allocation ids
 
 
 class SshKeyRow(Struct, frozen=True, kw_only=True):
@@ -36,6 +43,66 @@ class SshKeyRow(Struct, frozen=True, kw_only=True):
         return AuthorizedKey(type=self.type, blob=self.blob, fingerprint=self.fingerprint, user_id=self.user_id)
 
 
+class GrantRow(Struct, frozen=True, kw_only=True):
+    id: str
+    tenant_id: str
+    project_id: str
+    allocation_id: str
+    user_id: str
+    ssh_key_id: str | None
+    key_fingerprint: str | None
+    status: GrantStatus
+    status_since: datetime
+    status_reason: str
+    version: int
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    # Read with the row where a person will see it.
+    allocation_name: str = ""
+    email: str = ""
+    installed: bool = False
+
+    def view(self, reader_id: str, notice: str = "") -> AccessGrant:
+        """Which of their keys it is, only the grantee sees; to others it is its fingerprint."""
+        fields = {field: getattr(self, field) for field in AccessGrant.__struct_fields__ if field != "notice"}
+        fields["ssh_key_id"] = self.ssh_key_id if reader_id == self.user_id else None
+        return AccessGrant(**fields, notice=notice)
+
+
+class NewGrant(Struct, frozen=True, kw_only=True):
+    """In the order of the statement's parameters."""
+
+    id: str
+    tenant_id: str
+    project_id: str
+    allocation_id: str
+    user_id: str
+    status: GrantStatus
+    status_reason: str
+    created_by: str
+    created_at: datetime
+    ssh_key_id: str | None = None
+    expires_at: datetime | None = None
+
+
+class GrantChange(Struct, frozen=True, kw_only=True):
+    """What a move sets besides the status."""
+
+    ssh_key_id: str | None
+    expires_at: datetime | None
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """All that a decision about a machine's keys may look at."""
+
+    row: AllocationRow
+    generation: int
+    observed_generation: int
+    reported: int  # the highest generation that an ended task of this machine was seen to leave
+    task: TaskRow | None  # the newest of the lane
+
+
 async def add(tx: Tx, id: str, user_id: str, title: str, key: PublicKey, *, now: datetime) -> SshKeyRow:
     try:
         return await tx.one(SshKeyRow, ADD, id, user_id, title, key.type, key.blob, key.fingerprint, now)
@@ -58,8 +125,217 @@ async def remove(tx: Tx, id: str) -> None:
     await tx.run("delete from ssh_keys where id = $1", id)
 
 
+async def allocations_opened_by(tx: Tx, key_id: str) -> list[str]:
+    return [str(id) for id in await tx.column(OPENED_BY, key_id)]
+
+
+# A machine's keys
+
+
+async def allocation_keys(tx: Tx, allocation_id: str) -> AllocationKeys:
+    return await tx.one(AllocationKeys, ALLOCATION_KEYS, allocation_id)
+
+
+async def set_allocation_keys(tx: Tx, row: AllocationRow, ssh_key_ids: list[str]) -> None:
+    """The holder's choice; nothing changes on the machine before it is rendered."""
+    await tx.run("delete from allocation_keys where allocation_id = $1 and ssh_key_id <> all ($2)", row.id, ssh_key_ids)
+    await tx.run(ADD_ALLOCATION_KEYS, row.id, row.tenant_id, ssh_key_ids)
+
+
+async def remove_keys_of(tx: Tx, project_id: str, user_id: str) -> list[str]:
+    """A person's keys, off every machine of the project that they were chosen for; which machines those were."""
+    return [str(id) for id in await tx.column(REMOVE_KEYS_OF, project_id, user_id)]
+
+
+async def are_keys_of(tx: Tx, ssh_key_ids: list[str], user_id: str) -> bool:
+    """Asked past the row fence, and nothing else is told of them."""
+    return all([await tx.value("select key_fingerprint($1, $2) is not null", id, user_id) for id in ssh_key_ids])
+
+
+async def works_in(tx: Tx, row: AllocationRow, user_id: str) -> bool:
+    """Whether this person may be let in at all: a member above viewer, or who leads the tenant."""
+    return bool(await tx.value(WORKS_IN, row.project_id, row.tenant_id, user_id))
+
+
+async def render(tx: Tx, allocation_id: str) -> None:
+    """The complete key set anew, in the transaction of whatever changed it."""
+    await tx.run("select render_keyset($1)", allocation_id)
+    tx.hint(KEYS, allocation_id)
+
+
+async def set_holder(tx: Tx, row: AllocationRow, user_id: str) -> None:
+    if not await tx.run(SET_HOLDER, row.id, row.version, user_id):
+        raise StaleWrite("allocation")
+
+
+async def look(tx: Tx, allocation_id: str) -> Seen:
+    """One statement, so that all facts are of one moment."""
+    return await tx.one(Seen, LOOK, allocation_id, KEYS)
+
+
+async def observe(tx: Tx, allocation_id: str, generation: int) -> None:
+    await tx.run(OBSERVE, allocation_id, generation)
+
+
+# Grants
+
+
+async def grant(tx: Tx, allocation_id: str, id: str) -> GrantRow:
+    row = await tx.maybe(GrantRow, f"{SEEN} where g.id = $1 and g.allocation_id = $2", id, allocation_id)
+    if row is None:
+        raise NotFound("access_grant")
+    return row
+
+
+async def live_grant(tx: Tx, allocation_id: str, user_id: str) -> GrantRow | None:
+    return await tx.maybe(
+        GrantRow, f"{SEEN} where g.allocation_id = $1 and g.user_id = $2 and {LIVE}", allocation_id, user_id
+    )
+
+
+async def grants_of_allocation(tx: Tx, allocation_id: str, paging: Paging) -> list[GrantRow]:
+    sql = f"{SEEN} where g.allocation_id = $1 and g.id < $2 order by g.id desc limit $3"
+    return await tx.all(GrantRow, sql, allocation_id, paging.before, paging.limit + 1)
+
+
+async def grants_of_project(tx: Tx, project_id: str, paging: Paging) -> list[GrantRow]:
+    """Those that are live."""
+    sql = f"{SEEN} where g.project_id = $1 and {LIVE} and g.id < $2 order by g.id desc limit $3"
+    return await tx.all(GrantRow, sql, project_id, paging.before, paging.limit + 1)
+
+
+async def live_grants_of(tx: Tx, project_id: str, user_id: str) -> list[GrantRow]:
+    return await tx.all(GrantRow, f"{SEEN} where g.project_id = $1 and g.user_id = $2 and {LIVE}", project_id, user_id)
+
+
+async def active_grants_by_key(tx: Tx, key_id: str) -> list[GrantRow]:
+    sql = f"{SEEN} where g.ssh_key_id = $1 and g.status = 'active'"  # house: project-filter because a key is a person's
+    return await tx.all(GrantRow, sql, key_id)
+
+
+async def grants_to_end(tx: Tx, allocation_id: str) -> list[GrantRow]:
+    return await tx.all(GrantRow, f"{SEEN} where g.allocation_id = $1 and {LIVE} order by g.id", allocation_id)
+
+
+async def add_grant(tx: Tx, new: NewGrant) -> GrantRow:
+    try:
+        await tx.run(ADD_GRANT, *(getattr(new, field) for field in NewGrant.__struct_fields__), correlation_id.get())
+    except asyncpg.UniqueViolationError as error:
+        raise Conflict("This person has been granted this machine, or has asked for it, already.") from error
+    _tell(tx, new.allocation_id, new.project_id)
+    return await grant(tx, new.allocation_id, new.id)
+
+
+async def move(
+    tx: Tx, row: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime, change: GrantChange | None = None
+) -> GrantRow:
+    """The only writer of a grant's `status`: checks the move, wins or loses the race, tells timeline and audit."""
+    MACHINE.check(row.status, to)
+    return await _write(tx, row, to, actor=actor, note=note, now=now, change=change)
+
+
+async def change(tx: Tx, row: GrantRow, to: GrantChange, *, actor: str, note: str, now: datetime) -> GrantRow:
+    """Another key or another end; it stays what it is."""
+    return await _write(tx, row, row.status, actor=actor, note=note, now=now, change=to)
+
+
+async def _write(
+    tx: Tx, row: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime, change: GrantChange | None
+) -> GrantRow:
+    key, end = (change.ssh_key_id, change.expires_at) if change else (row.ssh_key_id, row.expires_at)
+    fields = (row.id, row.version, to.value, now, note, key, end, actor, correlation_id.get())
+    if not await tx.run(MOVE, *fields):
+        raise StaleWrite("access grant")
+    _tell(tx, row.allocation_id, row.project_id)
+    return await grant(tx, row.allocation_id, row.id)
+
+
+def _tell(tx: Tx, allocation_id: str, project_id: str) -> None:
+    tx.hint(GRANTS, allocation_id)
+    tx.hint(EVENTS, project_id)
+
+
 ADD = """
     insert into ssh_keys (id, user_id, title, type, blob, fingerprint, created_at)
     values ($1, $2, $3, $4, $5, $6, $7) returning *
 """
 LIST = "select * from ssh_keys where user_id = $1 and id < $2 order by id desc limit $3"
+OPENED_BY = """
+    select a.id from allocations a where a.status not in ('released', 'failed') and a.id in (
+        select k.allocation_id from allocation_keys k where k.ssh_key_id = $1
+        union select g.allocation_id from access_grants g where g.ssh_key_id = $1 and g.status = 'active')
+"""
+ALLOCATION_KEYS = """
+    select k.allocation_id, k.generation, k.observed_generation >= k.generation as installed,
+        array(select c.ssh_key_id from allocation_keys c where c.allocation_id = $1 order by 1) as ssh_key_ids,
+        array(select e ->> 'fingerprint' from jsonb_array_elements(k.body) as e) as fingerprints
+    from allocation_keysets k where k.allocation_id = $1
+"""
+ADD_ALLOCATION_KEYS = """
+    insert into allocation_keys (allocation_id, tenant_id, ssh_key_id) select $1, $2, unnest($3::text[])
+    on conflict do nothing
+"""
+WORKS_IN = """
+    select exists (select from project_members m where m.project_id = $1 and m.user_id = $3 and m.role <> 'viewer')
+        or exists (select from tenant_members m where m.tenant_id = $2 and m.user_id = $3
+            and m.role in ('owner', 'admin'))
+"""
+SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
+LOOK = """
+    select to_jsonb(a) as row, k.generation, k.observed_generation,
+        coalesce((select max((t.result -> 'environment' ->> 'key_generation')::bigint) from node_tasks t
+            where t.allocation_id = a.id and t.status = 'done' and t.boot = a.boot), 0) as reported,
+        (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id and t.lane = $2 order by seq desc limit 1)
+            as task
+    from allocations a join allocation_keysets k on k.allocation_id = a.id where a.id = $1
+"""
+OBSERVE = """
+    update allocation_keysets set observed_generation = $2 where allocation_id = $1 and observed_generation < $2
+"""
+LIVE = "g.status in ('asked', 'awaiting_key', 'active')"
+SEEN = """
+    select g.*, a.name as allocation_name, coalesce(u.email, '') as email,
+        k.observed_generation >= k.generation as installed
+    from access_grants g join allocations a on a.id = g.allocation_id
+        join allocation_keysets k on k.allocation_id = g.allocation_id left join users u on u.id = g.user_id
+"""
+TOLD = """
+    told as (
+        insert into timeline_entries
+            (tenant_id, project_id, subject_kind, subject_id, phase, outcome, at, actor, note, evidence)
+        select tenant_id, project_id, 'allocation', allocation_id, 'access_' || status, 'done', status_since, {actor},
+            status_reason, jsonb_build_object('grant', id, 'user', user_id, 'fingerprint', key_fingerprint)
+        from {row}
+    ), audited as (
+        insert into audit
+            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
+        select status_since, tenant_id, project_id, {actor}, {actor}, 'access_grant.' || status, 'access_grant', id,
+            'done', {correlation}, jsonb_build_object('allocation', allocation_id, 'user', user_id,
+                'note', status_reason, 'key', ssh_key_id, 'fingerprint', key_fingerprint, 'expires_at', expires_at)
+        from {row}
+    )
+"""
+ADD_GRANT = f"""
+    with added as (
+        insert into access_grants (id, tenant_id, project_id, allocation_id, user_id, status, status_reason, created_by,
+            created_at, status_since, ssh_key_id, key_fingerprint, expires_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, key_fingerprint($10, $5), $11) returning *
+    ), {TOLD.format(row="added", actor="$8", correlation="$12")}
+    select from added
+"""
+# An older entry stands for its own moment, so a change of key or end has one too: the status says what it still is.
+MOVE = f"""
+    with moved as (
+        update access_grants set status = $3, status_since = $4, status_reason = $5, version = version + 1,
+            ssh_key_id = $6, key_fingerprint = coalesce(key_fingerprint($6, user_id), key_fingerprint), expires_at = $7
+        where id = $1 and version = $2 returning *
+    ), {TOLD.format(row="moved", actor="$8::text", correlation="$9")}
+    select from moved
+"""
+# Whose key it is, is asked past the row fence: the keys themselves are only their owner's to see.
+REMOVE_KEYS_OF = """
+    delete from allocation_keys c using allocations a
+    where a.project_id = $1 and a.id = c.allocation_id and a.status not in ('released', 'failed')
+        and key_fingerprint(c.ssh_key_id, $2) is not null
+    returning a.id
+"""

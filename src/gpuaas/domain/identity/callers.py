@@ -41,6 +41,10 @@ class Caller:
                 f"Your role does not allow {permission}. Ask an admin of the project for it.", permission=permission
             )
 
+    def may(self, permission: Permission, thing: Placed) -> bool:
+        """For what an answer shows; what an act needs is required."""
+        return self._has_role(permission, thing)
+
     def require_tenant(self, permission: Permission, tenant_id: str) -> None:
         role = self.tenants.get(tenant_id)
         if role is None:

@@ -19,6 +19,11 @@ class Permission(StrEnum):
     VOLUMES_WRITE = "volumes:write"
     TERMINALS_OPEN = "terminals:open"
     RECORDINGS_READ = "recordings:read"
+    ACCESS_ASK = "access:ask"
+    ACCESS_MANAGE = "access:manage"  # keys, grants, sessions, handover; a holder may without it
+    MEMBERS_READ = "members:read"
+    MEMBERS_MANAGE = "members:manage"
+    OWNERS_MANAGE = "owners:manage"
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
 
@@ -36,6 +41,7 @@ class Rule:
 EVERYBODY = frozenset(Role)
 WORKING = frozenset({Role.OWNER, Role.ADMIN, Role.MEMBER})
 LEADING = frozenset({Role.OWNER, Role.ADMIN})
+OWNING = frozenset({Role.OWNER})
 OPERATORS = frozenset(PlatformRole)
 
 RULES: dict[Permission, Rule] = {
@@ -51,6 +57,11 @@ RULES: dict[Permission, Rule] = {
     Permission.VOLUMES_WRITE: Rule(project=WORKING, tenant=LEADING),
     Permission.TERMINALS_OPEN: Rule(project=EVERYBODY, tenant=LEADING),
     Permission.RECORDINGS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
+    Permission.ACCESS_ASK: Rule(project=WORKING, tenant=LEADING),
+    Permission.ACCESS_MANAGE: Rule(project=LEADING, tenant=LEADING),
+    Permission.MEMBERS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
+    Permission.MEMBERS_MANAGE: Rule(project=LEADING, tenant=LEADING),
+    Permission.OWNERS_MANAGE: Rule(project=OWNING, tenant=OWNING),
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
 }

@@ -1,0 +1,118 @@
+"""Access to a machine: its keys, what is granted to others, who holds it."""
+
+from typing import Annotated
+
+from litestar import Router, delete, get, patch, post, put
+from litestar.params import QueryParameter
+
+from gpuaas.api.deps import Context, Cursor, Limit
+from gpuaas.api.problems import problems
+from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, NotFound, ValidationError
+from gpuaas.core.paging import Paging
+from gpuaas.domain.access import commands, grants, store
+from gpuaas.domain.identity.commands import get_project
+from gpuaas.wire.access import (
+    AccessGrant,
+    AllocationKeys,
+    AskAccess,
+    ChangeAccessGrant,
+    CreateAccessGrant,
+    HandOver,
+    SetSshKeys,
+)
+from gpuaas.wire.allocations import Allocation
+from gpuaas.wire.common import Page
+
+ReasonQuery = Annotated[str | None, QueryParameter(name="reason", required=False, max_length=500)]
+READ = problems(NotFound)
+CHANGE = problems(NotFound, InsufficientPermissions, Conflict, IllegalMove, ValidationError)
+
+
+@get("/allocations/{id:str}/ssh-keys", responses=READ)
+async def get_allocation_keys(id: str, context: Context) -> AllocationKeys:
+    """Which keys open this machine, and whether it was seen to admit exactly these."""
+    return await commands.get_keys(context.tx, context.caller, id)
+
+
+@put(
+    "/allocations/{id:str}/ssh-keys",
+    responses=problems(NotFound, InsufficientPermissions, Conflict, commands.NoWayIn, ValidationError),
+)
+async def set_allocation_keys(id: str, data: SetSshKeys, context: Context) -> AllocationKeys:
+    """Change the holder's keys of a running machine; sessions of keys that go are cut. The last one needs a word."""
+    return await commands.set_keys(context.tx, context.caller, id, data, now=context.now)
+
+
+@post("/allocations/{id:str}/handover", status_code=200, responses=CHANGE)
+async def hand_over_allocation(id: str, data: HandOver, context: Context) -> Allocation:
+    """Somebody else holds it from now on, with keys of their own; nothing inside is touched."""
+    return await commands.hand_over(context.tx, context.caller, id, data, now=context.now)
+
+
+@get("/allocations/{id:str}/access-grants", responses=READ)
+async def list_access_grants(
+    id: str, context: Context, limit: Limit = None, cursor: Cursor = None
+) -> Page[AccessGrant]:
+    """Who was granted this machine, and who asked, also what is over."""
+    paging = Paging.of(limit, cursor)
+    rows = await grants.listed(context.tx, context.caller, id, paging)
+    return paging.page([row.view(context.caller.user_id) for row in rows], lambda grant: grant.id)
+
+
+@get("/projects/{project_id:str}/access-grants", responses=READ)
+async def list_project_grants(
+    project_id: str, context: Context, limit: Limit = None, cursor: Cursor = None
+) -> Page[AccessGrant]:
+    """Every live grant in the project."""
+    paging = Paging.of(limit, cursor)
+    await get_project(context.tx, context.caller, project_id)
+    rows = await store.grants_of_project(context.tx, project_id, paging)
+    return paging.page([row.view(context.caller.user_id) for row in rows], lambda grant: grant.id)
+
+
+@post("/allocations/{id:str}/access-grants", responses=CHANGE)
+async def create_access_grant(id: str, data: CreateAccessGrant, context: Context) -> AccessGrant:
+    """Share the machine with a member, at once; without a key of theirs it waits for them to choose one."""
+    return await grants.create(context.tx, context.caller, id, data, ids=context.ids, now=context.now)
+
+
+@post("/allocations/{id:str}/access-requests", responses=CHANGE)
+async def ask_access(id: str, data: AskAccess, context: Context) -> AccessGrant:
+    """Ask for access; whoever holds the machine grants it in one step."""
+    return await grants.ask(context.tx, context.caller, id, data, ids=context.ids, now=context.now)
+
+
+@get("/allocations/{id:str}/access-grants/{grant_id:str}", responses=READ)
+async def get_access_grant(id: str, grant_id: str, context: Context) -> AccessGrant:
+    """One grant."""
+    return await grants.get(context.tx, context.caller, id, grant_id)
+
+
+@patch("/allocations/{id:str}/access-grants/{grant_id:str}", responses=CHANGE)
+async def change_access_grant(id: str, grant_id: str, data: ChangeAccessGrant, context: Context) -> AccessGrant:
+    """The grantee chooses the key, whoever shares the machine when it ends."""
+    return await grants.change(context.tx, context.caller, id, grant_id, data, now=context.now)
+
+
+@delete("/allocations/{id:str}/access-grants/{grant_id:str}", status_code=200, responses=CHANGE)
+async def revoke_access_grant(id: str, grant_id: str, context: Context, reason: ReasonQuery = None) -> AccessGrant:
+    """Take it back, or give it up: new logins are refused and open sessions cut within seconds."""
+    return await grants.revoke(context.tx, context.caller, id, grant_id, reason=reason or "", now=context.now)
+
+
+ROUTER = Router(
+    "",
+    tags=["access"],
+    route_handlers=[
+        get_allocation_keys,
+        set_allocation_keys,
+        hand_over_allocation,
+        list_access_grants,
+        list_project_grants,
+        create_access_grant,
+        ask_access,
+        get_access_grant,
+        change_access_grant,
+        revoke_access_grant,
+    ],
+)

@@ -1,0 +1,178 @@
+"""What people do with grants: share a machine, ask for one, choose the key, take it back."""
+
+from datetime import datetime
+
+from msgspec import UNSET
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, InsufficientPermissions, ValidationError
+from gpuaas.core.ids import Ids
+from gpuaas.core.paging import Paging
+from gpuaas.domain.access import store
+from gpuaas.domain.access.commands import controlled, not_a_member, require_live
+from gpuaas.domain.access.states import LIVE
+from gpuaas.domain.access.store import GrantChange, GrantRow, NewGrant
+from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.commands import readable
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.wire.access import AccessGrant, AskAccess, ChangeAccessGrant, CreateAccessGrant, GrantStatus
+
+NOTICE = (
+    "New logins are refused and open sessions cut. Who could run programs there may have left other doors: look for "
+    "processes, keys in ~/.ssh and scheduled jobs you do not know."
+)
+
+
+async def create(
+    tx: Tx, caller: Caller, allocation_id: str, data: CreateAccessGrant, *, ids: Ids, now: datetime
+) -> AccessGrant:
+    """Active at once with a key of the grantee's; without one it waits for them. Says yes to who has asked."""
+    row = await controlled(tx, caller, allocation_id)
+    require_live(row)
+    _check_end(data.expires_at, now)
+    if not await store.works_in(tx, row, data.user_id):
+        raise not_a_member("user_id")
+    if data.user_id == row.holder_id:
+        raise Conflict("They hold this machine, and need no grant. See PUT /allocations/{id}/ssh-keys.")
+    await _check_key(tx, data.ssh_key_id, data.user_id)
+    asked = await store.live_grant(tx, allocation_id, data.user_id)
+    if asked is not None and asked.status is GrantStatus.ASKED:
+        key = data.ssh_key_id or asked.ssh_key_id
+        change = GrantChange(ssh_key_id=key, expires_at=data.expires_at)
+        to, note = _ready(key), "granted as asked"
+        granted = await store.move(tx, asked, to, actor=caller.actor, note=note, now=now, change=change)
+    else:
+        granted = await _add(tx, row, caller, _ready(data.ssh_key_id), wish=data, ids=ids, now=now)
+    await store.render(tx, allocation_id)
+    return (await store.grant(tx, allocation_id, granted.id)).view(caller.user_id)
+
+
+async def ask(tx: Tx, caller: Caller, allocation_id: str, data: AskAccess, *, ids: Ids, now: datetime) -> AccessGrant:
+    """A member asks; whoever holds the machine grants it in one step, or not."""
+    row = readable(caller, await allocations.get(tx, allocation_id))
+    caller.require(Permission.ACCESS_ASK, "allocation", row)
+    require_live(row)
+    if caller.user_id == row.holder_id:
+        raise Conflict("You hold this machine. See PUT /allocations/{id}/ssh-keys.")
+    await _check_key(tx, data.ssh_key_id, caller.user_id)
+    wish = CreateAccessGrant(user_id=caller.user_id, ssh_key_id=data.ssh_key_id)
+    added = await _add(tx, row, caller, GrantStatus.ASKED, wish=wish, reason=data.reason, ids=ids, now=now)
+    return added.view(caller.user_id)
+
+
+async def listed(tx: Tx, caller: Caller, allocation_id: str, paging: Paging) -> list[GrantRow]:
+    row = readable(caller, await allocations.get(tx, allocation_id))
+    return await store.grants_of_allocation(tx, row.id, paging)
+
+
+async def get(tx: Tx, caller: Caller, allocation_id: str, id: str) -> AccessGrant:
+    readable(caller, await allocations.get(tx, allocation_id))
+    return (await store.grant(tx, allocation_id, id)).view(caller.user_id)
+
+
+async def change(
+    tx: Tx, caller: Caller, allocation_id: str, id: str, data: ChangeAccessGrant, *, now: datetime
+) -> AccessGrant:
+    """The grantee chooses the key; when it ends, whoever shares the machine."""
+    row = readable(caller, await allocations.get(tx, allocation_id))
+    grant = await store.grant(tx, allocation_id, id)
+    if grant.status not in LIVE:
+        raise Conflict(f"This grant is {grant.status}. Make a new one.", status=grant.status)
+    key, end, notes = grant.ssh_key_id, grant.expires_at, []
+    if data.ssh_key_id is not UNSET:
+        caller.require(Permission.ACCESS_ASK, "allocation", row)
+        if grant.user_id != caller.user_id:
+            raise InsufficientPermissions("The key is the grantee's to choose.")
+        await _check_key(tx, data.ssh_key_id, caller.user_id)
+        key = data.ssh_key_id
+        notes.append("with another key" if grant.ssh_key_id else "with a key")
+    if data.expires_at is not UNSET:
+        await controlled(tx, caller, allocation_id)
+        _check_end(data.expires_at, now)
+        end = data.expires_at
+        notes.append("until another time" if end else "without an end")
+    to = _ready(key) if grant.status is GrantStatus.AWAITING_KEY else grant.status
+    write, note = GrantChange(ssh_key_id=key, expires_at=end), ", ".join(notes)
+    if to is grant.status:
+        await store.change(tx, grant, write, actor=caller.actor, note=note, now=now)
+    else:
+        await store.move(tx, grant, to, actor=caller.actor, note=note, now=now, change=write)
+    await store.render(tx, allocation_id)
+    return (await store.grant(tx, allocation_id, id)).view(caller.user_id)
+
+
+async def revoke(tx: Tx, caller: Caller, allocation_id: str, id: str, *, reason: str, now: datetime) -> AccessGrant:
+    """By whoever shares the machine or by the grantee; asked again, it is the same revoke."""
+    row = readable(caller, await allocations.get(tx, allocation_id))
+    grant = await store.grant(tx, allocation_id, id)
+    if grant.user_id == caller.user_id:
+        caller.require(Permission.ACCESS_ASK, "allocation", row)
+    else:
+        await controlled(tx, caller, allocation_id)
+    if grant.status in LIVE:
+        await end(tx, grant, GrantStatus.REVOKED, actor=caller.actor, note=reason or "revoked on request", now=now)
+    return (await store.grant(tx, allocation_id, id)).view(caller.user_id, NOTICE)
+
+
+async def end(tx: Tx, grant: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime) -> None:
+    """And its key leaves the machine's set, in the same transaction."""
+    await store.move(tx, grant, to, actor=actor, note=note, now=now)
+    await store.render(tx, grant.allocation_id)
+
+
+async def shut_out(tx: Tx, project_id: str, user_id: str, *, actor: str, note: str, now: datetime) -> list[str]:
+    """Somebody no longer works in the project: nothing of theirs opens any of its machines. Which those were."""
+    opened = await store.remove_keys_of(tx, project_id, user_id)
+    grants = await store.live_grants_of(tx, project_id, user_id)
+    for grant in grants:
+        await store.move(tx, grant, GrantStatus.REVOKED, actor=actor, note=note, now=now)
+    machines = sorted({*opened, *(grant.allocation_id for grant in grants)})
+    for allocation_id in machines:
+        await store.render(tx, allocation_id)
+    return machines
+
+
+def _ready(ssh_key_id: str | None) -> GrantStatus:
+    return GrantStatus.ACTIVE if ssh_key_id else GrantStatus.AWAITING_KEY
+
+
+def _check_end(expires_at: datetime | None, now: datetime) -> None:
+    if expires_at is not None and expires_at <= now:
+        raise ValidationError("This time is over already.", errors={"expires_at": "lies in the past"})
+
+
+async def _check_key(tx: Tx, ssh_key_id: str | None, user_id: str) -> None:
+    if ssh_key_id and not await store.are_keys_of(tx, [ssh_key_id], user_id):
+        raise ValidationError(
+            "This is no SSH key of theirs. Leave it out, and they choose one themselves.",
+            errors={"ssh_key_id": "unknown"},
+        )
+
+
+async def _add(
+    tx: Tx,
+    row: AllocationRow,
+    caller: Caller,
+    status: GrantStatus,
+    *,
+    wish: CreateAccessGrant,
+    ids: Ids,
+    now: datetime,
+    reason: str = "",
+) -> GrantRow:
+    new = NewGrant(
+        id=ids.new("grant"),
+        tenant_id=row.tenant_id,
+        project_id=row.project_id,
+        allocation_id=row.id,
+        user_id=wish.user_id,
+        status=status,
+        status_reason=reason,
+        created_by=caller.user_id,
+        created_at=now,
+        ssh_key_id=wish.ssh_key_id,
+        expires_at=wish.expires_at,
+    )
+    return await store.add_grant(tx, new)

@@ -1,0 +1,126 @@
+"""Makes access true: key sets reach their machines, and grants end when their time or their machine does."""
+
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.access import grants, store
+from gpuaas.domain.access.store import GRANTS, GrantRow, Seen
+from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.store import KEYS, OVERLAYS
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.wire.access import GrantStatus
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.link import InstallKeys, TaskKind
+
+TRY_AGAIN_AFTER = timedelta(seconds=2)
+OVER = frozenset({Status.RELEASING, Status.RELEASED, Status.RELEASE_FAILED, Status.FAILED})
+SYSTEM = "system"
+
+
+class Observe(Struct, frozen=True):
+    """The machine was seen to admit this set."""
+
+    generation: int
+
+
+class Install(Struct, frozen=True):
+    pass
+
+
+def decide(seen: Seen, now: datetime) -> Observe | Install | None:
+    """Pure: same facts, same answer. None means nothing is due."""
+    if seen.row.status is not Status.ACTIVE or seen.observed_generation >= seen.generation:
+        return None
+    if seen.reported > seen.observed_generation:
+        return Observe(min(seen.reported, seen.generation))
+    task = seen.task
+    if task is None or task.boot != seen.row.boot or _generation(task) != seen.generation:
+        return Install()
+    if task.is_open or (task.ended_at is not None and now - task.ended_at < TRY_AGAIN_AFTER):
+        return None
+    return Install()
+
+
+def _generation(task: tasks.TaskRow) -> object:
+    keys = task.wants.get("keys")
+    return keys.get("generation") if isinstance(keys, dict) else None
+
+
+class KeysWorker:
+    """The newest key set of a machine that runs, until the machine is seen to admit exactly that."""
+
+    name = "keys"
+    topics = (KEYS, OVERLAYS)
+    due = """
+        select a.id from allocation_keysets k join allocations a on a.id = k.allocation_id
+        where k.generation > k.observed_generation and a.status = 'active'
+    """
+    pause = 2.0
+
+    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
+        self._db, self._ids, self._clock = db, ids, clock
+
+    async def __call__(self, row_id: str) -> None:
+        async with self._db.read() as tx:
+            seen = await store.look(tx, row_id)
+        now = self._clock.now()
+        match decide(seen, now):
+            case Observe(generation):
+                async with self._db.write("observe keys") as tx:
+                    await store.observe(tx, row_id, generation)
+                    if generation < seen.generation:
+                        tx.hint(KEYS, row_id)
+            case Install():
+                async with self._db.write("install keys") as tx:
+                    await self._install(tx, seen, now)
+            case None:
+                return
+
+    async def _install(self, tx: Tx, seen: Seen, now: datetime) -> None:
+        row = seen.row
+        task = tasks.NewTask(
+            id=self._ids.new("task"),
+            node_id=row.node_id,
+            allocation_id=row.id,
+            operation_id=row.operation_id,
+            boot=row.boot,
+            kind=TaskKind.INSTALL_KEYS,
+            wants=InstallKeys(keys=await allocations.keyset(tx, row.id)),
+            lane=KEYS,
+        )
+        await tasks.queue(tx, task, version=row.version, now=now)
+
+
+def over(grant: GrantRow, status: Status, now: datetime) -> str:
+    """Why a live grant has to end; empty while it does not."""
+    if status in OVER:
+        return "the machine is over"
+    return "its time is over" if grant.expires_at is not None and grant.expires_at <= now else ""
+
+
+class GrantsWorker:
+    """Ends the grants of one machine that are over. The node did not wait for us: it knows when each ends."""
+
+    name = "grants"
+    topics = (GRANTS, OVERLAYS)
+    due = """
+        select distinct g.allocation_id as id from access_grants g join allocations a on a.id = g.allocation_id
+        where g.status in ('asked', 'awaiting_key', 'active') and (g.expires_at <= clock_timestamp()
+            or a.status in ('releasing', 'released', 'release_failed', 'failed'))
+    """
+    pause = 5.0
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db, self._clock = db, clock
+
+    async def __call__(self, row_id: str) -> None:
+        now = self._clock.now()
+        async with self._db.write("end grants") as tx:
+            row = await allocations.get(tx, row_id)
+            for grant in await store.grants_to_end(tx, row_id):
+                if reason := over(grant, row.status, now):
+                    await grants.end(tx, grant, GrantStatus.ENDED, actor=SYSTEM, note=reason, now=now)
