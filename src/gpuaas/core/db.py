@@ -101,11 +101,13 @@ class Database:
     @asynccontextmanager
     async def read(self, what: str = "") -> AsyncIterator[Tx]:
         """Statements on one connection, each its own snapshot; nothing is held between them."""
-        async with self.pool.lend() as connection:
-            tx = Tx(connection, what)
-            self._points.reach(f"statements:before {tx.what}")
-            yield tx
-            self._points.reach(f"statements:after {tx.what}")
+        connection = await self.pool.take()
+        try:
+            self._points.reach(f"statements:before {what}")
+            yield Tx(connection, what)
+            self._points.reach(f"statements:after {what}")
+        finally:
+            self.pool.give(connection)
 
     async def begin(self, what: str = "") -> Tx:
         """For whoever cannot be a block: each `begin` is followed by one `commit` or one `roll_back`."""

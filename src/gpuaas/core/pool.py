@@ -1,8 +1,7 @@
 """Connections lent one at a time. asyncpg's own pool costs as much again as the small query it is for (measured)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 import asyncpg
@@ -40,14 +39,6 @@ class Pool:
         else:
             self._idle.append(connection)
         self._room.release()
-
-    @asynccontextmanager
-    async def lend(self) -> AsyncIterator[Connection]:
-        connection = await self.take()
-        try:
-            yield connection
-        finally:
-            self.give(connection)
 
     async def close(self) -> None:
         """Those at work are cut when they come back."""
