@@ -95,7 +95,13 @@ BODIES: dict[str, dict[str, Any]] = {
 LED = {"SetSshKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"}
 # Nobody is signed in here, or it ends the session that asks: each has tests of its own.
 ALONE = {"POST /api/v1/auth/personal/signup", "POST /api/v1/auth/personal/login", "POST /api/v1/auth/logout"}
-UNPUBLISHED = {"GET /api/v1/openapi.json", "GET /healthz", "GET /readyz", "POST /internal/v1/nodes/enrol"}
+UNPUBLISHED = {
+    "GET /api/v1/openapi.json",
+    "GET /healthz",
+    "GET /readyz",
+    "GET /metrics",
+    "POST /internal/v1/nodes/enrol",
+}
 SOCKETS = {  # test_terminal.py
     "/internal/v1/streams/{stream_id}",
     "/api/v1/terminal/{allocation_id}",

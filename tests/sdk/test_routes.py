@@ -51,6 +51,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.allocations.logs("a"), "GET /allocations/a/logs"),
     (nouns.allocations.follow_logs("a"), "GET /allocations/a/logs"),
     (nouns.operations.follow_logs("o"), "GET /operations/o/logs"),
+    (nouns.admin.overview(), "GET /admin/overview"),
     (nouns.allocations.metrics("a"), "GET /allocations/a/metrics"),
     (nouns.allocations.health("a"), "GET /allocations/a/health"),
     (nouns.allocations.get("a"), "GET /allocations/a"),

@@ -10,10 +10,12 @@ from gpuaas.api import (
     access,
     admin_allocations,
     admin_nodes,
+    admin_overview,
     admin_runtimes,
     admin_workers,
     allocations,
     auth,
+    exposition,
     health,
     logs,
     metrics,
@@ -51,6 +53,7 @@ NOUNS = (
     admin_allocations,
     admin_runtimes,
     admin_workers,
+    admin_overview,
     volumes,
 )
 
@@ -76,6 +79,7 @@ def routes() -> list[Router]:
         nodes.ROUTER,
         terminals.STREAMS,
         health.ROUTER,
+        exposition.ROUTER,
     ]
 
 
@@ -112,7 +116,7 @@ def create_litestar(services: Services) -> Litestar:
 def create_health_app(services: Services) -> ASGIApp:
     """For a process of workers: nothing but whether it lives and can work."""
     return Litestar(
-        [health.ROUTER],
+        [health.ROUTER, exposition.ROUTER],
         dependencies=DEPENDENCIES,
         openapi_config=None,
         state=State({"services": services}),

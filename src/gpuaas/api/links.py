@@ -77,6 +77,7 @@ class Links:
             db=db, ids=ids, clock=clock, points=points, is_current=self._is_current, cut=self._cut_broken
         )
         self.samples = SampleBook(db, clock)
+        self.beats = 0
         self._openings = Openings(db=db, clock=clock, replica_id=replica_id, origins=origins)
         self._unfinished = Together(self._take_unfinished, most=RETURNED)
         self._closings = Together(self._close, most=RETURNED)
@@ -121,8 +122,11 @@ class Links:
     async def _read(self, link: Link) -> None:
         while True:
             data = await link.socket.receive()
-            if data == BEAT or await self._take(link, data):
-                link.heard_at = self._clock.monotonic()
+            if data == BEAT:
+                self.beats += 1
+            elif not await self._take(link, data):
+                continue
+            link.heard_at = self._clock.monotonic()
 
     async def _take(self, link: Link, data: bytes) -> bool:
         """Whether it was a word of ours."""

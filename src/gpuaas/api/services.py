@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from gpuaas.api.links import Links
 from gpuaas.api.relays import Relays
+from gpuaas.api.traffic import Traffic
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.core.hints import Hints
@@ -33,4 +34,6 @@ class Services:
     relays: Relays
     workers: tuple[Worker, ...]
     public_url: str
+    metrics_token: str = ""  # empty: /metrics answers this machine alone
+    traffic: Traffic = field(default_factory=Traffic)
     caller_type: type[Caller] = field(default=Caller)  # tests pass one without checks, to see the row fence hold alone

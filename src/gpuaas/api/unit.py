@@ -7,6 +7,7 @@ idempotency key in the same transaction. A request that lost a race runs again f
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, TypeVar
 
 import asyncpg
@@ -171,6 +172,12 @@ class Direct:
     answer: Callable[[Unit, str], Awaitable[object]]
 
 
+def name_of(scope: HTTPScope) -> str:
+    """Its handler's, of which there are as many as routes; `nowhere` for all that leads to none."""
+    handler: Any = scope.get("route_handler")
+    return str(handler.handler_name) if handler else "nowhere"
+
+
 class UnitMiddleware:
     """Outermost: edge checks, correlation id, and the unit of work of every HTTP request."""
 
@@ -183,13 +190,18 @@ class UnitMiddleware:
         if scope["type"] == ScopeType.WEBSOCKET:
             await self._app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
+        headers, began = dict(scope["headers"]), perf_counter()
         reset = correlation_id.set(correlation_of(headers) or self._services.ids.new("req"))
         try:
             answer = await self._run(scope, headers, receive, send)
             await answer.flush()
+            self._count(scope, answer, perf_counter() - began)
         finally:
             correlation_id.reset(reset)
+
+    def _count(self, scope: HTTPScope, answer: "Answer", seconds: float) -> None:
+        route = name_of(scope)
+        self._services.traffic.saw(scope["method"], route, answer.status, None if answer.streamed else seconds)
 
     async def _run(self, scope: HTTPScope, headers: Headers, receive: Receive, send: Send) -> "Answer":
         answer = Answer(send)
@@ -207,6 +219,7 @@ class UnitMiddleware:
             if not (unit.raced and attempt + 1 < TRIES):
                 break
             log.info("request.raced", path=scope["path"], attempt=attempt)
+            self._services.traffic.lost_a_race(name_of(scope))
         with suppress(*AWAY):  # the refusal stands, told or not
             await unit.tell_denial()
         return answer

@@ -3,6 +3,7 @@
 from gpuaas.cli import (
     admin_allocations,
     admin_nodes,
+    admin_overview,
     admin_runtimes,
     admin_slots,
     admin_storage,
@@ -17,3 +18,4 @@ command.add_typer(admin_allocations.command, name="allocations")
 command.add_typer(admin_runtimes.command, name="runtimes")
 command.add_typer(admin_workers.command, name="workers")
 command.add_typer(admin_storage.command, name="storage")
+command.command("overview")(admin_overview.overview)

@@ -15,11 +15,20 @@ class Pool:
 
     def __init__(self, open_connection: Callable[[], Awaitable[Connection]], size: int) -> None:
         self._open, self._room = open_connection, asyncio.Semaphore(size)
+        self.size, self.in_use, self.waiting = size, 0, 0
         self._idle: list[Connection] = []
         self._is_closed = False
 
     async def take(self) -> Connection:
-        await self._room.acquire()
+        if self._room.locked():
+            self.waiting += 1
+            try:
+                await self._room.acquire()
+            finally:
+                self.waiting -= 1
+        else:
+            await self._room.acquire()
+        self.in_use += 1
         try:
             while self._idle:
                 connection = self._idle.pop()
@@ -27,7 +36,7 @@ class Pool:
                     return connection
             return await self._open()
         except BaseException:
-            self._room.release()
+            self._free()
             raise
 
     def give(self, connection: Connection) -> None:
@@ -38,6 +47,10 @@ class Pool:
             connection.terminate()
         else:
             self._idle.append(connection)
+        self._free()
+
+    def _free(self) -> None:
+        self.in_use -= 1
         self._room.release()
 
     async def close(self) -> None:

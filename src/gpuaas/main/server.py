@@ -55,6 +55,7 @@ from gpuaas.main.children import die_with_parent
 from gpuaas.wire.link import origin_of
 
 log = structlog.get_logger()
+POOLS = (DbRole.API, DbRole.OPERATOR, DbRole.WORKER)
 Background = Callable[[], Coroutine[None, None, None]]
 
 
@@ -96,8 +97,7 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
     clock, points = parts.clock, points_from(config.points)
     ids = Ids(clock, parts.randomness)
     hints = Hints(replica_id := ids.new("replica"))
-    roles = (DbRole.API, DbRole.OPERATOR, DbRole.WORKER)
-    pools = [await connect(dsn, role, hints=hints, points=points, size=config.pool_size) for role in roles]
+    pools = [await connect(dsn, role, hints=hints, points=points, size=config.pool_size) for role in POOLS]
     api_db, operator_db, worker_db = pools
     try:
         await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
@@ -134,6 +134,7 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
             relays=relays,
             workers=workers,
             public_url=config.public_url,
+            metrics_token=config.metrics_token,
             caller_type=parts.caller_type,
         )
         yield Wired(services, [index.run, relays.run, *links.loops(url)], loops)

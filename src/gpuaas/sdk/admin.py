@@ -6,6 +6,7 @@ from gpuaas.sdk.runtimes import AdminRuntimes
 from gpuaas.wire.allocations import Allocation, ForceCleanup, InspectedAllocation, ReleaseAllocation, Status
 from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, Slot
 from gpuaas.wire.common import Page
+from gpuaas.wire.overview import Overview
 from gpuaas.wire.work import SwitchWorker, WorkerStatus
 
 
@@ -134,6 +135,11 @@ class Admin(Noun[R_co]):
         self.allocations = AdminAllocations(runner)
         self.workers = AdminWorkers(runner)
         self.runtimes = AdminRuntimes(runner)
+
+    @Call
+    def overview(self) -> Request[Overview]:
+        """What waits, what fails, how fast it answers, what the fleet has."""
+        return get(path("admin", "overview"), Overview)
 
 
 def change_node(id: str, verb: str, reason: str, key: str | None) -> Request[Node]:

@@ -1,0 +1,133 @@
+"""`/metrics` for Prometheus: this replica's requests, links and pools, and the platform's queues and counts.
+
+No name, address or secret of anybody's is in it, and it is still not for strangers: with GPUAAS_METRICS_TOKEN it takes
+that token alone; without one it answers the machine itself, and nobody who came through a proxy.
+"""
+
+import hmac
+from collections.abc import Iterable, Iterator
+from ipaddress import ip_address
+from itertools import accumulate
+
+from litestar import Response, Router, get
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from gpuaas.api.deps import AnyRequest
+from gpuaas.api.problems import reply_to
+from gpuaas.api.services import Services
+from gpuaas.api.traffic import BUCKETS
+from gpuaas.core.db import AWAY
+from gpuaas.core.errors import InsufficientPermissions, TokenInvalid
+from gpuaas.domain.overview.store import Counts, counts
+
+FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
+
+
+def check(request: AnyRequest, token: str) -> None:
+    if token:
+        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(given.encode(), token.encode()):
+            raise TokenInvalid("Send the token of GPUAAS_METRICS_TOKEN as `Authorization: Bearer …`.")
+    elif not is_local(request):
+        raise InsufficientPermissions(
+            "Metrics are for this machine. Set GPUAAS_METRICS_TOKEN to read them from others."
+        )
+
+
+def is_local(request: AnyRequest) -> bool:
+    """From a loopback address, and not by way of a proxy, whose address would be one too."""
+    client = request.scope.get("client")
+    try:
+        is_near = client is not None and ip_address(client[0]).is_loopback
+    except ValueError:
+        return False
+    return is_near and not any(map(request.headers.get, FORWARDED))
+
+
+@get("/metrics", include_in_schema=False)
+async def prometheus(request: AnyRequest, services: Services) -> Response[bytes]:
+    """What Prometheus reads; `gpuaas_database_up` is 0 when only this replica's own counts could be told."""
+    try:
+        check(request, services.metrics_token)
+    except (TokenInvalid, InsufficientPermissions) as refusal:
+        return reply_to(refusal).response()  # also in a process of workers, which has no unit of work
+    found: Counts | None = None
+    try:
+        async with services.worker_db.read("metrics") as tx:
+            found = await counts(tx)
+    except AWAY:
+        found = None
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Told([*of_replica(services), *of_platform(found)]))
+    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+class Told(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = list(families)
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def of_replica(services: Services) -> Iterator[Metric]:
+    traffic, links = services.traffic, services.links
+    requests = CounterMetricFamily("gpuaas_requests", "Requests answered.", labels=["method", "route", "status"])
+    for (method, route, status), number in traffic.requests.items():
+        requests.add_metric([method, route, str(status)], number)
+    yield requests
+    seconds = HistogramMetricFamily("gpuaas_request_seconds", "Time to the whole answer.", labels=["route"])
+    for route, histogram in traffic.latencies.items():
+        bounds = [*map(str, BUCKETS), "+Inf"]
+        seconds.add_metric([route], list(zip(bounds, accumulate(histogram.buckets), strict=True)), histogram.total)
+    yield seconds
+    raced = CounterMetricFamily(
+        "gpuaas_requests_raced", "Attempts that lost a race and ran again; of create: placement.", labels=["route"]
+    )
+    for route, number in traffic.raced.items():
+        raced.add_metric([route], number)
+    yield raced
+    yield GaugeMetricFamily("gpuaas_links", "Node links open on this replica.", links.count)
+    yield CounterMetricFamily("gpuaas_beats", "Beats heard from agents by this replica.", links.beats)
+    yield CounterMetricFamily("gpuaas_samples_dropped", "Samples dropped for want of room.", links.samples.dropped)
+    pool = GaugeMetricFamily("gpuaas_database_connections", "Of this replica's pools.", labels=["role", "state"])
+    for role, db in (("api", services.api_db), ("operator", services.operator_db), ("worker", services.worker_db)):
+        pool.add_metric([role, "in_use"], db.pool.in_use)
+        pool.add_metric([role, "most"], db.pool.size)
+        pool.add_metric([role, "waiting"], db.pool.waiting)
+    yield pool
+
+
+def of_platform(found: Counts | None) -> Iterator[Metric]:
+    yield GaugeMetricFamily("gpuaas_database_up", "Whether the database answered this scrape.", int(found is not None))
+    if found is None:
+        return
+    waiting = GaugeMetricFamily("gpuaas_queue_waiting", "Rows that wait.", labels=["queue"])
+    oldest = GaugeMetricFamily("gpuaas_queue_oldest_seconds", "How long the oldest waits.", labels=["queue"])
+    for queue in found.queues:
+        waiting.add_metric([queue.name], queue.waiting)
+        oldest.add_metric([queue.name], max(0.0, queue.oldest_seconds or 0.0))
+    yield from (waiting, oldest)
+    yield labelled("gpuaas_allocations", "Allocations; released and failed ones of a day.", "status", found.allocations)
+    yield labelled("gpuaas_nodes", "Nodes by intent, and those that do not answer.", "state", found.nodes)
+    capacity = found.capacity
+    slots = {"claimed": capacity.claimed, "free": capacity.free, "blocked": capacity.blocked}
+    yield labelled("gpuaas_slots", "Approved slots.", "state", slots)
+    yield GaugeMetricFamily("gpuaas_links_all", "Node links open on all replicas.", found.links)
+    yield GaugeMetricFamily("gpuaas_replicas", "Replicas that live.", found.replicas)
+    yield GaugeMetricFamily("gpuaas_operations_running", "Operations under way.", found.operations.running)
+    yield GaugeMetricFamily("gpuaas_operations_failed_hour", "Failed in an hour.", found.operations.failed_last_hour)
+
+
+def labelled(name: str, help: str, label: str, values: dict[str, int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, help, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
+
+
+ROUTER = Router("", route_handlers=[prometheus])

@@ -1,0 +1,73 @@
+"""`gpuaas admin overview`."""
+
+import typer
+
+from gpuaas.cli.admin_workers import COLUMNS as WORKERS
+from gpuaas.cli.connections import connected
+from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.words import clock, took
+from gpuaas.wire.overview import Overview, Queue
+
+
+def overview(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+    """Show the platform at a glance: what waits, what fails, how fast it answers, what the fleet has.
+
+    \b
+    Examples:
+      gpuaas admin overview
+      gpuaas admin overview -o json
+    """
+    with connected(ctx) as client:
+        found = client.admin.overview()
+    if output is Output.JSON:
+        show_json(found)
+        return
+    show_one(found, CARD, output)
+    if output is Output.TABLE:
+        show_rows(found.queues, QUEUES, output)
+        show_rows(found.workers, WORKERS, output)
+
+
+def counted(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in sorted(numbers.items())) or "none"
+
+
+def latencies(found: Overview) -> str:
+    requests = found.requests
+    shares = {"half": requests.p50_seconds, "95 %": requests.p95_seconds, "99 %": requests.p99_seconds}
+    told = [f"{share} within {1000 * seconds:g} ms" for share, seconds in shares.items() if seconds is not None]
+    return ", ".join(told) or "none measured"
+
+
+def answered(found: Overview) -> str:
+    requests = found.requests
+    since = clock(requests.replica_started_at)
+    return f"{requests.total} since {since}: {requests.server_errors} errors, {requests.refused} refused"
+
+
+def operations(found: Overview) -> str:
+    told = found.operations
+    oldest = f", the oldest for {took(told.oldest_running_seconds)}" if told.oldest_running_seconds else ""
+    return f"{told.running} running{oldest}; of {told.ended_last_hour} ended in an hour {told.failed_last_hour} failed"
+
+
+def slots(found: Overview) -> str:
+    capacity = found.capacity
+    return f"{capacity.approved} approved: {capacity.claimed} claimed, {capacity.free} free, {capacity.blocked} blocked"
+
+
+CARD: list[Column[Overview]] = [
+    Column("At", lambda found: found.at, clock),
+    Column("Nodes", lambda found: counted(found.nodes)),
+    Column("Slots", slots),
+    Column("Allocations", lambda found: counted(found.allocations)),
+    Column("Operations", operations),
+    Column("Links", lambda found: f"{found.links} over {found.replicas} replicas"),
+    Column("Requests", answered),
+    Column("Latency", latencies),
+]
+QUEUES: list[Column[Queue]] = [
+    Column("Queue", lambda queue: queue.name.replace("_", " ")),
+    Column("Waiting", lambda queue: queue.waiting, align="right"),
+    Column("Oldest", lambda queue: queue.oldest_seconds, took, align="right"),
+]

@@ -1,0 +1,57 @@
+"""The platform at a glance, for operators."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.wire.work import WorkerStatus
+
+
+class Queue(Struct, frozen=True, kw_only=True):
+    """Work that waits: how much, and for how long the oldest has."""
+
+    name: str
+    waiting: int
+    oldest_seconds: float | None
+
+
+class Capacity(Struct, frozen=True, kw_only=True):
+    """Approved slots by what they do now."""
+
+    approved: int
+    claimed: int
+    free: int
+    blocked: int
+
+
+class Requests(Struct, frozen=True, kw_only=True):
+    """Of the replica that answered, since it started; latencies are upper bounds of histogram buckets."""
+
+    replica_started_at: datetime
+    total: int
+    server_errors: int
+    refused: int
+    raced: int
+    p50_seconds: float | None
+    p95_seconds: float | None
+    p99_seconds: float | None
+
+
+class Operations(Struct, frozen=True, kw_only=True):
+    running: int
+    oldest_running_seconds: float | None
+    ended_last_hour: int
+    failed_last_hour: int
+
+
+class Overview(Struct, frozen=True, kw_only=True):
+    at: datetime
+    queues: list[Queue]
+    operations: Operations
+    nodes: dict[str, int]  # intent, and `offline` among those that should answer
+    capacity: Capacity
+    allocations: dict[str, int]  # by status; released and failed ones of the last day
+    links: int
+    replicas: int
+    requests: Requests
+    workers: list[WorkerStatus]
