@@ -6,6 +6,7 @@ import os
 import subprocess
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.records import Record, Records, Remains
 from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
 
@@ -182,7 +184,12 @@ async def test_a_disk_that_its_person_filled_can_be_removed_and_is_remembered_as
     site = Site(small_disk)
     site.open()
     records = Records(site.environments)
-    removals = Removals(site, Boots(site, spare=0, spare_networks=0, hide=()), records)
+    removals = Removals(
+        site,
+        Boots(site, spare=0, spare_networks=0, hide=()),
+        records,
+        SandboxVolumes(site, None, lambda: datetime.now(UTC)),
+    )
     (records.folder("a") / "disk").mkdir(parents=True)
     with pytest.raises(OSError, match="No space"):
         (records.folder("a") / "disk" / "big").write_bytes(bytes(1 << 20))

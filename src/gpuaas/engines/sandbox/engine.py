@@ -80,7 +80,8 @@ class SandboxEngine:
         self._records = Records(self._site.environments)
         self._allow_unisolated = allow_unisolated
         self._boots = Boots(self._site, spare=spare, spare_networks=spare_networks, hide=hide)
-        self._removals = Removals(self._site, self._boots, self._records)
+        self.volumes = SandboxVolumes(self._site, shared_storage, clock)
+        self._removals = Removals(self._site, self._boots, self._records, self.volumes)
         self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
         self._living: dict[str, Living] = {}
         self.terminals = SandboxTerminals(self._way_in)
@@ -91,7 +92,6 @@ class SandboxEngine:
         self._refill: asyncio.Task[None] | None = None
         self._nvml = cache(nvml)
         self.samples = SandboxSamples(self._living, self._records, self._boots, nvml=self._nvml)
-        self.volumes = SandboxVolumes(self._site, shared_storage, clock)
         self.mounts = SandboxMounts(self._site, self._records, self.volumes, pid_of=self._pid_of, alone=self._alone)
 
     async def start(self) -> None:

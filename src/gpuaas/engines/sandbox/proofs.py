@@ -71,6 +71,14 @@ def shared_memory_residue(uids: set[int]) -> ProofItem:
     return item("shared_memory", left, "the machine's /dev/shm has nothing of it; its own went with its mounts")
 
 
+def volumes_whole(volumes: tuple[str, ...], gone: list[str]) -> ProofItem:
+    """The other way round: what must not have gone with it."""
+    looked = (
+        f"{len(volumes)} that were mounted are unmounted, their data in its place" if volumes else "none was mounted"
+    )
+    return ProofItem(item="volumes", ok=not gone, evidence=f"data is gone: {', '.join(gone)}" if gone else looked)
+
+
 def group_residue(residue: list[str]) -> ProofItem:
     return item("control_groups", residue, "none by its name")
 

@@ -47,6 +47,7 @@ class Remains(Struct, frozen=True, kw_only=True):
     boot: int = 0
     index: int | None = None  # unknown when its record could not be read and its disk has no owner of its own
     port: int | None = None
+    volumes: tuple[str, ...] = ()  # that were mounted inside: they have to be whole afterwards
     seen: tuple[tuple[int, str], ...] = ()  # processes that lived inside, with the time each was born
 
 

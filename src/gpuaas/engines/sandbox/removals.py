@@ -9,16 +9,18 @@ import msgspec
 from gpuaas.engines.sandbox import processes, proofs
 from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.mounts import mounts_in
 from gpuaas.engines.sandbox.records import NAME, Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import ProofItem
 
 
 class Removals:
     """Takes environments of one engine away, whatever is left of them."""
 
-    def __init__(self, site: Site, boots: Boots, records: Records) -> None:
-        self._site, self._boots, self._records = site, boots, records
+    def __init__(self, site: Site, boots: Boots, records: Records, volumes: SandboxVolumes) -> None:
+        self._site, self._boots, self._records, self._volumes = site, boots, records, volumes
 
     def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
         """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
@@ -29,7 +31,10 @@ class Removals:
         pid = pid or Inside(self._records.folder(id)).pid()
         found = processes.in_pid_namespace_of(pid) if pid else []
         remains = _remains(here, index, port)
-        remains = msgspec.structs.replace(remains, seen=tuple(dict.fromkeys((*remains.seen, *found))))
+        volumes = (*remains.volumes, *(mount.volume_id for mount in mounts_in(pid)))
+        remains = msgspec.structs.replace(
+            remains, seen=tuple(dict.fromkeys((*remains.seen, *found))), volumes=tuple(dict.fromkeys(volumes))
+        )
         if remains != here:
             try:
                 self._write(id, remains)
@@ -79,6 +84,7 @@ class Removals:
             proofs.port_residue(remains.port),
             proofs.shared_memory_residue(uids),
             proofs.group_residue(self._boots.limits.residue(id)),
+            proofs.volumes_whole(remains.volumes, [one for one in remains.volumes if not self._volumes.has(one)]),
         ]
         if networks is not None and remains.index is not None:
             address = str(networks.address(remains.index))

@@ -60,6 +60,11 @@ class SandboxVolumes:
             raise EngineError("this node has no shared storage", "start the agent with --shared-storage FOLDER")
         return self._shared
 
+    def has(self, volume_id: str) -> bool:
+        """Whether its data is here, on either backend."""
+        roots = [self._site.root / "volumes", *([self._shared] if self._shared else [])]
+        return any((root / volume_id / name).exists() for root in roots for name in (IMAGE, DATA))
+
     def place(self, volume: VolumeRef, id: str = "") -> Place:
         id = id or volume.volume_id
         if not ID.fullmatch(id):
