@@ -76,6 +76,8 @@ class Machine:
         found = {path.name for path in self.site.environments.iterdir()}
         for name in found - set(expected.ports):
             yield f"files of {name} are left"
+        for path in self.site.staging.iterdir() if self.site.staging.exists() else ():
+            yield f"half a bundle is left: {path.name}"
         for name in set(expected.ports) - found:
             yield f"files of {name} are gone"
 

@@ -48,7 +48,7 @@ class Stage:
     def __init__(self, folder: Path, dsn: str, *, port: int, ports: range) -> None:
         self.folder, self.dsn, self.ports, self.url = folder, dsn, ports, f"http://127.0.0.1:{port}"
         self.ids, self.key = Ids(SystemClock()), asyncssh.generate_private_key("ssh-ed25519")
-        self.agent_folder = folder / "agent"
+        self.agent_folder, self.wheels = folder / "agent", folder / "wheels"
         self.server = Mortal(
             "server",
             ["server", "--data", str(folder / "server"), "--port", str(port)],
@@ -62,7 +62,7 @@ class Stage:
                 *("--ports", f"{ports[0]}-{ports[-1]}", "--stop-environments"),
             ],
             folder,
-            {},
+            {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
         )
         self.machine = Machine(self.agent_folder, ports=ports, networks=SLOTS)
         self._http = httpx.AsyncClient(base_url=self.url, timeout=10)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.crash.harness import unsettled
 from tests.crash.stages import Stage, stage
-from tests.crash.verbs import VERBS, Case, Verb, furnished, give_back, inhabited
+from tests.crash.verbs import VERBS, Case, Verb, equipped, furnished, give_back, inhabited
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
 
@@ -51,3 +51,19 @@ async def test_an_older_boot_delivered_after_a_newer_one_changes_nothing(verb: V
         assert on.machine.processes_of(case.allocation_id) == before
         assert await verb.missing(on, case) == ""
         await give_back(on, case)
+
+
+async def test_a_runtime_delivered_again_late_or_out_of_order_changes_nothing() -> None:
+    async with stage() as on:
+        case = Case("only")
+        await equipped(on, case)
+        await VERBS["apply"].act(on, case)
+        await on.reach(lambda: VERBS["apply"].missing(on, case))
+        await on.reach(lambda: unsettled(on))
+        assert set(await deliver_again(on, "runtime.write_env_file")) == {"superseded"}
+        assert await VERBS["apply"].missing(on, case) == ""
+        assert set(await deliver_again(on, "runtime.stage")) == {"done"}
+        assert await VERBS["apply"].missing(on, case) == ""
+        await give_back(on, case)
+        await on.reach(lambda: unsettled(on))
+        assert set(await deliver_again(on, "runtime.write_env_file")) == {"superseded"}

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import asyncssh
 
+from tests.crash import runtime_verbs as runtimes
 from tests.crash.stages import Broken, Stage
 
 
@@ -123,12 +125,38 @@ async def not_resized(stage: Stage, case: Case) -> str:
     return ""
 
 
+async def equipped(stage: Stage, case: Case) -> None:
+    """A machine with one version applied, on a node that has two."""
+    await furnished(stage, case)
+    case.notes["version"] = await runtimes.shelve_next(stage)
+    await runtimes.shelve(stage, runtimes.READY)
+    for version in (case.notes["version"], runtimes.READY):
+        await runtimes.apply(stage, case.allocation_id, version, f"{case.key}-{version}")
+        await stage.reach(partial(runtimes.not_applied, stage, case.allocation_id, version))
+
+
+async def curious(stage: Stage, case: Case) -> None:
+    """A machine, and a bundle that its node does not have."""
+    await furnished(stage, case)
+    case.notes["version"] = await runtimes.shelve_next(stage)
+
+
+async def apply(stage: Stage, case: Case) -> None:
+    await runtimes.apply(stage, case.allocation_id, case.notes["version"], case.key)
+
+
+async def not_applied(stage: Stage, case: Case) -> str:
+    return await runtimes.not_applied(stage, case.allocation_id, case.notes["version"])
+
+
 VERBS = {
     verb.name: verb
     for verb in (
         Verb(name="create", prepare=nothing, act=create, missing=not_admitting, tidy=give_back),
         Verb(name="restart", prepare=furnished, act=restart, missing=not_back, tidy=give_back),
         Verb(name="resize", prepare=furnished, act=resize, missing=not_resized, tidy=give_back),
+        Verb(name="apply", prepare=equipped, act=apply, missing=not_applied, tidy=give_back),
+        Verb(name="stage", prepare=curious, act=apply, missing=not_applied, tidy=give_back),
         Verb(name="release", prepare=inhabited, act=release, missing=not_released, tidy=nothing),
     )
 }
