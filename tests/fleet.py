@@ -48,7 +48,8 @@ STATE = """
     select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq,
         (select r.version from allocation_runtimes r where r.allocation_id = a.id) as runtime
     from allocations a
-    union all select id, 0, status, 0, (extract(epoch from coalesce(checked_at, status_since)) * 1000)::bigint
+    union all select id, 0, status || operation_id, 0,
+        (extract(epoch from coalesce(checked_at, status_since)) * 1000)::bigint
         from node_bundles
     union all select id, version, status, 0, 0 from volumes
     union all select id, version, status, 0, 0 from volume_snapshots

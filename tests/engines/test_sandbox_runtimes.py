@@ -1,0 +1,122 @@
+"""Runtime bundles on a real machine: what a crash leaves, what a changed file does, what a check may do."""
+
+from pathlib import Path
+
+import pytest
+
+from gpuaas.engines.base import EngineError
+from tests.engines.benches import SandboxBench
+from tests.engines.remote_runtimes import Ear
+from tests.runtimes.wheels import spec
+
+DEATHS = 5  # spread over all steps of one staging
+PRYING = """
+import os, socket
+found = [f'uid {os.getuid()}']
+for path in ('/opt/gpuaas/runtimes/x', '/opt/x', '/etc/x', '/usr/x'):
+    try:
+        open(path, 'w')
+        found.append('wrote ' + path)
+    except OSError:
+        pass
+try:
+    socket.create_connection(('127.0.0.1', 22), 1)
+    found.append('reached the machine')
+except ConnectionRefusedError:
+    found.append('has a network')
+except OSError:
+    pass
+print(', '.join(found))
+"""
+
+
+def left(bench: SandboxBench) -> list[str]:
+    return sorted(path.name for path in (bench.root / "staging").iterdir())
+
+
+async def test_wherever_the_agent_dies_nothing_half_made_is_left_and_the_next_attempt_succeeds(
+    root_bench: SandboxBench,
+) -> None:
+    await root_bench.remote.arm(0)
+    await root_bench.engine.runtimes.stage(spec(root_bench.wheels, "5.0"), Ear())
+    steps = await root_bench.remote.arm(0)
+    assert steps > DEATHS
+    for number in range(DEATHS):
+        bundle = spec(root_bench.wheels, f"5.{number + 1}")
+        await root_bench.remote.arm(1 + number * (steps - 1) // DEATHS)
+        with pytest.raises(ConnectionResetError):
+            await root_bench.engine.runtimes.stage(bundle, Ear())
+        await root_bench.died()
+        await root_bench.begin()
+        assert left(root_bench) == []
+        assert (await root_bench.engine.runtimes.stage(bundle, Ear())).health == f"tiny_data {bundle.version}"
+        assert left(root_bench) == []
+
+
+@pytest.mark.parametrize("harm", ["changed", "gone", "come", "another mode", "another list", "no record"])
+async def test_any_harm_to_a_staged_bundle_is_found_and_undone(real: SandboxBench, harm: str) -> None:
+    bundle = spec(real.wheels, "6.0")
+    staged = await real.engine.runtimes.stage(bundle, Ear())
+    root = real.root / "runtimes" / "python-data" / "6.0"
+    do_harm(root, harm)
+    repaired = await real.engine.runtimes.stage(bundle, Ear(), manifest=staged.manifest)
+    assert len(repaired.drift) == 1, repaired.drift
+    assert (await real.engine.runtimes.stage(bundle, Ear(), manifest=repaired.manifest)).drift == []
+    assert left(real) == []
+
+
+def do_harm(root: Path, harm: str) -> None:
+    [module] = root.glob("lib/*/site-packages/tiny_data/__init__.py")
+    match harm:
+        case "changed":
+            module.write_text(module.read_text() + "# mine\n")
+        case "gone":
+            module.unlink()
+        case "come":
+            module.with_name("extra.py").touch()
+        case "another mode":
+            module.chmod(0o755)
+        case "another list":
+            (root / "manifest.json").write_text("{}")
+        case _:
+            (root / "bundle.json").unlink()
+
+
+async def test_a_bundle_is_the_same_to_the_byte_when_it_is_made_again(real: SandboxBench) -> None:
+    bundle = spec(real.wheels, "6.1")
+    first = await real.engine.runtimes.stage(bundle, Ear())
+    (real.root / "runtimes" / "python-data" / "6.1" / "activate.sh").unlink()
+    second = await real.engine.runtimes.stage(bundle, Ear())
+    assert (second.drift, second.manifest) == (["activate.sh"], first.manifest)
+
+
+async def test_no_file_of_a_bundle_names_the_place_where_it_was_made(real: SandboxBench) -> None:
+    await real.engine.runtimes.stage(spec(real.wheels, "6.2"), Ear())
+    made = str(real.root).encode()
+    files = [path for path in (real.root / "runtimes" / "python-data" / "6.2").rglob("*") if path.is_file()]
+    assert [path for path in files if made in path.read_bytes()] == []
+    assert files
+
+
+async def test_a_check_runs_as_nobody_without_a_network_and_can_write_nothing(real: SandboxBench) -> None:
+    staged = await real.engine.runtimes.stage(spec(real.wheels, "6.3", check=["python", "-c", PRYING]), Ear())
+    assert staged.health == "uid 1000"
+
+
+async def test_a_package_with_another_checksum_is_not_installed(real: SandboxBench) -> None:
+    bundle = spec(real.wheels, "6.4")
+    [wheel] = real.wheels.glob("tiny_data-6.4-*.whl")
+    wheel.write_bytes(wheel.read_bytes() + b"more")
+    with pytest.raises(EngineError) as refusal:
+        await real.engine.runtimes.stage(bundle, Ear())
+    assert refusal.value.reason.startswith("the bundle could not be made (download)")
+    assert left(real) == []
+
+
+async def test_nothing_of_the_machine_outside_the_engines_folder_is_changed(root_bench: SandboxBench) -> None:
+    def outside() -> list[str]:
+        return [str(path) for folder in ("/opt", "/usr/local/bin", "/etc") for path in sorted(Path(folder).iterdir())]
+
+    before = outside()
+    await root_bench.engine.runtimes.stage(spec(root_bench.wheels, "6.5"), Ear())
+    assert outside() == before

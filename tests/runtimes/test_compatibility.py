@@ -1,0 +1,42 @@
+"""Which bundle fits which node, on observed facts alone."""
+
+import pytest
+
+from gpuaas.domain.runtimes.compatibility import Declared, NodeRuntimeFacts, objection
+from gpuaas.wire.runtimes import RuntimeFamily
+
+NODE = NodeRuntimeFacts(gpu_families=["h200"], runtimes="3.11,3.12", nvidia_driver="550.54.15")
+CPU = Declared(python="3.11", runtime_family=RuntimeFamily.CPU)
+CUDA = Declared(python="3.11", runtime_family=RuntimeFamily.CUDA, driver_min="550", driver_max="560")
+
+
+def cuda(**changes: str) -> Declared:
+    return Declared(python="3.11", runtime_family=RuntimeFamily.CUDA, **changes)
+
+
+@pytest.mark.parametrize(
+    ("needs", "facts", "words"),
+    [
+        (CPU, NODE, ""),
+        (CPU, NodeRuntimeFacts(), "not observed to offer runtime bundles"),
+        (CPU, NodeRuntimeFacts(runtimes="none"), "not observed to offer runtime bundles"),
+        (CPU, NodeRuntimeFacts(runtimes="3.12"), "it needs Python 3.11, and the node has 3.12"),
+        (CUDA, NODE, ""),
+        (CUDA, NodeRuntimeFacts(runtimes="3.11"), "it needs an NVIDIA driver, and none was observed on the node."),
+        (CUDA, NodeRuntimeFacts(runtimes="3.11", simulated=True), "its GPUs are simulated"),
+        (cuda(driver_min="550.54.16"), NODE, "it needs driver 550.54.16 or newer, and the node has 550.54.15"),
+        (cuda(driver_max="550"), NODE, ""),
+        (cuda(driver_max="549.99"), NODE, "it needs driver 549.99 or older"),
+        (Declared(python="3.11", runtime_family=RuntimeFamily.ROCM), NODE, "it needs an AMD driver"),
+        (
+            Declared(python="3.11", runtime_family=RuntimeFamily.CPU, gpu_families=["a100", "h100"]),
+            NODE,
+            "it is for GPUs of a100, h100, and the node has h200",
+        ),
+        (Declared(python="3.11", runtime_family=RuntimeFamily.CPU, gpu_families=["h200"]), NODE, ""),
+    ],
+)
+def test_a_bundle_fits_or_says_why_not(needs: Declared, facts: NodeRuntimeFacts, words: str) -> None:
+    found = objection(needs, facts)
+    assert words in found
+    assert bool(found) is bool(words)
