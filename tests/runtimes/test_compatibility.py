@@ -10,8 +10,8 @@ CPU = Declared(python="3.11", runtime_family=RuntimeFamily.CPU)
 CUDA = Declared(python="3.11", runtime_family=RuntimeFamily.CUDA, driver_min="550", driver_max="560")
 
 
-def cuda(**changes: str) -> Declared:
-    return Declared(python="3.11", runtime_family=RuntimeFamily.CUDA, **changes)
+def cuda(*, driver_min: str | None = None, driver_max: str | None = None) -> Declared:
+    return Declared(python="3.11", runtime_family=RuntimeFamily.CUDA, driver_min=driver_min, driver_max=driver_max)
 
 
 @pytest.mark.parametrize(
