@@ -183,4 +183,6 @@ def may(part: Part, probe: Probe) -> bool:
         return part.leads
     if probe.body == "MintTerminalToken":  # the holder's alone
         return part.writes and part.is_person
+    if probe.path.endswith("/recording"):
+        return part.leads or part.is_person
     return part.writes or not probe.is_change or (not probe.nouns and part.name != "read-only token")

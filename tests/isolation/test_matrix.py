@@ -51,6 +51,7 @@ THIRD_FENCE = {
     "POST /api/v1/allocations/{id}/access-grants body user_id",
     "POST /api/v1/allocations/{id}/access-requests body ssh_key_id",
     "PATCH /api/v1/allocations/{id}/access-grants/{grant_id} body ssh_key_id",
+    "GET /api/v1/allocations/{id}/terminals/{terminal_id}/recording path terminal_id",
 }
 
 

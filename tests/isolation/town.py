@@ -172,7 +172,7 @@ async def store_one_of_everything(world: World, person: Person, allocation_id: s
 async def open_terminal(world: World, person: Person, allocation_id: str) -> str:
     """As a socket would."""
     path, now = f"/api/v1/allocations/{allocation_id}/terminal-token", world.clock.now()
-    minted = (await person.http.post(path, json={})).raise_for_status().json()
+    minted = (await person.http.post(path, json={"record": True})).raise_for_status().json()
     async with world.db.write() as tx:
         ticket = await terminals.take_ticket(tx, token_hash(minted["token"]), allocation_id, now)
         assert ticket is not None

@@ -9,6 +9,7 @@ from websockets.exceptions import InvalidStatus
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.allocations import Status
+from gpuaas.wire.identity import Role
 from gpuaas.wire.terminals import WINDOW, Error, Exit
 from tests import peek
 from tests.live import agent, eventually, serving
@@ -200,3 +201,24 @@ async def test_an_agent_that_goes_takes_its_terminals_with_it_and_they_are_told(
             )
             assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
             assert (await world.get(id)).status is Status.ACTIVE
+
+
+async def test_a_machine_that_is_shared_is_entered_and_the_door_shut_with_the_grant(place: Place) -> None:
+    world, grants = place.world, f"/api/v1/allocations/{place.allocation_id}/access-grants"
+    mate = await world.sign_up("mate")
+    await world.join(mate, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    refused = await mate.http.post(f"/api/v1/allocations/{place.allocation_id}/terminal-token", json={})
+    assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_permissions")
+    granted = await world.http.post(grants, json={"user_id": mate.id, "ssh_key_id": mate.key_id})
+    async with browsing(world, place.url, place.allocation_id, mate) as browser:
+        await browser.session()
+        (await world.http.delete(f"{grants}/{granted.raise_for_status().json()['id']}")).raise_for_status()
+        assert await browser.ended() == (4410, Error(reason="your access was withdrawn"))
+
+
+async def test_ten_tokens_a_minute_and_then_a_wait(place: Place) -> None:
+    path = f"/api/v1/allocations/{place.allocation_id}/terminal-token"
+    answers = [await place.world.http.post(path, json={}) for _ in range(11)]
+    assert [answer.status_code for answer in answers] == [201] * 10 + [429]
+    assert 0 < int(answers[-1].headers["retry-after"]) <= 60
+    assert await place.world.value("select count(*) from audit where action = 'terminal.mint'") == 10

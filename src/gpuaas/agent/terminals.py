@@ -124,6 +124,8 @@ class Terminal:
         while data and self.end is None:
             try:
                 data = data[os.write(self._shell.descriptor, data) :]
+                if self._is_reading:
+                    self._read()  # what the terminal echoes is there already
             except (BlockingIOError, InterruptedError):
                 await writable(self._shell.descriptor)
             except OSError:

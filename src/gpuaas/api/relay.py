@@ -132,7 +132,7 @@ class Relay:
             return Ending(UNREACHABLE, "the connection to the node was lost")
         try:
             said = from_agent.decode(message.get("text") or "")
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return Ending(UNREACHABLE, "the node does not speak as it should")
         if isinstance(said, Exit):
             return Ending(1000, f"the shell ended with code {said.code}", exit_code=said.code, is_final=True)
@@ -154,7 +154,7 @@ class Relay:
                     await self._stream.say(said)
                 elif data:
                     await send({"type": "websocket.send", "bytes": data})
-            except (msgspec.DecodeError, UnicodeEncodeError):
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
                 return Ending(UNREADABLE, "a control message could not be read")
             except GONE:
                 return Ending(UNREACHABLE, "the connection to the node was lost")

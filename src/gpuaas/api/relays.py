@@ -131,7 +131,7 @@ class Relays:
             async with asyncio.timeout(STREAM_SECONDS):
                 stream = await expected.arrived
                 begin = from_agent.decode((await stream.receive()).get("text") or b"{}")
-        except (TimeoutError, OSError, msgspec.DecodeError):
+        except (TimeoutError, OSError, msgspec.DecodeError, RecursionError):
             begin = Error(
                 reason="the node of this machine does not answer now", reattach=ticket.terminal_id is not None
             )

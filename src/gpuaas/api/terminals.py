@@ -4,19 +4,26 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from litestar import Router, WebSocket, get, post, websocket
+from litestar.response import Stream
 
-from gpuaas.api.deps import Context, Cursor, Limit
+from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
+from gpuaas.api.edge import token_of
 from gpuaas.api.problems import problems
+from gpuaas.api.recorder import asciicast
 from gpuaas.api.relay import RelaySocket
-from gpuaas.api.services import Services  # noqa: TC001 (the same as everywhere)
+from gpuaas.api.services import Services
+from gpuaas.api.unit import admit
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
 from gpuaas.core.paging import Paging
+from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.identity import store as identity
 from gpuaas.domain.terminals import commands, store
 from gpuaas.wire.common import Page
 from gpuaas.wire.terminals import STREAM_SUBPROTOCOL, SUBPROTOCOL, MintTerminalToken, Terminal, TerminalToken
 
 AnySocket = WebSocket[Any, Any, Any]
+ASCIICAST = "application/x-asciicast"
 MINT_PROBLEMS = problems(NotFound, InsufficientPermissions, Conflict, RateLimitExceeded)
 
 
@@ -40,6 +47,21 @@ async def list_terminals(id: str, context: Context, limit: Limit = None, cursor:
     paging = Paging.of(limit, cursor)
     await allocations.get(context.tx, context.caller, id)
     return paging.page(await store.list_of_allocation(context.tx, id, paging), lambda terminal: terminal.id)
+
+
+@get(
+    "/allocations/{id:str}/terminals/{terminal_id:str}/recording",
+    responses=problems(NotFound, InsufficientPermissions),
+    media_type=ASCIICAST,
+)
+async def get_recording(id: str, terminal_id: str, request: AnyRequest, services: Services) -> Stream:
+    """What a recorded terminal showed, byte for byte, as asciicast v2 (`asciinema play`)."""
+    token, now = token_of(request.scope), services.clock.now()
+    async with services.api_db.write() as tx:
+        caller = admit(await identity.enter(tx, token_hash(token)), services)
+        row = await commands.recording(tx, caller, id, terminal_id, now=now)
+    shown = asciicast(services.worker_db, services.master, terminal_id, row.created_at)
+    return Stream(shown, media_type=ASCIICAST, headers={"Cache-Control": "no-store"})
 
 
 @websocket("/terminal/{allocation_id:str}")
@@ -81,5 +103,5 @@ async def accepted(socket: AnySocket, subprotocol: str) -> str:
     return next((word for word in offered if word != subprotocol), "") if chosen else ""
 
 
-ROUTER = Router("", tags=["terminals"], route_handlers=[mint_terminal_token, list_terminals, terminal])
+ROUTER = Router("", tags=["terminals"], route_handlers=[mint_terminal_token, list_terminals, get_recording, terminal])
 STREAMS = Router("/internal/v1", route_handlers=[stream], include_in_schema=False)

@@ -40,6 +40,7 @@ from gpuaas.domain.timeline.store import audit_denial
 
 T = TypeVar("T")
 TRIES = 8
+STREAMED = (b"text/event-stream", b"application/x-asciicast")
 JSON = Encoder()
 log = structlog.get_logger()
 
@@ -280,7 +281,7 @@ class Answer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             kinds = (value for name, value in message["headers"] if name == b"content-type")
-            self.streamed = any(b"event-stream" in kind for kind in kinds)
+            self.streamed = any(kind.startswith(STREAMED) for kind in kinds)
         self._messages.append(message)
         if self.streamed:
             await self.flush()

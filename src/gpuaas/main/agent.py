@@ -122,7 +122,7 @@ def run(
     engine = sandbox(
         where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports), shared_storage=shared_storage
     )
-    asyncio.run(_run(where, engine, stop_environments=stop_environments))
+    uvloop.run(_run(where, engine, stop_environments=stop_environments))
 
 
 async def _run(folder: Path, engine: SandboxEngine, *, stop_environments: bool) -> None:

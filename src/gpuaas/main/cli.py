@@ -63,6 +63,7 @@ COMMANDS = {
     "ssh": Lazy("Compute", "gpuaas.cli.ssh", "Log in to an allocation with plain OpenSSH."),
     "logs": Lazy("Compute", "gpuaas.cli.logs", "Show what a node said while it worked; -f stays."),
     "metrics": Lazy("Compute", "gpuaas.cli.metrics", "Show what an allocation uses, and how it is."),
+    "terminal": Lazy("Compute", "gpuaas.cli.terminal", "Open a terminal on an allocation without SSH."),
     "ssh-config": Lazy("Compute", "gpuaas.cli.ssh_config", "Print Host blocks for ssh, scp, rsync and editors."),
     "admin": Lazy("Platform", "gpuaas.cli.admin", "For operators: nodes, slots, allocations, workers."),
     "up": Lazy("Platform", "gpuaas.main.up", "Run a whole GPUaaS on this machine."),

@@ -56,12 +56,12 @@ RULES: dict[Permission, Rule] = {
     Permission.VOLUMES_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.VOLUMES_WRITE: Rule(project=WORKING, tenant=LEADING),
     Permission.TERMINALS_OPEN: Rule(project=EVERYBODY, tenant=LEADING),
-    Permission.RECORDINGS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.ACCESS_ASK: Rule(project=WORKING, tenant=LEADING),
     Permission.ACCESS_MANAGE: Rule(project=LEADING, tenant=LEADING),
     Permission.MEMBERS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.MEMBERS_MANAGE: Rule(project=LEADING, tenant=LEADING),
     Permission.OWNERS_MANAGE: Rule(project=OWNING, tenant=OWNING),
+    Permission.RECORDINGS_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),  # and the holder
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
 }

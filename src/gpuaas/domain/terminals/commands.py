@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, InsufficientPermissions, RateLimitExceeded
+from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands as allocations
@@ -102,6 +102,18 @@ async def open_terminal(tx: Tx, ticket: TakenTicket, *, ids: Ids, source: str, n
     action = "terminal.attach" if ticket.terminal_id else "terminal.open"
     await audit(tx, subject, action, actor=ticket.user_id, at=now, facts=facts)
     return id
+
+
+async def recording(tx: Tx, caller: Caller, id: str, terminal_id: str, *, now: datetime) -> TerminalRow:
+    """For the holder and those who lead the project; that it was read is told too."""
+    row = await allocations.get(tx, caller, id)
+    if not caller.is_user(row.holder_id):
+        caller.require(Permission.RECORDINGS_READ, "allocation", row)
+    terminal = await store.get(tx, terminal_id, id)
+    if not terminal.recorded:
+        raise NotFound("recording")
+    await audit(tx, terminal.subject, "recording.read", actor=caller.actor, at=now, facts={"allocation_id": id})
+    return terminal
 
 
 async def observed_all(tx: Tx, told: list[tuple[str, TerminalReport]], *, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
-from gpuaas.domain.allocations.store import OVERLAYS
+from gpuaas.domain.allocations.store import KEYS, OVERLAYS
 from gpuaas.domain.identity.store import CREDENTIALS
 from gpuaas.domain.terminals import commands, store
 from gpuaas.domain.terminals.commands import Policy
@@ -12,7 +12,7 @@ SYSTEM = "system"
 
 class TerminalWorker:
     name = "terminals"
-    topics = (OVERLAYS, CREDENTIALS)
+    topics = (OVERLAYS, KEYS, CREDENTIALS)
     pause = 1.0
 
     def __init__(self, db: Database, clock: Clock, policy: Policy) -> None:

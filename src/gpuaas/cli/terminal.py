@@ -1,0 +1,65 @@
+"""`gpuaas terminal`."""
+
+import asyncio
+import sys
+from typing import Annotated
+
+import typer
+
+from gpuaas.cli.attending import Outcome, attend
+from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.config import signed_in
+from gpuaas.cli.connections import connected
+from gpuaas.cli.names import ProjectOption, chosen_allocation
+from gpuaas.cli.openssh import connection_of
+from gpuaas.cli.speech import note
+from gpuaas.cli.surroundings import surroundings_of
+
+ATTEMPTS = 5  # to come back into a terminal whose connection was lost
+
+
+def command(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name or id, or the beginning of one.")],
+    *,
+    session: Annotated[str, typer.Option(help="Go back into this terminal instead of opening a new one.")] = "",
+    record: Annotated[bool, typer.Option("--record", help="Keep what it shows; see docs/howto/terminal.md.")] = False,
+    project: ProjectOption = "",
+) -> None:
+    """Open a terminal on an allocation over HTTPS, without SSH and without a key.
+
+    Ctrl-] leaves it; the shell goes on for some minutes, and --session leads back. A lost connection is mended.
+
+    \b
+    Examples:
+      gpuaas terminal train-a
+      gpuaas terminal train-a --record
+      gpuaas terminal train-a --session term_01hx…
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Complaint("A terminal needs a terminal.", next_step=f"gpuaas ssh {name} -- COMMAND runs a command")
+    url = signed_in(surroundings_of(ctx)).url.rstrip("/")
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        connection_of(found)
+        address = f"ws{url.removeprefix('http')}/api/v1/terminal/{found.id}"
+        for attempt in range(ATTEMPTS):
+            asked = session or None
+            minted = client.allocations.mint_terminal_token(found.id, session_id=asked, record=record)
+            outcome = asyncio.run(attend(address, minted.token, pause=min(attempt, 1)))
+            session = outcome.session_id or session
+            if not outcome.is_lost:
+                break
+            note("The connection was lost; trying to come back.")
+    conclude(found.name, session, outcome)
+
+
+def conclude(name: str, session: str, outcome: Outcome) -> None:
+    if outcome.has_left:
+        note(f"\nLeft. The shell goes on for some minutes: gpuaas terminal {name} --session {session}")
+        return
+    if outcome.exit_code is None:
+        reason = outcome.reason or "the connection was lost"
+        raise Complaint(f"The terminal ended: {reason}.", next_step=f"gpuaas terminal {name}", code=ExitCode.SERVER)
+    if outcome.exit_code != 0:
+        raise typer.Exit(outcome.exit_code if outcome.exit_code > 0 else 128 - outcome.exit_code)
