@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from gpuaas.wire.environments import Environment, EnvironmentState, Isolation, ProofItem
 from gpuaas.wire.link import Ack, Beat, Challenge, LogLines, Progress, Report, Result, TaskStatus, Up
+from gpuaas.wire.metrics import Metric, Reading, Sample, Samples
 from tests.isolation.machines import Machine, encode, enrol
 from tests.links.wires import Wire, linked, task_of, writing
 from tests.world import World
@@ -43,6 +44,16 @@ def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
         "report": Report(environments=[standing], at=at),
         "result": Result(
             task_id=task_id, status=TaskStatus.DONE, at=at, environment=standing, proofs=[proof], phases=[phase]
+        ),
+        "samples": Samples(
+            samples=[
+                Sample(
+                    allocation_id=allocation_id,
+                    boot=1,
+                    at=at,
+                    readings=(Reading(metric=Metric.CPU, source="a test", value=1.0),),
+                )
+            ]
         ),
         "beat": Beat(),
     }

@@ -193,11 +193,13 @@ class UnitMiddleware:
             return
         headers, began = dict(scope["headers"]), perf_counter()
         reset = correlation_id.set(correlation_of(headers) or self._services.ids.new("req"))
+        end_span = self._services.api_db.traces.begin("request", method=scope["method"], path=scope["path"])
         try:
             answer = await self._run(scope, headers, receive, send)
             await answer.flush()
             self._count(scope, answer, perf_counter() - began)
         finally:
+            end_span()
             correlation_id.reset(reset)
 
     def _count(self, scope: HTTPScope, answer: "Answer", seconds: float) -> None:

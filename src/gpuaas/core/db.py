@@ -12,6 +12,7 @@ import msgspec
 from gpuaas.core.hints import Hint, Hints
 from gpuaas.core.points import NoPoints, Points
 from gpuaas.core.pool import Connection, Pool
+from gpuaas.core.traces import NO_TRACES, Traces, nothing
 
 T = TypeVar("T")
 # What a connection that was cut, refused or starved raises; everything else of the driver's is a bug of ours.
@@ -48,6 +49,7 @@ class Tx:
         self.what = what  # names its points; core/points.py
         self.hints: list[Hint] = []
         self.on_end: list[Callable[[bool], None]] = []
+        self.end_span = nothing
 
     async def one(self, type: type[T], sql: str, *args: object) -> T:
         row = await self.connection.fetchrow(sql, *args)
@@ -84,8 +86,8 @@ class Tx:
 class Database:
     """A pool of connections in one role."""
 
-    def __init__(self, pool: Pool, hints: Hints, points: Points) -> None:
-        self.pool, self._hints, self._points = pool, hints, points
+    def __init__(self, pool: Pool, hints: Hints, points: Points, traces: Traces = NO_TRACES) -> None:
+        self.pool, self._hints, self._points, self.traces = pool, hints, points, traces
 
     @asynccontextmanager
     async def write(self, what: str = "") -> AsyncIterator[Tx]:
@@ -118,7 +120,9 @@ class Database:
             connection.terminate()  # cut in the middle, nobody knows whether it began
             self.pool.give(connection)
             raise
-        return Tx(connection, what)
+        tx = Tx(connection, what)
+        tx.end_span = self.traces.begin("transaction", what=what)
+        return tx
 
     async def commit(self, tx: Tx) -> None:
         self._points.reach(f"commit:before {tx.what}")
@@ -149,6 +153,7 @@ class Database:
             connection.terminate()
 
     def _ended(self, tx: Tx, *, committed: bool) -> None:
+        tx.end_span()
         for callback in tx.on_end:
             callback(committed)
         if committed and tx.hints:
@@ -166,7 +171,15 @@ class Database:
         await self.pool.close()
 
 
-async def connect(dsn: str, role: DbRole, *, hints: Hints, points: Points | None = None, size: int = 10) -> Database:
+async def connect(
+    dsn: str,
+    role: DbRole,
+    *,
+    hints: Hints,
+    points: Points | None = None,
+    size: int = 10,
+    traces: Traces = NO_TRACES,
+) -> Database:
     """A pool whose connections are this role from their first statement on."""
     settings = {
         "role": role.value,
@@ -185,7 +198,7 @@ async def connect(dsn: str, role: DbRole, *, hints: Hints, points: Points | None
 
     pool = Pool(open_connection, size)
     pool.give(await pool.take())  # a database that cannot be reached is told at once
-    return Database(pool, hints, points or NoPoints())
+    return Database(pool, hints, points or NoPoints(), traces)
 
 
 async def prepare(connection: Connection) -> None:

@@ -19,6 +19,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     terminal_hours: float = 8.0  # the longest life of a browser terminal
     terminal_detached_minutes: float = 5.0  # how long one waits for its reader to come back
     terminal_record: bool = False  # record every terminal, not only those that ask for it
+    traces: str = ""  # the HTTP address of an OpenTelemetry collector; empty: no traces
     metrics_token: str = ""  # what Prometheus sends; empty: /metrics answers this machine alone
     points: str = ""  # the crash harness; see core/points.py
 

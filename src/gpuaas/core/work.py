@@ -103,6 +103,7 @@ class Loop:
         return bool(claimed)
 
     async def _work(self, row_id: str) -> None:
+        end_span = self._db.traces.begin("worker pass", worker=self._worker.name, row=row_id)
         try:
             await self._worker(row_id)
             await self._let_go(row_id, pause=self._worker.pause)
@@ -113,6 +114,7 @@ class Loop:
             with suppress(*AWAY, *RERUN):
                 await self._failed(row_id, repr(error))
         finally:
+            end_span()
             if self._running.get(row_id) is asyncio.current_task():  # let go of, it may have been claimed again already
                 del self._running[row_id]
             if row_id in self._hinted:

@@ -29,9 +29,10 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.outbox import Event, Relay
-from gpuaas.core.points import points_from
+from gpuaas.core.points import Points, points_from
 from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
 from gpuaas.core.settings import Settings
+from gpuaas.core.traces import Traces
 from gpuaas.core.work import Loop, Worker, system_jitter
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.limits import LimitsWorker
@@ -52,6 +53,7 @@ from gpuaas.domain.terminals.commands import Policy as TerminalPolicy
 from gpuaas.domain.terminals.reconcile import TerminalWorker
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
+from gpuaas.main.traces import traces_from
 from gpuaas.wire.link import origin_of
 
 log = structlog.get_logger()
@@ -73,6 +75,7 @@ class Parts:
     jitter: Callable[[], float] = system_jitter
     passwords: Passwords = field(default_factory=Passwords)
     caller_type: type[Caller] = Caller
+    traces: Traces | None = None  # none: as the settings say
 
 
 async def tell_log(events: list[Event]) -> None:
@@ -97,7 +100,7 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
     clock, points = parts.clock, points_from(config.points)
     ids = Ids(clock, parts.randomness)
     hints = Hints(replica_id := ids.new("replica"))
-    pools = [await connect(dsn, role, hints=hints, points=points, size=config.pool_size) for role in POOLS]
+    pools = await open_pools(config, dsn, hints, points, parts.traces or traces_from(config.traces))
     api_db, operator_db, worker_db = pools
     try:
         await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
@@ -141,6 +144,11 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
     finally:
         for db in pools:
             await db.close()
+
+
+async def open_pools(config: Settings, dsn: str, hints: Hints, points: Points, traces: Traces) -> list[Database]:
+    size = config.pool_size
+    return [await connect(dsn, role, hints=hints, points=points, size=size, traces=traces) for role in POOLS]
 
 
 def all_workers(db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy) -> tuple[Worker, ...]:

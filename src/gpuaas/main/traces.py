@@ -1,0 +1,50 @@
+"""Spans by OpenTelemetry, when GPUAAS_TRACES names a collector; the packages are loaded only then."""
+
+from typing import Any
+
+from gpuaas.cli.complaints import Complaint
+from gpuaas.core.logs import correlation_id
+from gpuaas.core.traces import NO_TRACES, End, Traces
+
+NOT_INSTALLED = "GPUAAS_TRACES is set, and OpenTelemetry is not installed. Install it: pip install 'gpuaas[otel]'"
+
+
+class OpenTelemetry:
+    """Every span carries the correlation id that the log lines of the same request carry."""
+
+    def __init__(self, tracer: Any, context: Any, set_span_in_context: Any) -> None:
+        self._tracer, self._context, self._in_context = tracer, context, set_span_in_context
+
+    def begin(self, name: str, **facts: str) -> End:
+        attributes = {f"gpuaas.{fact}": value for fact, value in facts.items()}
+        span = self._tracer.start_span(name, attributes={**attributes, "gpuaas.correlation_id": correlation_id.get()})
+        token = self._context.attach(self._in_context(span))
+
+        def end() -> None:
+            self._context.detach(token)
+            span.end()
+
+        return end
+
+
+def traces_from(url: str) -> Traces:
+    """To the OTLP collector at `url` (its HTTP address, such as http://127.0.0.1:4318); empty is nowhere."""
+    if not url:
+        return NO_TRACES
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise Complaint(NOT_INSTALLED) from error
+    return traces_to(BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{url.rstrip('/')}/v1/traces")))
+
+
+def traces_to(processor: Any) -> OpenTelemetry:
+    from opentelemetry import context
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import set_span_in_context
+
+    provider = TracerProvider(resource=Resource.create({"service.name": "gpuaas"}))
+    provider.add_span_processor(processor)
+    return OpenTelemetry(provider.get_tracer("gpuaas"), context, set_span_in_context)
