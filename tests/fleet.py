@@ -18,6 +18,7 @@ from gpuaas.domain.allocations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
+from gpuaas.domain.sessions.reconcile import SessionsWorker
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker, observe
 from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
 from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
@@ -37,6 +38,7 @@ RECONCILERS = (
     AllocationWorker,
     KeysWorker,
     GrantsWorker,
+    SessionsWorker,
     RuntimeWorker,
     StagingWorker,
     VolumeWorker,

@@ -13,7 +13,7 @@ from gpuaas.agent.loop import run_agent
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import NoPoints
 from gpuaas.core.settings import Settings
-from gpuaas.engines.fake import FakeEngine
+from gpuaas.engines.base import Engine
 from gpuaas.main.server import listener
 from tests.world import World, world_on
 
@@ -70,7 +70,7 @@ async def serving(dsn: str, data: Path) -> AsyncIterator[tuple[World, str]]:
 
 
 @asynccontextmanager
-async def agent(world: World, url: str, folder: Path, engine: FakeEngine) -> AsyncIterator[str]:
+async def agent(world: World, url: str, folder: Path, engine: Engine) -> AsyncIterator[str]:
     """A real agent, enrolled at the first call with all its slots approved; its node's id."""
     operator = world.operator.http
     if not identity.is_enrolled(folder):

@@ -22,6 +22,8 @@ METHODS = ("GET", "PUT", "POST", "PATCH", "DELETE")
 COLLECTIONS = {
     "allocations": "allocation",
     "access-grants": "grant",
+    "members": "mate",
+    "invitations": "invitation",
     "allocation-groups": "group",
     "projects": "project",
     "ssh-keys": "ssh_key",
@@ -74,6 +76,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "ResizeAllocation": {"gpu_count": 2},
     "ExtendAllocation": {"hours": 1},
     "MintTerminalToken": {"session_id": "terminal"},
+    "InviteMember": {"email": "probe@example.com"},
+    "ChangeMember": {"role": "member"},
     "SetSshKeys": {"ssh_key_ids": ["mate_key"]},
     "CreateAccessGrant": {"user_id": "mate", "ssh_key_id": "mate_key"},
     "AskAccess": {"ssh_key_id": "ssh_key"},
@@ -92,7 +96,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "AttachVolume": {"volume_id": "volume", "mount_path": "/mnt/probe"},
     "RunConformance": {"node_id": "node"},
 }
-LED = {"SetSshKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"}
+LED_ENDS = ("/access-grants/", "/members/", "/allocations/{id}/sessions/")
+LED = {"InviteMember", "ChangeMember", "SetSshKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"}
 # Nobody is signed in here, or it ends the session that asks: each has tests of its own.
 ALONE = {"POST /api/v1/auth/personal/signup", "POST /api/v1/auth/personal/login", "POST /api/v1/auth/logout"}
 UNPUBLISHED = {
@@ -138,7 +143,7 @@ class Probe:
     @property
     def is_led(self) -> bool:
         """For the holder and who leads the project, which no part of the town but its owner is."""
-        return self.body in LED or (self.method == "DELETE" and "/access-grants/" in self.path)
+        return self.body in LED or (self.method == "DELETE" and any(word in self.path for word in LED_ENDS))
 
     @property
     def nouns(self) -> set[str]:
@@ -191,7 +196,8 @@ def filled(field: str, value: Any, id: str) -> Any:
 def path_parameters(path: str) -> list[tuple[str, str]]:
     """Each with the noun of the collection it stands in."""
     words = path.split("/")
-    return [(word[1:-1], COLLECTIONS[words[at - 1]]) for at, word in enumerate(words) if word.startswith("{")]
+    nouns = COLLECTIONS | ({"sessions": "live_session"} if "allocations" in words else {})
+    return [(word[1:-1], nouns[words[at - 1]]) for at, word in enumerate(words) if word.startswith("{")]
 
 
 def probes(app: Litestar, contract: dict[str, Any]) -> list[Probe]:

@@ -39,6 +39,12 @@ THIRD_FENCE = {
     "POST /api/v1/projects/{project_id}/volumes body allocation_id",
     "POST /api/v1/projects/{project_id}/volumes body snapshot_id",
     "POST /api/v1/allocations/{id}/terminal-token body session_id",
+    # Invitations are answered by who they are for; members and sessions are looked for where they are.
+    "POST /api/v1/invitations/{id}/accept path id",
+    "GET /api/v1/projects/{project_id}/members/{user_id} path user_id",
+    "PUT /api/v1/projects/{project_id}/members/{user_id} path user_id",
+    "DELETE /api/v1/projects/{project_id}/members/{user_id} path user_id",
+    "DELETE /api/v1/allocations/{id}/sessions/{session_id} path session_id",
     # A grant is looked for by its machine too.
     "GET /api/v1/allocations/{id}/access-grants/{grant_id} path grant_id",
     "PATCH /api/v1/allocations/{id}/access-grants/{grant_id} path grant_id",

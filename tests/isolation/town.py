@@ -13,9 +13,13 @@ from gpuaas.api.app import create_app
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity.callers import Caller, Placed
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.terminals import commands
 from gpuaas.domain.terminals import store as terminals
+from gpuaas.wire.environments import Connection
 from gpuaas.wire.identity import Role
+from gpuaas.wire.link import Sessions
+from tests.peek import plant
 from tests.world import PASSWORD, SLICE, Person, World, furnished
 
 TENANTS = ("ada", "bob", "cyd")
@@ -37,8 +41,11 @@ PREFIXES = {
     "mate": "user",
     "mate_key": "key",
     "grant": "grant",
+    "live_session": "live",
+    "invitation": "inv",
 }
-PERSONAL = frozenset({"ssh_key", "session", "token"})
+PERSONAL = frozenset({"ssh_key", "session", "token", "invitation"})
+INVITATION = "insert into invitations values ($1, $2, $3, $4, 'member', $5, now(), now() + interval '1 day')"
 PLATFORM = frozenset({"node", "worker", "slot", "bundle"})
 
 
@@ -60,6 +67,9 @@ class Unchecked(Caller):
 
     def require(self, permission: Permission, noun: str, thing: Placed) -> None:
         pass
+
+    def may(self, permission: Permission, thing: Placed) -> bool:
+        return True
 
     def require_tenant(self, permission: Permission, tenant_id: str) -> None:
         pass
@@ -189,9 +199,24 @@ async def share(town: Town, name: str, person: Person) -> None:
     (await person.http.post(f"{place}/handover", json=handed)).raise_for_status()
     granted = {"user_id": person.id, "ssh_key_id": person.key_id}
     grant = (await person.http.post(f"{place}/access-grants", json=granted)).raise_for_status().json()["id"]
-    found = {"mate": mate.id, "mate_key": mate.key_id, "grant": grant}
+    invitation = town.missing("invitation")
+    await plant(world.db, INVITATION, invitation, person.tenant_id, person.project_id, person.email, person.id)
+    session = await be_seen(town, id, mate)
+    found = {"mate": mate.id, "mate_key": mate.key_id, "grant": grant, "live_session": session}
+    found["invitation"] = invitation
     town.things |= {(name, noun): thing for noun, thing in found.items()}
     town.marks[name] |= {*found.values(), mate.email}
+
+
+async def be_seen(town: Town, allocation_id: str, mate: Person) -> str:
+    """Their node said that the mate is in."""
+    world, id = town.world, town.missing("live_session")
+    now = world.services.clock.now()
+    inside = Connection(id=id, key_fingerprint="SHA256:x", source="10.0.0.1:1", opened_at=now, user_id=mate.id)
+    node_id = (await world.get(allocation_id)).node_id
+    async with world.db.write() as tx:
+        await sessions.observe(tx, [(node_id, Sessions(allocation_id=allocation_id, sessions=[inside], at=now))])
+    return id
 
 
 async def cast_parts(town: Town, people: dict[str, Person]) -> None:

@@ -10,7 +10,7 @@ from gpuaas.sdk import AsyncClient, Client, recipes
 from gpuaas.sdk.client import Nouns
 from gpuaas.sdk.requests import Request
 from gpuaas.wire.allocations import Allocation, Status
-from gpuaas.wire.identity import Me, Scope
+from gpuaas.wire.identity import Me, Role, Scope
 from gpuaas.wire.storage import Backend
 
 
@@ -59,6 +59,17 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.allocations.ssh_keys("a"), "GET /allocations/a/ssh-keys"),
     (nouns.allocations.set_ssh_keys("a", ["k"]), "PUT /allocations/a/ssh-keys"),
     (nouns.allocations.hand_over("a", "u"), "POST /allocations/a/handover"),
+    (nouns.allocations.sessions("a"), "GET /allocations/a/sessions"),
+    (nouns.allocations.end_session("a", "s"), "DELETE /allocations/a/sessions/s"),
+    (nouns.members.list("p"), "GET /projects/p/members"),
+    (nouns.members.get("p", "u"), "GET /projects/p/members/u"),
+    (nouns.members.invite("p", "e"), "POST /projects/p/members"),
+    (nouns.members.change("p", "u", Role.ADMIN), "PUT /projects/p/members/u"),
+    (nouns.members.remove("p", "u"), "DELETE /projects/p/members/u"),
+    (nouns.members.reach(), "GET /me/reach"),
+    (nouns.invitations.list(), "GET /invitations"),
+    (nouns.invitations.accept("i"), "POST /invitations/i/accept"),
+    (nouns.invitations.withdraw("i"), "DELETE /invitations/i"),
     (nouns.access_grants.list("a"), "GET /allocations/a/access-grants"),
     (nouns.access_grants.list_live("p"), "GET /projects/p/access-grants"),
     (nouns.access_grants.get("a", "g"), "GET /allocations/a/access-grants/g"),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gpuaas.cli.allocation_access import add_to
 from gpuaas.cli.allocation_changes import (
     NameArgument,
     NoWaitOption,
@@ -34,6 +35,7 @@ command.command("resize")(resize_allocation)
 command.command("extend")(extend_allocation)
 command.command("limits")(show_limits)
 command.command("release")(release_allocation)
+add_to(command)
 
 
 @command.command("create")

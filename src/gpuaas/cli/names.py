@@ -10,6 +10,7 @@ from gpuaas.cli.config import effective
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation, Status
+from gpuaas.wire.members import Member
 
 T = TypeVar("T")
 ID_LENGTH = 26
@@ -55,6 +56,10 @@ def chosen_project(ctx: typer.Context, client: Client, word: str) -> str:
         raise Complaint("You are a member of no project yet.", next_step="gpuaas projects create SLUG")
     slugs = ", ".join(project.slug for project in projects)
     raise Complaint(f"Which project? You are in {slugs}.", next_step="--project SLUG, or: gpuaas projects use SLUG")
+
+
+def chosen_member(client: Client, project_id: str, word: str) -> Member:
+    return choose(word, client.members.list(project_id), lambda one: (one.email, one.user_id), "member")
 
 
 def chosen_allocation(ctx: typer.Context, client: Client, word: str, project: str) -> Allocation:

@@ -46,6 +46,7 @@ from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.metrics.rollup import RollUp
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
+from gpuaas.domain.sessions.reconcile import SessionsWorker
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker
 from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
 from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
@@ -158,6 +159,7 @@ def all_workers(db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy)
         LimitsWorker(db, ids, clock),
         KeysWorker(db, ids, clock),
         GrantsWorker(db, clock),
+        SessionsWorker(db, ids, clock),
         RuntimeWorker(db, ids, clock),
         StagingWorker(db, ids, clock),
         Relay(db, tell_log),

@@ -24,6 +24,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.common import Page
 from gpuaas.wire.metrics import AllocationHealth, Metrics
+from gpuaas.wire.sessions import EndedSession, LiveSessions
 from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.terminals import MintTerminalToken, Terminal, TerminalToken
 from gpuaas.wire.timeline import Entry, LogLine
@@ -164,6 +165,25 @@ class Allocations(Noun[R_co]):
         """All of the holder's keys, anew; what is granted to others stays."""
         body = SetSshKeys(ssh_key_ids=[*ssh_key_ids], confirm_no_way_in=confirm_no_way_in)
         return put(path("allocations", id, "ssh-keys"), AllocationKeys, body, key=idempotency_key)
+
+    @Call
+    def sessions(self, id: str) -> Request[LiveSessions]:
+        """Who is in, as its node last said."""
+        return get(path("allocations", id, "sessions"), LiveSessions)
+
+    @Call
+    def end_session(
+        self, id: str, session_id: str, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> Request[EndedSession]:
+        """Cut one; the key still admits."""
+        return Request(
+            method="DELETE",
+            path=path("allocations", id, "sessions", session_id),
+            answer=EndedSession,
+            query={"reason": reason},
+            repeat=Repeat.WITH_KEY,
+            idempotency_key=idempotency_key,
+        )
 
     @Call
     def hand_over(

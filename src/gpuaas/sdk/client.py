@@ -10,6 +10,7 @@ from gpuaas.sdk.admin import Admin
 from gpuaas.sdk.allocations import AllocationGroups, Allocations
 from gpuaas.sdk.auth import Auth
 from gpuaas.sdk.exchange import Exchange, Options
+from gpuaas.sdk.members import Invitations, Members
 from gpuaas.sdk.nouns import R_co
 from gpuaas.sdk.operations import Operations
 from gpuaas.sdk.placement import Placements
@@ -41,6 +42,8 @@ class Nouns(Generic[R_co]):
         self.allocation_groups = AllocationGroups(runner)
         self.runtimes = Runtimes(runner)
         self.access_grants = AccessGrants(runner)
+        self.members = Members(runner)
+        self.invitations = Invitations(runner)
         self.operations = Operations(runner)
         self.volumes = Volumes(runner)
         self.storage_backends = StorageBackends(runner)

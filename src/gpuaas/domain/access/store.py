@@ -121,6 +121,10 @@ async def list_of(tx: Tx, user_id: str, paging: Paging) -> list[SshKeyRow]:
     return await tx.all(SshKeyRow, LIST, user_id, paging.before, paging.limit + 1)
 
 
+async def count_of(tx: Tx, user_id: str) -> int:
+    return int(await tx.value("select count(*) from ssh_keys where user_id = $1", user_id))
+
+
 async def remove(tx: Tx, id: str) -> None:
     await tx.run("delete from ssh_keys where id = $1", id)
 

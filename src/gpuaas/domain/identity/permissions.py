@@ -23,6 +23,7 @@ class Permission(StrEnum):
     ACCESS_MANAGE = "access:manage"  # keys, grants, sessions, handover; a holder may without it
     MEMBERS_READ = "members:read"
     MEMBERS_MANAGE = "members:manage"
+    INVITATIONS_READ = "invitations:read"
     OWNERS_MANAGE = "owners:manage"
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
@@ -60,6 +61,7 @@ RULES: dict[Permission, Rule] = {
     Permission.ACCESS_MANAGE: Rule(project=LEADING, tenant=LEADING),
     Permission.MEMBERS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.MEMBERS_MANAGE: Rule(project=LEADING, tenant=LEADING),
+    Permission.INVITATIONS_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),
     Permission.OWNERS_MANAGE: Rule(project=OWNING, tenant=OWNING),
     Permission.RECORDINGS_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),  # and the holder
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),

@@ -1,16 +1,39 @@
 """Rows of who is in: what nodes last said, and what somebody wants ended."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from gpuaas.core.db import Tx
+from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.wire.environments import Connection
 from gpuaas.wire.link import Sessions
 
 SESSIONS = (
     "sessions"  # the topic of sessions to be ended, and the first word of their lanes; row ids are allocation ids
 )
 MOST_SESSIONS = 400
+
+
+class SeenSession(Connection, frozen=True, kw_only=True):
+    email: str = ""
+    is_ending: bool = False
+
+
+class Observation(Struct, frozen=True, kw_only=True):
+    observed_at: datetime | None
+    age_seconds: float | None
+    is_current: bool
+    sessions: list[SeenSession]
+
+
+class WantedEnd(Struct, frozen=True, kw_only=True):
+    session_id: str
+    operation_id: str
+    reason: str
+    task: TaskRow | None
 
 
 async def observe(tx: Tx, told: Iterable[tuple[str, Sessions]]) -> None:
@@ -23,15 +46,64 @@ async def observe(tx: Tx, told: Iterable[tuple[str, Sessions]]) -> None:
         [allocation_id for _, allocation_id in newest],
         [node_id for node_id, _ in newest],
         [seen.at for seen in newest.values()],
-        [to_builtins(seen.sessions[:MOST_SESSIONS]) for seen in newest.values()],
+        [{"sessions": to_builtins(seen.sessions[:MOST_SESSIONS])} for seen in newest.values()],  # else a 2-D array
     )
+
+
+async def latest(tx: Tx, allocation_id: str, now: datetime) -> Observation:
+    return await tx.one(Observation, LATEST, allocation_id, now)
+
+
+async def want_end(
+    tx: Tx, row: AllocationRow, session_id: str, *, operation_id: str, reason: str, now: datetime
+) -> None:
+    await tx.run(WANT_END, row.id, row.tenant_id, session_id, operation_id, reason, now)
+    tx.hint(SESSIONS, row.id)
+
+
+async def wanted_end(tx: Tx, allocation_id: str, session_id: str) -> str | None:
+    """The operation that is ending it already."""
+    sql = "select operation_id from session_ends where allocation_id = $1 and session_id = $2"
+    found: str | None = await tx.value(sql, allocation_id, session_id)
+    return found
+
+
+async def wanted_ends(tx: Tx, allocation_id: str) -> list[WantedEnd]:
+    return await tx.all(WantedEnd, WANTED_ENDS, allocation_id, SESSIONS)
+
+
+async def forget_end(tx: Tx, allocation_id: str, session_id: str) -> None:
+    await tx.run("delete from session_ends where allocation_id = $1 and session_id = $2", allocation_id, session_id)
 
 
 OBSERVE = """
     insert into allocation_sessions as kept (allocation_id, tenant_id, observed_at, body)
-    select a.id, a.tenant_id, s.at, s.body
+    select a.id, a.tenant_id, s.at, s.body -> 'sessions'
     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::jsonb[]) as s (allocation_id, node_id, at, body)
         join allocations a on a.id = s.allocation_id and a.node_id = s.node_id
     on conflict (allocation_id) do update set observed_at = excluded.observed_at, body = excluded.body
         where kept.observed_at < excluded.observed_at
+"""
+LATEST = """
+    select s.observed_at, extract(epoch from $2 - s.observed_at)::float8 as age_seconds,
+        n.offline_since is null and a.status = 'active' as is_current, (
+            select coalesce(jsonb_agg(c || jsonb_build_object('email', coalesce(u.email, ''),
+                'is_ending', e.session_id is not null) order by c ->> 'opened_at'), '[]')
+            from jsonb_array_elements(s.body) as c left join users u on u.id = c ->> 'user_id'
+                left join session_ends e on e.allocation_id = a.id and e.session_id = c ->> 'id'
+        ) as sessions
+    from allocations a join nodes n on n.id = a.node_id left join allocation_sessions s on s.allocation_id = a.id
+    where a.id = $1
+"""
+WANT_END = """
+    insert into session_ends (allocation_id, tenant_id, session_id, operation_id, reason, requested_at)
+    values ($1, $2, $3, $4, $5, $6)
+"""
+WANTED_ENDS = """
+    select e.session_id, e.operation_id, e.reason, (
+        select to_jsonb(t) from node_tasks t
+        where t.allocation_id = $1 and t.lane = $2 || ':' || e.session_id and t.operation_id = e.operation_id
+        order by t.seq desc limit 1
+    ) as task
+    from session_ends e where e.allocation_id = $1 order by e.session_id
 """

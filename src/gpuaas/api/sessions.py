@@ -1,0 +1,31 @@
+"""Who is in a machine now, and ending one session."""
+
+from litestar import Router, delete, get
+
+from gpuaas.api.access import ReasonQuery
+from gpuaas.api.deps import Context
+from gpuaas.api.problems import problems
+from gpuaas.core.errors import InsufficientPermissions, NotFound
+from gpuaas.domain.sessions import commands
+from gpuaas.wire.sessions import EndedSession, LiveSessions
+
+
+@get("/allocations/{id:str}/sessions", responses=problems(NotFound))
+async def list_live_sessions(id: str, context: Context) -> LiveSessions:
+    """Who is in, from where, since when and by which key, as the node last said; with the age of that knowledge."""
+    return await commands.listed(context.tx, context.caller, id, now=context.now)
+
+
+@delete(
+    "/allocations/{id:str}/sessions/{session_id:str}",
+    status_code=202,
+    responses=problems(NotFound, InsufficientPermissions),
+)
+async def end_live_session(id: str, session_id: str, context: Context, reason: ReasonQuery = None) -> EndedSession:
+    """Cut one session, telling its person why. Their key still admits: revoke the grant to keep them out."""
+    return await commands.end(
+        context.tx, context.caller, id, session_id, reason=reason or "", ids=context.ids, now=context.now
+    )
+
+
+ROUTER = Router("", tags=["sessions"], route_handlers=[list_live_sessions, end_live_session])

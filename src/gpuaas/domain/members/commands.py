@@ -1,0 +1,172 @@
+"""Inviting, joining, changing roles, leaving. Who no longer works in a project is shut out of its machines at once."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from msgspec import structs
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict, NotFound
+from gpuaas.core.ids import Ids
+from gpuaas.core.paging import Paging
+from gpuaas.domain.access import grants
+from gpuaas.domain.access import store as access
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.identity.permissions import WORKING, Permission
+from gpuaas.domain.identity.store import PlacedProject
+from gpuaas.domain.members import store
+from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.wire.identity import Role, User
+from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, Reach, ReachedProject
+
+INVITATION_LIFE = timedelta(days=14)
+
+
+class LastOwner(Conflict):
+    code = "last_owner"
+
+    def __init__(self) -> None:
+        super().__init__("A project keeps an owner. Make somebody else one first.")
+
+
+async def listed(tx: Tx, caller: Caller, project_id: str, paging: Paging) -> list[Member]:
+    project = await get_project(tx, caller, project_id)
+    caller.require(Permission.MEMBERS_READ, "project", project)
+    return await store.members(tx, project_id, paging)
+
+
+async def member_reach(tx: Tx, caller: Caller, project_id: str, user_id: str) -> ReachedProject:
+    """What one member can reach in this project."""
+    project = await get_project(tx, caller, project_id)
+    caller.require(Permission.MEMBERS_READ, "project", project)
+    await store.member(tx, project_id, user_id)
+    (reached,) = await store.reach(tx, user_id, project_id)
+    return reached
+
+
+async def reach(tx: Tx, caller: Caller) -> Reach:
+    """All that the caller can reach, in one answer."""
+    user = User(id=caller.user_id, email=caller.email, platform_role=caller.platform_role)
+    count = await access.count_of(tx, caller.user_id)
+    return Reach(user=user, projects=await store.reach(tx, caller.user_id), ssh_key_count=count)
+
+
+async def invite(tx: Tx, caller: Caller, project_id: str, data: InviteMember, *, ids: Ids, now: datetime) -> Invitation:
+    """The same answer whether or not the person exists: they see it when they are signed in by that address."""
+    project = await _led(tx, caller, project_id, data.role)
+    if await store.is_member(tx, project_id, data.email):
+        raise Conflict(f"{data.email} is a member already. Change their role instead.")
+    new = store.NewInvitation(
+        id=ids.new("inv"),
+        tenant_id=project.tenant_id,
+        project_id=project.id,
+        email=data.email,
+        role=data.role,
+        invited_by=caller.user_id,
+        created_at=now,
+        expires_at=now + INVITATION_LIFE,
+    )
+    made = await store.invite(tx, new)
+    facts = {"email": data.email, "role": data.role, "invitation": made.id}
+    await _audit(tx, project, "member.invite", caller, now=now, facts=facts)
+    return made.view()
+
+
+async def invitations(
+    tx: Tx, caller: Caller, project_id: str | None, paging: Paging, now: datetime
+) -> list[Invitation]:
+    """The caller's own; or, for who leads it, those of a project."""
+    if project_id is None:
+        found = await store.invitations_for(tx, caller.email, now, paging)
+    else:
+        project = await get_project(tx, caller, project_id)
+        if not caller.may(Permission.INVITATIONS_READ, project):  # whom they invite is for who leads to know
+            raise NotFound("project")
+        caller.require(Permission.INVITATIONS_READ, "project", project)
+        found = await store.invitations_of_project(tx, project, now, paging)
+    return [row.view() for row in found]
+
+
+async def accept(tx: Tx, caller: Caller, id: str, *, now: datetime) -> Invitation:
+    """Makes the caller a member of the project, and of its tenant."""
+    caller.require_write()
+    joined = await store.answer(tx, id, accepts=True, now=now)
+    if joined is None:
+        raise NotFound("invitation")
+    place = Subject(kind="project", id=joined.project_id, tenant_id=joined.tenant_id, project_id=joined.project_id)
+    facts = {"role": joined.role, "invitation": joined.id, "invited_by": joined.invited_by}
+    await audit(tx, place, "member.join", actor=caller.actor, at=now, facts=facts)
+    return joined.view()
+
+
+async def withdraw(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
+    """By who leads the project; by who was invited, it is declined."""
+    caller.require_write()
+    if await store.answer(tx, id, accepts=False, now=now) is not None:
+        await audit(tx, Subject(kind="invitation", id=id), "invitation.decline", actor=caller.actor, at=now)
+        return
+    row = await store.invitation(tx, id)
+    if not caller.may(Permission.MEMBERS_MANAGE, row):
+        raise NotFound("invitation")
+    caller.require(Permission.MEMBERS_MANAGE, "invitation", row)
+    await store.withdraw(tx, id, now)
+    subject = Subject(kind="invitation", id=id, tenant_id=row.tenant_id, project_id=row.project_id)
+    await audit(tx, subject, "invitation.withdraw", actor=caller.actor, at=now)
+
+
+async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: ChangeMember, *, now: datetime) -> Member:
+    """Who becomes a viewer loses what they could enter."""
+    project = await _led(tx, caller, project_id, data.role)
+    member = await store.member(tx, project_id, user_id)
+    await _check_owner(tx, caller, project, member, stays=data.role is Role.OWNER)
+    await store.set_role(tx, project_id, user_id, data.role)
+    facts: dict[str, object] = {"user": user_id, "from": member.role, "to": data.role}
+    if data.role not in WORKING:
+        note = "they became a viewer"
+        facts["shut_out_of"] = await grants.shut_out(tx, project_id, user_id, actor=caller.actor, note=note, now=now)
+    await _audit(tx, project, "member.change", caller, now=now, facts=facts)
+    return structs.replace(member, role=data.role)
+
+
+async def remove(tx: Tx, caller: Caller, project_id: str, user_id: str, *, now: datetime) -> None:
+    """Anybody may leave; others are removed by who leads the project. Their keys go from every machine at once."""
+    project = await get_project(tx, caller, project_id)
+    leaves = user_id == caller.user_id
+    if leaves:
+        caller.require_write()
+    else:
+        caller.require(Permission.MEMBERS_MANAGE, "project", project)
+    member = await store.member(tx, project_id, user_id)
+    await _check_owner(tx, caller, project, member, stays=False, leaves=leaves)
+    await store.remove(tx, project_id, user_id)
+    why = "they left the project" if leaves else "they were removed from the project"
+    machines = await grants.shut_out(tx, project_id, user_id, actor=caller.actor, note=why, now=now)
+    facts = {"user": user_id, "role": member.role, "shut_out_of": machines}
+    await _audit(tx, project, "member.leave" if leaves else "member.remove", caller, now=now, facts=facts)
+
+
+async def _led(tx: Tx, caller: Caller, project_id: str, role: Role) -> PlacedProject:
+    project = await get_project(tx, caller, project_id)
+    permission = Permission.OWNERS_MANAGE if role is Role.OWNER else Permission.MEMBERS_MANAGE
+    caller.require(permission, "project", project)
+    return project
+
+
+async def _check_owner(
+    tx: Tx, caller: Caller, project: PlacedProject, member: Member, *, stays: bool, leaves: bool = False
+) -> None:
+    """Owners are made and unmade by owners, and the last one stays."""
+    if member.role is not Role.OWNER:
+        return
+    if not leaves:
+        caller.require(Permission.OWNERS_MANAGE, "project", project)
+    if not stays and await store.lock_owners(tx, project.id) == [member.user_id]:
+        raise LastOwner
+
+
+async def _audit(
+    tx: Tx, project: PlacedProject, action: str, caller: Caller, *, now: datetime, facts: Mapping[str, object]
+) -> None:
+    subject = Subject(kind="project", id=project.id, tenant_id=project.tenant_id, project_id=project.id)
+    await audit(tx, subject, action, actor=caller.actor, at=now, facts=facts)

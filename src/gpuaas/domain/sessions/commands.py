@@ -1,0 +1,54 @@
+"""Who is in, and ending one session of many."""
+
+from datetime import datetime
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.ids import Ids
+from gpuaas.domain.access.commands import controlled
+from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.commands import readable
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.sessions import store
+from gpuaas.domain.timeline.store import audit, start_operation
+from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
+
+
+async def listed(tx: Tx, caller: Caller, allocation_id: str, *, now: datetime) -> LiveSessions:
+    """Who, from where, since when, by which key; with how old that knowledge is."""
+    readable(caller, await allocations.get(tx, allocation_id))
+    seen = await store.latest(tx, allocation_id, now)
+    items = [
+        LiveSession(**{field: getattr(one, field) for field in LiveSession.__struct_fields__}) for one in seen.sessions
+    ]
+    return LiveSessions(
+        allocation_id=allocation_id,
+        items=items,
+        observed_at=seen.observed_at,
+        age_seconds=seen.age_seconds,
+        is_current=seen.is_current,
+    )
+
+
+async def end(
+    tx: Tx, caller: Caller, allocation_id: str, id: str, *, reason: str, ids: Ids, now: datetime
+) -> EndedSession:
+    """By whoever shares the machine, or by the person whose session it is; asked again, it is the same end."""
+    row = readable(caller, await allocations.get(tx, allocation_id))
+    seen = await store.latest(tx, allocation_id, now)
+    session = next((one for one in seen.sessions if one.id == id), None)
+    if session is not None and session.user_id == caller.user_id:
+        caller.require(Permission.ACCESS_ASK, "allocation", row)
+    else:
+        await controlled(tx, caller, allocation_id)
+    if session is None:
+        raise NotFound("session")
+    operation_id = await store.wanted_end(tx, allocation_id, id)
+    if operation_id is None:
+        operation_id, words = ids.new("op"), reason or "ended on request"
+        await start_operation(tx, operation_id, row.subject, "end_session", requested_by=caller.actor, now=now)
+        await store.want_end(tx, row, id, operation_id=operation_id, reason=words, now=now)
+        facts = {"session": id, "user": session.user_id, "source": session.source, "reason": words}
+        await audit(tx, row.subject, "session.end", actor=caller.actor, at=now, facts=facts)
+    return EndedSession(id=id, allocation_id=allocation_id, operation_id=operation_id)

@@ -1,0 +1,80 @@
+"""Ends sessions that somebody wants ended: a task each, in a lane each."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.store import OVERLAYS, AllocationRow
+from gpuaas.domain.sessions import store
+from gpuaas.domain.sessions.store import SESSIONS, WantedEnd
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.timeline.store import end_operation
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.link import EndSession, TaskKind, TaskStatus
+from gpuaas.wire.timeline import OperationStatus
+
+
+class Finish(Struct, frozen=True):
+    status: OperationStatus
+    reason: str = ""
+
+
+class Queue(Struct, frozen=True):
+    pass
+
+
+def decide(status: Status, wanted: WantedEnd) -> Finish | Queue | None:
+    """Pure: same facts, same answer. None means nothing is due."""
+    if status is not Status.ACTIVE:
+        return Finish(OperationStatus.SUCCEEDED, "the machine is not up, and nobody is in")
+    task = wanted.task
+    if task is None or task.status == TaskStatus.EXPIRED:
+        return Queue()
+    if task.is_open:
+        return None
+    if task.status in (TaskStatus.DONE, TaskStatus.SUPERSEDED):
+        return Finish(OperationStatus.SUCCEEDED)
+    return Finish(OperationStatus.FAILED, task.reason or "The node could not end it.")
+
+
+class SessionsWorker:
+    """Rows are machines with sessions to be ended."""
+
+    name = "sessions"
+    topics = (SESSIONS, OVERLAYS)
+    due = "select distinct allocation_id as id from session_ends"
+    pause = 5.0
+
+    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
+        self._db, self._ids, self._clock = db, ids, clock
+
+    async def __call__(self, row_id: str) -> None:
+        now = self._clock.now()
+        async with self._db.write("end sessions") as tx:
+            row = await allocations.get(tx, row_id)
+            for wanted in await store.wanted_ends(tx, row_id):
+                match decide(row.status, wanted):
+                    case Queue():
+                        await self._queue(tx, row, wanted, now)
+                    case Finish(status, reason):
+                        await end_operation(tx, wanted.operation_id, status, reason=reason, now=now)
+                        await store.forget_end(tx, row_id, wanted.session_id)
+                    case None:
+                        pass
+
+    async def _queue(self, tx: Tx, row: AllocationRow, wanted: WantedEnd, now: datetime) -> None:
+        task = tasks.NewTask(
+            id=self._ids.new("task"),
+            node_id=row.node_id,
+            allocation_id=row.id,
+            operation_id=wanted.operation_id,
+            boot=row.boot,
+            kind=TaskKind.END_SESSION,
+            wants=EndSession(session_id=wanted.session_id, reason=wanted.reason),
+            lane=f"{SESSIONS}:{wanted.session_id}",
+        )
+        await tasks.queue(tx, task, version=row.version, now=now)

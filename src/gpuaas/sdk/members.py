@@ -1,0 +1,59 @@
+"""Members of a project, invitations, and what a person can reach."""
+
+from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
+from gpuaas.sdk.requests import Request, delete, get, path, post, put
+from gpuaas.wire.common import Page
+from gpuaas.wire.identity import Role
+from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, Reach, ReachedProject
+
+
+class Members(Noun[R_co]):
+    @Listing
+    def list(self, project_id: str, *, limit: int | None = None) -> Request[Page[Member]]:
+        return get(path("projects", project_id, "members"), Page[Member], limit=limit)
+
+    @Call
+    def get(self, project_id: str, user_id: str) -> Request[ReachedProject]:
+        """Their role, and the machines of the project that they hold or were granted."""
+        return get(path("projects", project_id, "members", user_id), ReachedProject)
+
+    @Call
+    def invite(
+        self, project_id: str, email: str, *, role: Role = Role.MEMBER, idempotency_key: str | None = None
+    ) -> Request[Invitation]:
+        """The same answer whether or not there is such a person."""
+        body = InviteMember(email=email, role=role)
+        return post(path("projects", project_id, "members"), Invitation, body, key=idempotency_key)
+
+    @Call
+    def change(
+        self, project_id: str, user_id: str, role: Role, *, idempotency_key: str | None = None
+    ) -> Request[Member]:
+        body = ChangeMember(role=role)
+        return put(path("projects", project_id, "members", user_id), Member, body, key=idempotency_key)
+
+    @Call
+    def remove(self, project_id: str, user_id: str, *, idempotency_key: str | None = None) -> Request[None]:
+        """Also how one leaves. Their keys go from every machine of the project at once."""
+        return delete(path("projects", project_id, "members", user_id), key=idempotency_key)
+
+    @Call
+    def reach(self) -> Request[Reach]:
+        """All that you can reach."""
+        return get(path("me", "reach"), Reach)
+
+
+class Invitations(Noun[R_co]):
+    @Listing
+    def list(self, *, project_id: str | None = None, limit: int | None = None) -> Request[Page[Invitation]]:
+        """For you; or those of a project that you lead."""
+        return get(path("invitations"), Page[Invitation], project_id=project_id, limit=limit)
+
+    @Call
+    def accept(self, id: str, *, idempotency_key: str | None = None) -> Request[Invitation]:
+        return post(path("invitations", id, "accept"), Invitation, key=idempotency_key)
+
+    @Call
+    def withdraw(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
+        """Yours is declined by it."""
+        return delete(path("invitations", id), key=idempotency_key)

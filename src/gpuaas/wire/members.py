@@ -1,0 +1,68 @@
+"""Who works in a project, who is invited, and what a person can reach."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.wire.access import GrantStatus
+from gpuaas.wire.allocations import Status
+from gpuaas.wire.common import Email
+from gpuaas.wire.identity import Role, User
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    project_id: str
+    user_id: str
+    email: str
+    role: Role
+
+
+class InviteMember(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    email: Email
+    role: Role = Role.MEMBER
+
+
+class ChangeMember(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    role: Role
+
+
+class Invitation(Struct, frozen=True, kw_only=True):
+    """The same whether or not there is a person of this address."""
+
+    id: str
+    project_id: str
+    email: str
+    role: Role
+    invited_by: str
+    created_at: datetime
+    expires_at: datetime
+    accepted_at: datetime | None = None
+    withdrawn_at: datetime | None = None
+
+
+class ReachedMachine(Struct, frozen=True, kw_only=True):
+    """A live machine that a person holds, or was granted."""
+
+    allocation_id: str
+    name: str
+    status: Status
+    is_holder: bool
+    grant: GrantStatus | None
+
+
+class ReachedProject(Struct, frozen=True, kw_only=True):
+    project_id: str
+    slug: str
+    tenant_id: str
+    tenant_slug: str
+    role: Role | None  # in the project; none where the tenant's is what counts
+    tenant_role: Role | None
+    machines: list[ReachedMachine]
+
+
+class Reach(Struct, frozen=True, kw_only=True):
+    """All that a person can reach, in one answer."""
+
+    user: User
+    projects: list[ReachedProject]
+    ssh_key_count: int
