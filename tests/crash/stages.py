@@ -60,6 +60,7 @@ class Stage:
             [
                 *("agent", "--folder", str(self.agent_folder), "--gpus", str(SLOTS)),
                 *("--ports", f"{ports[0]}-{ports[-1]}", "--stop-environments"),
+                *("--shared-storage", str(folder / "storage")),
             ],
             folder,
             {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
@@ -118,7 +119,7 @@ class Stage:
 
     # What a person does
 
-    async def post(self, path: str, body: dict[str, object], *, key: str) -> Any:
+    async def post(self, path: str, body: dict[str, object], *, key: str, method: str = "POST") -> Any:
         """As a careful client: the same request with the same key until it is answered."""
         headers = {"Authorization": f"Bearer {self._token}", "X-Idempotency-Key": key}
         answer: httpx.Response | None = None
@@ -126,7 +127,8 @@ class Stage:
         async def ask() -> str:
             nonlocal answer
             try:
-                answer = await self._http.post(f"/api/v1{path}", json=body, headers=headers)
+                content = None if method == "DELETE" else body
+                answer = await self._http.request(method, f"/api/v1{path}", json=content, headers=headers)
             except httpx.TransportError as error:
                 return repr(error)
             return answer.text if answer.json().get("code") in TRY_AGAIN else ""
@@ -134,7 +136,7 @@ class Stage:
         missing = await until(ask, ANSWER_SECONDS)
         if missing or answer is None or not answer.is_success:
             raise Broken(
-                f"POST {path} was answered {answer and answer.status_code}: {answer and answer.text} {missing}"
+                f"{method} {path} was answered {answer and answer.status_code}: {answer and answer.text} {missing}"
             )
         return answer.json()
 

@@ -6,7 +6,20 @@ import pytest
 
 from tests.crash.harness import unsettled
 from tests.crash.stages import Stage, stage
-from tests.crash.verbs import VERBS, Case, Verb, equipped, furnished, give_back, inhabited
+from tests.crash.verbs import (
+    VERBS,
+    Case,
+    Verb,
+    detach,
+    equipped,
+    furnished,
+    give_all_back,
+    give_back,
+    inhabited,
+    not_attached,
+    not_detached,
+    with_a_volume,
+)
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
 
@@ -67,3 +80,20 @@ async def test_a_runtime_delivered_again_late_or_out_of_order_changes_nothing() 
         await give_back(on, case)
         await on.reach(lambda: unsettled(on))
         assert set(await deliver_again(on, "runtime.write_env_file")) == {"superseded"}
+
+
+async def test_an_attach_delivered_after_its_detach_does_not_mount_again() -> None:
+    async with stage() as on:
+        case = Case("only")
+        await with_a_volume(on, case)
+        assert await deliver_again(on, "volume.attach") == ["superseded"]
+        assert await not_attached(on, case) == ""
+        detaching = Case("off", case.allocation_id, case.notes)
+        await detach(on, detaching)
+        await on.reach(lambda: not_detached(on, detaching))
+        assert await deliver_again(on, "volume.attach") == ["superseded"]
+        assert await deliver_again(on, "volume.detach") == ["superseded"]
+        assert await not_detached(on, detaching) == ""
+        await give_all_back(on, case)
+        await deliver_again(on, "volume.ensure")
+        assert not (on.folder / "storage" / case.notes["volume"]).exists()

@@ -149,6 +149,89 @@ async def not_applied(stage: Stage, case: Case) -> str:
     return await runtimes.not_applied(stage, case.allocation_id, case.notes["version"])
 
 
+async def stored(stage: Stage, case: Case) -> None:
+    """A machine, and a volume beside it."""
+    await furnished(stage, case)
+    project_id = (await stage.row(case.allocation_id))["project_id"]
+    body: dict[str, object] = {"name": f"v-{case.key[-8:]}", "size_gib": 1}
+    made = await stage.post(f"/projects/{project_id}/volumes", body, key=f"{case.key}-volume")
+    case.notes |= {"volume": made["id"], "volume_path": f"/projects/{project_id}/volumes/{made['id']}"}
+
+    async def not_made() -> str:
+        (row,) = await stage.query("select status from volumes where id = $1", made["id"])
+        return "" if row["status"] == "available" else f"the volume is {row['status']}"
+
+    await stage.reach(not_made)
+
+
+async def attach(stage: Stage, case: Case) -> None:
+    body: dict[str, object] = {"volume_id": case.notes["volume"], "mount_path": "/data"}
+    made = await stage.post(f"/allocations/{case.allocation_id}/storage-attachments", body, key=case.key)
+    case.notes["attachment"] = made["id"]
+
+
+async def not_attached(stage: Stage, case: Case) -> str:
+    if waiting := await attachment_is_not(stage, case, "attached"):
+        return waiting
+    try:
+        said = await stage.says(case.allocation_id, "echo kept > /data/kept; grep -c ' /data ' /proc/self/mountinfo")
+    except (OSError, TimeoutError, asyncssh.Error) as error:
+        return f"SSH: {error!r}"
+    if said != "1":
+        raise Broken(f"/data is mounted {said} times")
+    return ""
+
+
+async def attachment_is_not(stage: Stage, case: Case, wanted: str) -> str:
+    query = "select status, status_reason from storage_attachments where id = $1"
+    (row,) = await stage.query(query, case.notes["attachment"])
+    if row["status"] in ("failed", "detach_failed"):
+        raise Broken(f"the attachment is {row['status']}: {row['status_reason']}")
+    return "" if row["status"] == wanted else f"the attachment is {row['status']}"
+
+
+async def with_a_volume(stage: Stage, case: Case) -> None:
+    await stored(stage, case)
+    attaching = Case(f"{case.key}-attach", case.allocation_id, case.notes)
+    await attach(stage, attaching)
+    await stage.reach(lambda: not_attached(stage, attaching))
+
+
+async def detach(stage: Stage, case: Case) -> None:
+    path = f"/allocations/{case.allocation_id}/storage-attachments/{case.notes['attachment']}"
+    await stage.post(path, {}, key=case.key, method="DELETE")
+
+
+async def not_detached(stage: Stage, case: Case) -> str:
+    if waiting := await attachment_is_not(stage, case, "detached"):
+        return waiting
+    try:
+        said = await stage.says(case.allocation_id, "grep -c ' /data ' /proc/self/mountinfo || true")
+    except (OSError, TimeoutError, asyncssh.Error) as error:
+        return f"SSH: {error!r}"
+    kept = stage.folder / "storage" / case.notes["volume"] / "data" / "kept"
+    if said != "0" or kept.read_text() != "kept\n":
+        raise Broken(f"/data is mounted {said} times; its data is {'there' if kept.exists() else 'gone'}")
+    return ""
+
+
+async def give_all_back(stage: Stage, case: Case) -> None:
+    """The machine, then the volume: its data is gone when it is proven so, and not before."""
+    kept = stage.folder / "storage" / case.notes["volume"]
+    await give_back(stage, case)
+    if not kept.exists():
+        raise Broken("the volume went with the machine")
+    await stage.post(case.notes["volume_path"], {}, key=f"{case.key}-delete", method="DELETE")
+
+    async def not_deleted() -> str:
+        (row,) = await stage.query("select status from volumes where id = $1", case.notes["volume"])
+        return "" if row["status"] == "deleted" else f"the volume is {row['status']}"
+
+    await stage.reach(not_deleted)
+    if kept.exists():
+        raise Broken("the volume is deleted and its data is not")
+
+
 VERBS = {
     verb.name: verb
     for verb in (
@@ -157,6 +240,8 @@ VERBS = {
         Verb(name="resize", prepare=furnished, act=resize, missing=not_resized, tidy=give_back),
         Verb(name="apply", prepare=equipped, act=apply, missing=not_applied, tidy=give_back),
         Verb(name="stage", prepare=curious, act=apply, missing=not_applied, tidy=give_back),
+        Verb(name="attach", prepare=stored, act=attach, missing=not_attached, tidy=give_all_back),
+        Verb(name="detach", prepare=with_a_volume, act=detach, missing=not_detached, tidy=give_all_back),
         Verb(name="release", prepare=inhabited, act=release, missing=not_released, tidy=nothing),
     )
 }
