@@ -25,7 +25,7 @@ MOST_VARIATION = 0.25  # of a peer between rounds; beyond it the machine was not
 MOST_SAMPLES = 500  # kept per series
 SEED = 20_240_229
 PACKAGES = ("gpuaas", "litestar", "msgspec", "asyncpg", "uvicorn", "uvloop", "websockets", "asyncssh", "cryptography")
-PEERS = ("fastapi", "sqlalchemy", "procrastinate", "psycopg", "pydantic")
+PEERS = ("fastapi", "sqlalchemy", "procrastinate", "psycopg", "pydantic", "terminado")
 Side = Callable[[int], Awaitable[float]]
 
 
