@@ -138,9 +138,9 @@ class Terminal:
         if self._viewer is not None:
             self._viewer.cancel()
         self._stop_timer("detached")
-        resumed, self._sent = not target.is_new, self._first
-        await stream.send(msgspec.json.encode(Begin(offset=self._first, resumed=resumed)).decode())
-        self._viewer = mine = asyncio.create_task(self._send(stream))
+        self._sent = self._first
+        begin = Begin(offset=self._first, resumed=not target.is_new)
+        self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # from here on the one who looks
         hearing = asyncio.create_task(self._hear(stream))
         self._on_news()
         try:
@@ -156,7 +156,8 @@ class Terminal:
                 self._start_timer("detached", target.detached_seconds, "nobody came back to it")
                 self._on_news()
 
-    async def _send(self, stream: Stream) -> None:
+    async def _send(self, stream: Stream, begin: Begin) -> None:
+        await stream.send(msgspec.json.encode(begin).decode())
         while True:
             if self._sent < self._shown:
                 start = self._sent - self._first

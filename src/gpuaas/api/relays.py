@@ -139,9 +139,7 @@ class Relays:
             await self._fail(socket, terminal_id, begin)
             return
         async with self._db.read("terminal opened") as tx:
-            await store.opened(
-                tx, terminal_id, credential_id=ticket.credential_id, source=source, now=self._clock.now()
-            )
+            await store.opened(tx, terminal_id, ticket, source=source, now=self._clock.now())
             kept_to = await store.recorded_to(tx, terminal_id) if ticket.recorded else 0
         recorder = self._recorder(terminal_id, kept_to, ticket.created_at) if ticket.recorded else None
         relay = Relay(socket, stream, offset=begin.offset, recorder=recorder, most_recorded=self.policy.most_recorded)

@@ -17,7 +17,7 @@ class TerminalWorker:
 
     def __init__(self, db: Database, clock: Clock, policy: Policy) -> None:
         self._db, self._clock, self._policy = db, clock, policy
-        self.due = store.DUE.format(objection=store.OBJECTION, seconds=policy.life.total_seconds())
+        self.due = store.DUE.format(objection=store.WHY, seconds=policy.life.total_seconds())
 
     async def __call__(self, row_id: str) -> None:
         async with self._db.write("close terminal") as tx:

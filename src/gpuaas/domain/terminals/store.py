@@ -126,9 +126,9 @@ async def list_of_allocation(tx: Tx, allocation_id: str, paging: Paging) -> list
     return await tx.all(Terminal, LIST, allocation_id, paging.before, paging.limit + 1)
 
 
-async def opened(tx: Tx, id: str, *, credential_id: str, source: str, now: datetime) -> None:
+async def opened(tx: Tx, id: str, ticket: TakenTicket, *, source: str, now: datetime) -> None:
     """Its node answered. Whoever attached last is whose sign-out ends it."""
-    await tx.run(OPENED, id, credential_id, source, now)
+    await tx.run(OPENED, id, ticket.credential_id, source, now, ticket.recorded)
 
 
 async def objection(tx: Tx, id: str) -> TerminalRow | None:
@@ -203,6 +203,11 @@ async def chunks(tx: Tx, id: str, after: Chunk | None, limit: int) -> list[Chunk
     return await tx.all(Chunk, CHUNKS, id, *place, limit)
 
 
+WHY = """
+    coalesce(terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id),
+        case when t.opened_at is null and t.created_at < clock_timestamp() - interval '2 minutes'
+            then 'its node never answered' end)
+"""
 OBJECTION = "terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id)"
 IS_GRANTED = """
     select exists (select from access_grants where allocation_id = $1 and user_id = $2 and status = 'active'
@@ -245,20 +250,20 @@ LIST = """
     from terminals where allocation_id = $1 and id < $2 order by id desc limit $3
 """
 OPENED = """
-    update terminals set opened_at = coalesce(opened_at, $4), credential_id = $2, source = $3, attached = true
+    update terminals set opened_at = coalesce(opened_at, $4), credential_id = $2, source = $3, attached = true,
+        recorded = recorded or $5
     where id = $1
 """
 OBJECTED = f"""
     select t.id, t.tenant_id, t.project_id, t.allocation_id, t.node_id, t.boot, t.user_id, t.credential_id, t.source,
-        t.recorded, t.recorded_bytes, t.created_at, t.opened_at, t.closed_at, t.exit_code, {OBJECTION} as reason
+        t.recorded, t.recorded_bytes, t.created_at, t.opened_at, t.closed_at, t.exit_code, {WHY} as reason
     from terminals t
-    where t.id = $1 and t.closed_at is null and ({OBJECTION}) is not null
+    where t.id = $1 and t.closed_at is null and {WHY} is not null
 """
 DUE = """
     select t.id from terminals t
-    where t.closed_at is null and (({objection}) is not null
-        or t.created_at < clock_timestamp() - {seconds} * interval '1 second'
-        or (t.opened_at is null and t.created_at < clock_timestamp() - interval '2 minutes'))
+    where t.closed_at is null
+        and ({objection} is not null or t.created_at < clock_timestamp() - {seconds} * interval '1 second')
 """  # house: project-filter because a worker looks at everybody's
 CLOSE = """
     update terminals set closed_at = $4, reason = $2, exit_code = $3, attached = false
