@@ -1,10 +1,11 @@
 """`volume.attach` and `volume.detach`: a volume on a running environment, or off it."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuaas.agent.tasks.work import Effects, TaskRefusedError, allocation_of, read_wants
-from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.engines.base import Engine, EngineError, OnPhase
 from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, TaskBody, TaskKind
 
 
@@ -24,7 +25,7 @@ class Attach:
             found = "no environment" if here is None else f"boot {here.boot}"
             raise TaskRefusedError("stale_boot", f"a volume for boot {self.boot}, and there is {found}")
         await engine.mounts.attach(self.allocation_id, self.wants.mount, on_phase)
-        return Effects(volume=await engine.volumes.measure(self.wants.mount.volume))
+        return Effects()
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,10 @@ class Detach:
             force=self.wants.force,
             on_phase=on_phase,
         )
-        return Effects(volume=await engine.volumes.measure(self.wants.volume), note=note)
+        seen = None
+        with suppress(EngineError):  # off is off, whether or not its use can be measured now
+            seen = await engine.volumes.measure(self.wants.volume)
+        return Effects(volume=seen, note=note)
 
 
 def read_attach(body: TaskBody) -> Attach:
