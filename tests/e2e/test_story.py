@@ -131,10 +131,7 @@ async def test_two_people_share_a_machine_through_everything_that_happens_to_it(
 
 async def tell(up: Stack, ada: Person, bob: Person, operator: Person) -> None:
     project = up.file.project_id
-    await ada.post(f"/projects/{project}/members", {"email": BOB["email"], "role": "member"})
-    invited = (await bob.get("/invitations"))["items"][0]
-    await bob.post(f"/invitations/{invited['id']}/accept", {})
-
+    await join(ada, bob, project or "")
     await publish(operator, up, "1.0")
     volume = {"name": "results", "size_gib": 1}
     launch = {
@@ -183,6 +180,12 @@ async def tell(up: Stack, ada: Person, bob: Person, operator: Person) -> None:
     await revoke(ada, bob, machine, grant["id"])
     await release(ada, here, machine)
     await remains(ada, bob, project or "")
+
+
+async def join(ada: Person, bob: Person, project: str) -> None:
+    await ada.post(f"/projects/{project}/members", {"email": BOB["email"], "role": "member"})
+    invited = (await bob.get("/invitations"))["items"][0]
+    await bob.post(f"/invitations/{invited['id']}/accept", {})
 
 
 async def mounted(person: Person, here: str) -> None:
