@@ -1,0 +1,181 @@
+"""T18: from a revoke to the refusal of a new login, and to the end of an open session: `gpuaas up`, the SDK, SSH. The
+floor of the same run: the bare engine, told the same key set without any control plane."""
+
+import asyncio
+import contextlib
+import statistics
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import asyncssh
+
+from benchmarks.create_to_ssh import connection_of, up
+from benchmarks.harness import CannotMeasureError, Run, percentile
+from benchmarks.stage import SKU
+from gpuaas.engines.sandbox.engine import SandboxEngine
+from gpuaas.main.demo import UpFile
+from gpuaas.sdk.client import AsyncClient
+from gpuaas.wire.allocations import Allocation, SshConnection
+from gpuaas.wire.environments import AuthorizedKey, EnvironmentSpec, KeySet
+from gpuaas.wire.identity import Role
+
+BLOCK = 10
+BARE_PORTS = range(29_900, 29_910)
+BARE = "bare"
+
+
+@dataclass
+class Times:
+    """Seconds from the moment the revoke was sent."""
+
+    answered: float
+    refused: float
+    cut: float
+
+
+class Lost(asyncssh.SSHClient):
+    def __init__(self) -> None:
+        self.at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is AsyncSSH's
+        self.at.set_result(time.perf_counter())
+
+
+@dataclass(frozen=True)
+class Guest:
+    """Somebody else, with a key of their own and a door to knock at."""
+
+    key: asyncssh.SSHKey
+    host: str
+    port: int
+    username: str
+
+    async def enter(self) -> tuple[asyncssh.SSHClientConnection, Lost]:
+        lost = Lost()
+        connection, _ = await asyncssh.create_connection(
+            lambda: lost,
+            self.host,
+            self.port,
+            username=self.username,
+            client_keys=[self.key],
+            known_hosts=None,
+            config=None,
+            agent_path=None,
+        )
+        return connection, lost
+
+    async def refused(self) -> float:
+        """When a login was first turned away, trying again and again."""
+        while True:
+            try:
+                connection, _ = await self.enter()
+            except (asyncssh.Error, OSError):
+                return time.perf_counter()
+            connection.abort()
+
+
+async def run(run: Run) -> None:
+    revokes = run.options.pick(500, 20)
+    got: list[Times] = []
+    bare: list[float] = []
+    async with up(run.scratch / "up") as file, contextlib.AsyncExitStack() as stack:
+        async with AsyncClient(file.url) as stranger:
+            token = (await stranger.auth.login(file.users[0].email, file.users[0].password)).access_token
+            other = (await stranger.auth.sign_up("guest@example.com", "a long enough password")).access_token
+        holder = await stack.enter_async_context(AsyncClient(file.url, token))
+        guest = await stack.enter_async_context(AsyncClient(file.url, other))
+        key, theirs = asyncssh.generate_private_key("ssh-ed25519"), asyncssh.generate_private_key("ssh-ed25519")
+        machine = await shared_machine(holder, guest, file, key)
+        key_id = (await guest.ssh_keys.add("guest", theirs.export_public_key().decode().strip())).id
+        user_id = (await guest.auth.me()).user.id
+        door: SshConnection = connection_of(machine)
+        visitor = Guest(theirs, door.host, door.port, door.username)
+        floor = await stack.enter_async_context(bare_engine(run.scratch / "engine"))
+        for _ in range(-(-revokes // BLOCK)):
+            got += [await revoke(holder, machine.id, user_id, key_id, visitor) for _ in range(BLOCK)]
+            bare += [await set_keys(floor, number) for number in range(len(bare) + 1, len(bare) + 1 + BLOCK)]
+    report(run, got, bare)
+
+
+async def shared_machine(holder: AsyncClient, guest: AsyncClient, file: UpFile, key: asyncssh.SSHKey) -> Allocation:
+    project = file.project_id or ""
+    await holder.members.invite(project, "guest@example.com", role=Role.MEMBER)
+    async for invitation in guest.invitations.list():
+        await guest.invitations.accept(invitation.id)
+    mine = await holder.ssh_keys.add("bench", key.export_public_key().decode().strip())
+    made = await holder.allocations.create(SKU, [mine.id], project_id=project, name="shared")
+    return await holder.allocations.wait(made.allocations[0].id, timeout=30)
+
+
+async def revoke(holder: AsyncClient, id: str, user_id: str, key_id: str, visitor: Guest) -> Times:
+    grant = await holder.access_grants.create(id, user_id, ssh_key_id=key_id)
+    deadline = time.perf_counter() + 10
+    while not (await holder.allocations.ssh_keys(id)).installed:
+        if time.perf_counter() > deadline:
+            raise CannotMeasureError("a grant did not reach its machine")
+        await asyncio.sleep(0.01)
+    _, lost = await visitor.enter()
+    began = time.perf_counter()
+    refusal = asyncio.create_task(visitor.refused())
+    await holder.access_grants.revoke(id, grant.id)
+    answered = time.perf_counter() - began
+    async with asyncio.timeout(30):
+        cut, refused = await asyncio.gather(lost.at, refusal)
+    return Times(answered, refused - began, cut - began)
+
+
+@contextlib.asynccontextmanager
+async def bare_engine(folder: Path) -> AsyncIterator[SandboxEngine]:
+    engine = SandboxEngine(folder, clock=lambda: datetime.now(UTC), monotonic=time.monotonic, ports=BARE_PORTS)
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.remove(BARE, ignore)
+        await engine.close(stop_environments=True)
+
+
+async def ignore(phase: str, note: str) -> None:
+    """Nobody asks how far it has come."""
+
+
+async def set_keys(engine: SandboxEngine, number: int) -> float:
+    """Seconds from a key set without them to the end of somebody's session."""
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    type, blob = key.export_public_key().decode().split()[:2]
+    mine = AuthorizedKey(type=type, blob=blob, fingerprint=key.get_fingerprint(), user_id="guest")
+    spec = EnvironmentSpec(
+        allocation_id=BARE,
+        boot=1,
+        hostname=BARE,
+        username="gpu",
+        slots=(),
+        vcpus=1,
+        memory_mib=512,
+        simulated=True,
+        keys=KeySet(generation=2 * number, keys=(mine,)),
+    )
+    made = await engine.ensure(spec, ignore)
+    _, lost = await Guest(key, "127.0.0.1", made.port or 0, "gpu").enter()
+    began = time.perf_counter()
+    await engine.set_keys(BARE, KeySet(generation=2 * number + 1))
+    async with asyncio.timeout(30):
+        return await lost.at - began
+
+
+def report(run: Run, got: list[Times], bare: list[float]) -> None:
+    for part in Times.__dataclass_fields__:
+        run.keep(f"T18 {part} ms", [getattr(each, part) * 1000 for each in got])
+    run.keep("T18 bare set_keys to cut ms", [each * 1000 for each in bare])
+    for part, words, limit in (("refused", "new login refused", 1.0), ("cut", "live session cut", 2.0)):
+        values = [getattr(each, part) for each in got]
+        p50, p99 = statistics.median(values), percentile(values, 0.99)
+        run.row(f"T18 revoke → {words}, p50 of {len(values)}", f"{p50 * 1000:.0f} ms")
+        run.row(f"T18 revoke → {words}, p99", f"{p99 * 1000:.0f} ms", f"≤ {limit:.0f} s", met=p99 <= limit)
+    floor = statistics.median(bare)
+    run.row("T18 bare engine: key set → session cut, p50", f"{floor * 1000:.1f} ms")
+    middle = statistics.median(each.cut for each in got)
+    run.row("T18 revoke → cut, to the bare engine", f"{middle / floor:.1f} x")
