@@ -222,3 +222,13 @@ async def test_ten_tokens_a_minute_and_then_a_wait(place: Place) -> None:
     assert [answer.status_code for answer in answers] == [201] * 10 + [429]
     assert 0 < int(answers[-1].headers["retry-after"]) <= 60
     assert await place.world.value("select count(*) from audit where action = 'terminal.mint'") == 10
+
+
+async def test_a_terminal_stands_in_the_list_of_who_is_in(place: Place) -> None:
+    async with browsing(place.world, place.url, place.allocation_id) as browser:
+        session = await browser.session()
+        listed = await place.world.http.get(f"/api/v1/allocations/{place.allocation_id}/sessions")
+        items = listed.raise_for_status().json()["items"]
+        assert [(one["id"], one["kind"], one["email"]) for one in items] == [
+            (session.session_id, "terminal", place.world.ada.email)
+        ]

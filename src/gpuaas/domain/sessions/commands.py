@@ -11,6 +11,7 @@ from gpuaas.domain.allocations.commands import readable
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.sessions import store
+from gpuaas.domain.terminals import store as terminals
 from gpuaas.domain.timeline.store import audit, start_operation
 from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
 
@@ -24,7 +25,7 @@ async def listed(tx: Tx, caller: Caller, allocation_id: str, *, now: datetime) -
     ]
     return LiveSessions(
         allocation_id=allocation_id,
-        items=items,
+        items=[*items, *await terminals.live_sessions(tx, allocation_id)],
         observed_at=seen.observed_at,
         age_seconds=seen.age_seconds,
         is_current=seen.is_current,

@@ -9,6 +9,7 @@ from gpuaas.core.errors import NotFound
 from gpuaas.core.paging import Paging
 from gpuaas.domain.timeline.store import Subject
 from gpuaas.wire.link import TerminalReport
+from gpuaas.wire.sessions import LiveSession
 from gpuaas.wire.terminals import Terminal
 
 TERMINALS = "terminals"  # the topic of terminals that were closed; its row ids are theirs
@@ -124,6 +125,11 @@ async def is_granted(tx: Tx, allocation_id: str, user_id: str) -> bool:
 
 async def list_of_allocation(tx: Tx, allocation_id: str, paging: Paging) -> list[Terminal]:
     return await tx.all(Terminal, LIST, allocation_id, paging.before, paging.limit + 1)
+
+
+async def live_sessions(tx: Tx, allocation_id: str) -> list[LiveSession]:
+    """As they stand in the list of who is in."""
+    return await tx.all(LiveSession, LIVE_SESSIONS, allocation_id)
 
 
 async def opened(tx: Tx, id: str, ticket: TakenTicket, *, source: str, now: datetime) -> None:
@@ -248,6 +254,12 @@ LIST = """
     select id, allocation_id, user_id, source, coalesce(opened_at, created_at) as opened_at, recorded, closed_at,
         reason, exit_code, recorded_bytes
     from terminals where allocation_id = $1 and id < $2 order by id desc limit $3
+"""
+LIVE_SESSIONS = """
+    select t.id, 'terminal' as kind, t.user_id, coalesce(u.email, '') as email, '' as key_fingerprint, t.source,
+        t.opened_at, 0 as bytes_in, 0 as bytes_out, false as is_ending
+    from terminals t left join users u on u.id = t.user_id
+    where t.allocation_id = $1 and t.closed_at is null and t.opened_at is not null order by t.id
 """
 OPENED = """
     update terminals set opened_at = coalesce(opened_at, $4), credential_id = $2, source = $3, attached = true,
