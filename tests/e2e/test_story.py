@@ -22,6 +22,7 @@ SKU = "sim-h200-slice"
 BOB = {"email": "bob@example.com", "password": "bob has a horse and a battery"}
 RESTART = {"reason": "to see it come back"}
 BUNDLE_SAYS = "gpuaas-runtime run tiny -- tiny"
+LEAVE, FIND = "echo precious > /data/result && echo fleeting > ~/scratch", "cat /data/result ~/scratch"
 SETTLE_SECONDS = 90
 
 
@@ -147,7 +148,7 @@ async def tell(up: Stack, ada: Person, bob: Person, operator: Person) -> None:
     machine = await ada.until(here, {"status": "active"})
     await mounted(ada, here)
     await ada.until(f"{here}/runtime-bundles", {"state": "applied"})
-    await ada.inside(machine, "echo precious > /data/result && echo fleeting > ~/scratch")
+    await ada.inside(machine, LEAVE)
     assert await ada.inside(machine, BUNDLE_SAYS) == "tiny 1.0"
 
     grant = await ada.post(f"{here}/access-grants", {"user_id": bob.id, "ssh_key_id": bob.key_id})
@@ -163,15 +164,14 @@ async def tell(up: Stack, ada: Person, bob: Person, operator: Person) -> None:
     await ada.until(f"{here}/runtime-bundles", {"state": "applied", "observed_boot": 2})
     assert back["slots"] == machine["slots"]
     for person in (ada, bob):
-        assert await person.inside(machine, "cat /data/result ~/scratch") == "precious\nfleeting"
+        assert await person.inside(machine, FIND) == "precious\nfleeting"
     assert await ada.inside(machine, BUNDLE_SAYS) == "tiny 1.0"
 
     await ada.post(f"{here}/resize", {"gpu_count": 2})
     await ada.until(here, {"status": "active", "boot": 3, "gpu_count": 2})
     await mounted(ada, here)
-    slots = await bob.inside(machine, "cat /data/result ~/scratch; echo $GPUAAS_SLOTS")
-    assert slots.startswith("precious\nfleeting\n")
-    assert len(slots.split()[-1].split(",")) == 2
+    result, scratch, slots = (await bob.inside(machine, f"{FIND}; echo $GPUAAS_SLOTS")).split()
+    assert (result, scratch, len(slots.split(","))) == ("precious", "fleeting", 2)
 
     await ada.post(f"{here}/runtime-bundles", {"runtime_bundle_id": await publish(operator, up, "1.1")})
     await ada.until(f"{here}/runtime-bundles", {"state": "applied"})
