@@ -66,7 +66,7 @@ class Stage:
             {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
         )
         self.machine = Machine(self.agent_folder, ports=ports, networks=SLOTS)
-        self._http = httpx.AsyncClient(base_url=self.url, timeout=10)
+        self.http = httpx.AsyncClient(base_url=self.url, timeout=10)
         self._key_id, self._token = "", ""
 
     @property
@@ -92,7 +92,7 @@ class Stage:
         await self.agent.start()
         await self.reach(self.unready)
         user = people.users[0]
-        answer = await self._http.post(
+        answer = await self.http.post(
             "/api/v1/auth/personal/login", json={"email": user.email, "password": user.password}
         )
         self._token = answer.raise_for_status().json()["access_token"]
@@ -102,13 +102,13 @@ class Stage:
     async def unready(self, links: int = 1) -> str:
         """Why nobody can be served: no server, or no node on it."""
         try:
-            answer = await self._http.get("/readyz")
+            answer = await self.http.get("/readyz")
         except httpx.TransportError as error:
             return repr(error)
         return "" if answer.is_success and answer.json()["links"] >= links else answer.text
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self.http.aclose()
         await self.agent.stop()
         await self.server.stop()
 
@@ -128,7 +128,7 @@ class Stage:
             nonlocal answer
             try:
                 content = None if method == "DELETE" else body
-                answer = await self._http.request(method, f"/api/v1{path}", json=content, headers=headers)
+                answer = await self.http.request(method, f"/api/v1{path}", json=content, headers=headers)
             except httpx.TransportError as error:
                 return repr(error)
             return answer.text if answer.json().get("code") in TRY_AGAIN else ""
@@ -151,7 +151,7 @@ class Stage:
     async def change(self, allocation_id: str, verb: str, body: dict[str, object], key: str) -> None:
         await self.post(f"/allocations/{allocation_id}/{verb}", body, key=key)
 
-    async def says(self, allocation_id: str, command: str) -> str:
+    async def says(self, allocation_id: str, command: str, key: asyncssh.SSHKey | None = None) -> str:
         """What a command prints inside, by SSH with the real key and the known host key; raises OSError if refused."""
         row = await self.row(allocation_id)
         known = f"[127.0.0.1]:{row['port']} {row['host_key']}\n".encode()
@@ -161,7 +161,7 @@ class Stage:
                 "127.0.0.1",
                 row["port"],
                 username=row["username"],
-                client_keys=[self.key],
+                client_keys=[key or self.key],
                 known_hosts=asyncssh.import_known_hosts(known.decode()),
                 config=None,
                 agent_path=None,

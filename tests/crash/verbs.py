@@ -6,6 +6,7 @@ from functools import partial
 
 import asyncssh
 
+from tests.crash import guests
 from tests.crash import runtime_verbs as runtimes
 from tests.crash.stages import Broken, Stage
 
@@ -125,6 +126,44 @@ async def not_resized(stage: Stage, case: Case) -> str:
     return ""
 
 
+async def visited(stage: Stage, case: Case) -> None:
+    """A machine, and a member of its project who would like to enter it."""
+    await furnished(stage, case)
+    case.notes |= await guests.welcome(stage, case.allocation_id, case.key.lower())
+
+
+async def grant(stage: Stage, case: Case) -> None:
+    wish: dict[str, object] = {"user_id": case.notes["user"], "ssh_key_id": case.notes["key_id"]}
+    made = await stage.post(f"/allocations/{case.allocation_id}/access-grants", wish, key=case.key)
+    case.notes["grant"] = str(made["id"])
+
+
+async def not_let_in(stage: Stage, case: Case) -> str:
+    let_in = await guests.is_let_in(stage, case.allocation_id, case.notes["key"])
+    return "" if let_in else "the guest is not let in"
+
+
+async def shared(stage: Stage, case: Case) -> None:
+    """A machine that a guest was let into."""
+    await visited(stage, case)
+    key, case.key = case.key, f"{case.key}-grant"
+    await grant(stage, case)
+    case.key = key
+    await stage.reach(lambda: not_let_in(stage, case))
+
+
+async def revoke(stage: Stage, case: Case) -> None:
+    place = f"/allocations/{case.allocation_id}/access-grants/{case.notes['grant']}"
+    await stage.post(place, {}, key=case.key, method="DELETE")
+
+
+async def not_shut_out(stage: Stage, case: Case) -> str:
+    """Until the guest is out, and the person is still in."""
+    if await guests.is_let_in(stage, case.allocation_id, case.notes["key"]):
+        return "the guest is still let in"
+    return await not_admitting(stage, case)
+
+
 async def equipped(stage: Stage, case: Case) -> None:
     """A machine with one version applied, on a node that has two."""
     await furnished(stage, case)
@@ -236,6 +275,8 @@ VERBS = {
     verb.name: verb
     for verb in (
         Verb(name="create", prepare=nothing, act=create, missing=not_admitting, tidy=give_back),
+        Verb(name="grant", prepare=visited, act=grant, missing=not_let_in, tidy=give_back),
+        Verb(name="revoke", prepare=shared, act=revoke, missing=not_shut_out, tidy=give_back),
         Verb(name="restart", prepare=furnished, act=restart, missing=not_back, tidy=give_back),
         Verb(name="resize", prepare=furnished, act=resize, missing=not_resized, tidy=give_back),
         Verb(name="apply", prepare=equipped, act=apply, missing=not_applied, tidy=give_back),
