@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from benchmarks import api, attach, create_to_ssh, dispatch, links, placement, restart, revokes, terminal
+from benchmarks import api, attach, create_to_ssh, dispatch, links, placement, restart, revokes, runtimes, terminal
 from benchmarks.harness import CannotMeasureError, MachineBusyError, Options, Run, measuring
 
 ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
@@ -15,6 +15,7 @@ ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
     "restart": ("S14: restart to SSH, with the bare engine", restart.run),
     "attach": ("attach and detach until observed, with the bare mount", attach.run),
     "revokes": ("T18: revoke to refused and to cut, with the bare engine", revokes.run),
+    "runtimes": ("a bundle applied to a live machine, with the bare bind mount and file", runtimes.run),
     "placement": ("S3, S4: durable placements and placement decisions, with the bare statement", placement.run),
     "api": ("S5, S6: reading and creating over HTTP, with a FastAPI + SQLAlchemy twin", api.run),
     "dispatch": ("S7: tasks to nodes and back, with graphile-worker and procrastinate", dispatch.run),

@@ -119,6 +119,14 @@ def stray_files(on: Stage) -> Iterator[None]:
 
 
 @contextmanager
+def half_a_bundle(on: Stage) -> Iterator[None]:
+    folder = on.machine.site.staging / "tiny-data-1.0"
+    folder.mkdir()
+    yield
+    folder.rmdir()
+
+
+@contextmanager
 def stray_listener(on: Stage) -> Iterator[None]:
     with socket.create_server(("127.0.0.1", on.ports[-1])):
         yield
@@ -130,6 +138,7 @@ def stray_listener(on: Stage) -> Iterator[None]:
         (stray_process, "orphan process"),
         (stray_namespace, "half a network"),
         (stray_files, "files of left"),
+        (half_a_bundle, "half a bundle is left"),
         (stray_listener, "is open"),
     ],
 )
