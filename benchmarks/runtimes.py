@@ -1,5 +1,5 @@
-"""A bundle that its node has, applied to a live machine until the API says that it is; the floor of the same run is what
-the node itself must do at least: one bind mount and one file written whole."""
+"""A bundle that its node has, applied to a live machine until the API says that it is; the floor of the same run is
+what the node itself must do at least: one bind mount and one file written whole."""
 
 import os
 import statistics
