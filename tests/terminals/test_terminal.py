@@ -232,3 +232,14 @@ async def test_a_terminal_stands_in_the_list_of_who_is_in(place: Place) -> None:
         assert [(one["id"], one["kind"], one["email"]) for one in items] == [
             (session.session_id, "terminal", place.world.ada.email)
         ]
+
+
+async def test_a_terminal_is_ended_from_that_list_and_its_reader_is_told(place: Place) -> None:
+    async with browsing(place.world, place.url, place.allocation_id) as browser:
+        session = await browser.session()
+        path = f"/api/v1/allocations/{place.allocation_id}/sessions/{session.session_id}"
+        answer = await place.world.http.request("DELETE", path)
+        assert answer.status_code == 202, answer.text
+        code, last = await browser.ended()
+        assert (code, last) == (4410, Error(reason="ended on request"))
+        assert (await place.world.http.request("DELETE", path)).status_code == 404

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 class LiveSession(Struct, frozen=True, kw_only=True):
     id: str
-    kind: str  # ssh, …
+    kind: str  # ssh or terminal
     user_id: str
     email: str
     key_fingerprint: str

@@ -12,8 +12,12 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.sessions import store
 from gpuaas.domain.terminals import store as terminals
-from gpuaas.domain.timeline.store import audit, start_operation
+from gpuaas.domain.terminals.commands import close
+from gpuaas.domain.timeline.store import audit, end_operation, start_operation
 from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
+from gpuaas.wire.timeline import OperationStatus
+
+TERMINAL = "terminal"
 
 
 async def listed(tx: Tx, caller: Caller, allocation_id: str, *, now: datetime) -> LiveSessions:
@@ -38,7 +42,8 @@ async def end(
     """By whoever shares the machine, or by the person whose session it is; asked again, it is the same end."""
     row = readable(caller, await allocations.get(tx, allocation_id))
     seen = await store.latest(tx, allocation_id, now)
-    session = next((one for one in seen.sessions if one.id == id), None)
+    open_now: list[store.SeenSession | LiveSession] = [*seen.sessions, *await terminals.live_sessions(tx, allocation_id)]
+    session = next((one for one in open_now if one.id == id), None)
     if session is not None and session.user_id == caller.user_id:
         caller.require(Permission.ACCESS_ASK, "allocation", row)
     else:
@@ -49,7 +54,11 @@ async def end(
     if operation_id is None:
         operation_id, words = ids.new("op"), reason or "ended on request"
         await start_operation(tx, operation_id, row.subject, "end_session", requested_by=caller.actor, now=now)
-        await store.want_end(tx, row, id, operation_id=operation_id, reason=words, now=now)
+        if session.kind == TERMINAL:
+            await close(tx, id, reason=words, actor=caller.actor, now=now)
+            await end_operation(tx, operation_id, OperationStatus.SUCCEEDED, reason=words, now=now)
+        else:
+            await store.want_end(tx, row, id, operation_id=operation_id, reason=words, now=now)
         facts = {"session": id, "user": session.user_id, "source": session.source, "reason": words}
         await audit(tx, row.subject, "session.end", actor=caller.actor, at=now, facts=facts)
     return EndedSession(id=id, allocation_id=allocation_id, operation_id=operation_id)
