@@ -42,7 +42,10 @@ async def end(
     """By whoever shares the machine, or by the person whose session it is; asked again, it is the same end."""
     row = readable(caller, await allocations.get(tx, allocation_id))
     seen = await store.latest(tx, allocation_id, now)
-    open_now: list[store.SeenSession | LiveSession] = [*seen.sessions, *await terminals.live_sessions(tx, allocation_id)]
+    open_now: list[store.SeenSession | LiveSession] = [
+        *seen.sessions,
+        *await terminals.live_sessions(tx, allocation_id),
+    ]
     session = next((one for one in open_now if one.id == id), None)
     if session is not None and session.user_id == caller.user_id:
         caller.require(Permission.ACCESS_ASK, "allocation", row)
