@@ -8,7 +8,7 @@ import pytest
 
 from tests.engines.benches import ORDINARY_UID, Bench, FakeBench, SandboxBench, sandbox
 
-PORTS_PER_BENCH = 40
+PORTS_PER_BENCH = 160  # two of them live as long as the tests of a worker, and tests leave their machines to them
 _numbers = count(1)
 
 

@@ -1,5 +1,6 @@
 """A machine that allows no namespaces: the engine says so, and goes on only when told to."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 
@@ -48,7 +49,9 @@ async def test_unisolated_only_when_told_and_then_it_says_so(bench: SandboxBench
         assert isinstance(way, SshWay)
         left = await way.connection.run("echo $GPUAAS_SLOTS; setsid nohup sleep 1000 > /dev/null 2>&1 & ", check=True)
         assert left.stdout == "0\n"
-        assert sleepers(bench)
+        async with asyncio.timeout(30):
+            while not sleepers(bench):  # begun, and not yet become what it will be
+                await asyncio.sleep(0.01)
         items = await bench.engine.remove("a", ignore)
         assert all(item.ok for item in items), items
         assert not sleepers(bench)
