@@ -258,6 +258,12 @@ async def test_a_dead_replicas_rows_are_taken_over_when_their_lease_runs_out(ben
         await eventually(ran(worker, "a"))
 
 
+async def test_a_heartbeat_that_comes_late_does_not_lease_what_was_let_go_of(bench: Bench) -> None:
+    await peek.plant(bench.db, "insert into work (worker, row_id, token, until) values ('recorder', 'a', 'me', null)")
+    await peek.plant(bench.db, EXTEND, "recorder", ["a"], "me", 15.0)
+    assert (await bench.row("a"))["until"] is None
+
+
 async def test_a_heartbeat_extends_what_is_ours_and_not_what_was_taken_from_us(bench: Bench) -> None:
     add = "insert into work (worker, row_id, token, until) values ('recorder', $1, $2, now())"
     for row in (("a", "me"), ("b", "thief")):

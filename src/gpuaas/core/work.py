@@ -171,9 +171,10 @@ FAILED = """
         + least($5::float8, $4::float8 * 2 ^ least(attempts, 20)) * (0.5 + $6::float8 / 2) * interval '1 second'
     where worker = $1 and row_id = $2 and token = $3
 """
+# A row let go of while the heartbeat was on its way stays let go of: leased anew, nobody would look at it for seconds.
 EXTEND = """
     update work set until = clock_timestamp() + $4 * interval '1 second'
-    where worker = $1 and row_id = any ($2) and token = $3
+    where worker = $1 and row_id = any ($2) and token = $3 and until is not null
 """
 SWEEP = """
     delete from work where worker = $1 and (until is null or until < clock_timestamp())
