@@ -1,6 +1,6 @@
 # The two words of every day: make check, make test. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up test check bench soak lock clean setup setup-system setup-bench
+.PHONY: help up console test check bench soak lock clean setup setup-system setup-bench setup-test
 
 BIN := .venv/bin
 # Passed on to the program that runs: make up ARGS="--port 8080", make test ARGS="-k restart"
@@ -11,10 +11,14 @@ JOBS ?= auto
 help: ## print this
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: setup-system ## everything on this machine: database, server, one node, a demo project (ARGS="--port 8080")
+up: setup-system console ## everything on this machine: database, server, one node, a demo project (ARGS="--port 8080")
 	@exec $(BIN)/gpuaas up $(ARGS)
 
-test: setup-system ## all tests (ARGS="-k restart", JOBS=2)
+console: setup ## build the web console (a Node is fetched where there is none)
+	@tools/console.sh build
+
+test: setup-test console ## all tests (ARGS="-k restart", JOBS=2)
+	@tools/console.sh test
 	@exec $(BIN)/pytest -n $(JOBS) $(ARGS)
 
 check: setup ## what needs no running: style, types, import contracts, house rules
@@ -25,12 +29,13 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run types $(BIN)/mypy --no-error-summary src tests tools $(if $(wildcard benchmarks/*.py),benchmarks); \
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
+	run console tools/console.sh check; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 bench: setup-bench ## measure, each against a peer or a floor in the same run (ARGS="placement")
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
-soak: setup-system ## the long proofs in full; `make test` runs a seeded sample of them
+soak: setup-test console ## the long proofs in full; `make test` runs a seeded sample of them
 	@exec $(BIN)/pytest -m soak -n $(JOBS) $(ARGS)
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
@@ -38,9 +43,11 @@ lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (A
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --extra bench --constraint requirements.lock \
 		--output-file requirements-bench.lock $(LOCK) $(ARGS)
+	$(BIN)/python -m uv pip compile requirements-console.in --output-file requirements-console.lock $(LOCK) $(ARGS)
 LOCK := --universal --generate-hashes --no-emit-index-url --no-header --quiet
 
 clean: ## remove the virtual environment and caches; data of `make up` stays
+	rm -rf console/node_modules src/gpuaas/console
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -49,6 +56,9 @@ setup:
 
 setup-system:
 	@tools/setup.sh system
+
+setup-test:
+	@tools/setup.sh test
 
 setup-bench:
 	@tools/setup.sh bench

@@ -2,6 +2,7 @@
 # Brings a fresh Debian machine to where the make targets work; does nothing, quickly, when all is there.
 #   tools/setup.sh            Python packages in .venv
 #   tools/setup.sh system     the Debian packages that nodes and tests need, then the same
+#   tools/setup.sh test       the same with the browser that tests drive
 #   tools/setup.sh bench      the same with what the benchmarks measure with and are compared with
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,10 +26,11 @@ usable_python() { # the first Python that is new enough and can make a virtual e
     return 1
 }
 
-missing_packages() { # $1: system, bench or nothing; prints the Debian packages that are not there
+missing_packages() { # $1: system, test, bench or nothing; prints the Debian packages that are not there
     usable_python >/dev/null || [[ -x .venv/bin/python ]] || printf 'python3 python3-venv '
     [[ -n $1 ]] || return 0
     local probe probes=(ip:iproute2 nft:nftables ps:procps rsync:rsync ssh:openssh-client unshare:util-linux)
+    if [[ $1 == test ]]; then probes+=(chromium:chromium); fi
     if [[ $1 == bench ]]; then probes+=(wrk:wrk munged:munge slurmctld:slurmctld slurmd:slurmd salloc:slurm-client); fi
     for probe in "${probes[@]}"; do
         command -v "${probe%%:*}" >/dev/null || printf '%s ' "${probe##*:}"

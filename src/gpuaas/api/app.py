@@ -15,6 +15,7 @@ from gpuaas.api import (
     admin_workers,
     allocations,
     auth,
+    console,
     exposition,
     health,
     logs,
@@ -130,4 +131,4 @@ def create_health_app(services: Services) -> ASGIApp:
 
 def create_app(services: Services, litestar: Litestar | None = None) -> ASGIApp:
     unit = UnitMiddleware(litestar or create_litestar(services), services, DIRECT)
-    return nodes.LinkDoor(unit, services.links)
+    return nodes.LinkDoor(console.ConsoleDoor(unit, console.load()), services.links)

@@ -1,0 +1,63 @@
+import createClient, { type Middleware } from "openapi-fetch";
+import { connection } from "./connection";
+import { Problem, unreachable } from "./problem";
+import type { paths } from "./schema";
+
+const ownPage: Middleware = {
+  onRequest({ request }) {
+    if (request.method !== "GET") request.headers.set("X-GPUaaS-Request", "console");
+  },
+  onResponse({ response }) {
+    if (response.status !== 503) connection.answered();
+  },
+  onError() {
+    connection.lost();
+    return unreachable();
+  },
+};
+
+export const client = createClient<paths>({ baseUrl: window.location.origin, credentials: "same-origin" });
+client.use(ownPage);
+
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+/** What the server said, or a thrown Problem. */
+export async function answer<T>(call: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await call;
+  if (response.ok) return data as T;
+  const seconds = Number(response.headers.get("Retry-After"));
+  throw new Problem(isDocument(error) ? error : { status: response.status }, seconds > 0 ? seconds : null);
+}
+
+function isDocument(error: unknown): error is { detail: string; code: string } {
+  return typeof error === "object" && error !== null && "code" in error && "detail" in error;
+}
+
+interface Page<T> {
+  items: T[];
+  next_cursor?: string | null;
+}
+
+const MOST_PAGES = 50;
+
+/** A list to its end; lists of the console are filtered and sorted in the browser. */
+export async function everyPage<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const { items: more, next_cursor } = await page(cursor);
+    items.push(...more);
+    if (!next_cursor) break;
+    cursor = next_cursor;
+  }
+  return items;
+}
+
+/** Every change names itself, so that asking twice does it once. */
+export function idempotencyKey(): string {
+  return crypto.randomUUID();
+}

@@ -1,0 +1,21 @@
+import { QueryClient } from "@tanstack/react-query";
+import { asProblem, UNREACHABLE } from "./problem";
+
+const TRIES = 3;
+const FALLBACK_POLL_MS = 10_000;
+
+/** Events say when to ask again; asking every ten seconds is for when they do not come. */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      refetchInterval: FALLBACK_POLL_MS,
+      networkMode: "always", // the browser's idea of being online says nothing of our server
+      retry: (count, error) => {
+        const { status, code } = asProblem(error);
+        return count < TRIES && code !== UNREACHABLE && (status === 0 || status >= 500);
+      },
+    },
+    mutations: { networkMode: "always" },
+  },
+});

@@ -1,0 +1,22 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { RouterProvider } from "react-router/dom";
+import { connection } from "./api/connection";
+import { queries } from "./api/queries";
+import { router } from "./routes";
+import { startTheme } from "./theme";
+import "./style.css";
+
+startTheme();
+connection.onComeback(() => void queries.invalidateQueries());
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no #root");
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

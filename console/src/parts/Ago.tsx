@@ -1,0 +1,72 @@
+import { useSyncExternalStore } from "react";
+
+/** One clock for all ages on the page. */
+let now = Date.now();
+const readers = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | null = null;
+
+function subscribe(reader: () => void): () => void {
+  readers.add(reader);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const each of readers) each();
+  }, 1_000);
+  return () => {
+    readers.delete(reader);
+    if (readers.size === 0 && timer !== null) {
+      clearInterval(timer);
+      timer = null;
+    }
+  };
+}
+
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}
+
+/** How long ago, kept true while it is looked at; the exact time on hover. */
+export function Ago({ at }: { at: string }) {
+  const seconds = Math.max(0, Math.floor((useNow() - Date.parse(at)) / 1_000));
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {seconds < 3 ? "just now" : `${duration(seconds)} ago`}
+    </time>
+  );
+}
+
+/** How long until, kept true while it is looked at. */
+export function Until({ at }: { at: string }) {
+  const seconds = Math.floor((Date.parse(at) - useNow()) / 1_000);
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {seconds <= 0 ? "now" : `in ${duration(seconds)}`}
+    </time>
+  );
+}
+
+const UNITS: [number, string][] = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+  [1, "s"],
+];
+
+/** The two largest units: "2 h 5 min", "40 s". */
+export function duration(seconds: number): string {
+  const parts: string[] = [];
+  let left = Math.round(seconds);
+  for (const [size, unit] of UNITS) {
+    const count = Math.floor(left / size);
+    if (count > 0 && parts.length < 2) parts.push(`${count} ${unit}`);
+    else if (parts.length > 0) break;
+    left -= count * size;
+  }
+  return parts.join(" ") || "0 s";
+}
+
+/** Phases are short: "12 ms", "0.43 s", "2 min 3 s". */
+export function shortDuration(seconds: number): string {
+  if (seconds < 0.1) return `${Math.round(seconds * 1_000)} ms`;
+  if (seconds < 10) return `${seconds.toFixed(2)} s`;
+  return duration(seconds);
+}

@@ -1,0 +1,142 @@
+import { type PropertyFilterProperty, useCollection } from "@cloudscape-design/collection-hooks";
+import Box from "@cloudscape-design/components/box";
+import CollectionPreferences, { type CollectionPreferencesProps } from "@cloudscape-design/components/collection-preferences";
+import Header from "@cloudscape-design/components/header";
+import Pagination from "@cloudscape-design/components/pagination";
+import PropertyFilter from "@cloudscape-design/components/property-filter";
+import Table, { type TableProps } from "@cloudscape-design/components/table";
+import type { ReactNode } from "react";
+import { useKept } from "./kept";
+
+export interface Column<T> extends TableProps.ColumnDefinition<T> {
+  id: string;
+  header: string;
+}
+
+interface Props<T> {
+  /** Names the table in the browser's memory: its settings are kept under it. */
+  id: string;
+  title: string;
+  what: string;
+  rows: readonly T[];
+  rowId: (row: T) => string;
+  columns: readonly Column<T>[];
+  filters: readonly (PropertyFilterProperty & { groupValuesLabel: string })[];
+  actions?: ReactNode;
+  description?: ReactNode;
+  empty: ReactNode;
+  /** The column and direction to begin with. */
+  sorted?: { by: string; descending?: boolean };
+  selected?: readonly T[];
+  onSelect?: (rows: T[]) => void;
+  rowLabel?: (row: T) => string;
+}
+
+const PAGE_SIZES = [20, 50, 100];
+
+/** A table one can filter, sort, page and set up, and that remembers how. */
+export function DataTable<T>(props: Props<T>) {
+  const { id, rows, columns, filters, rowId } = props;
+  const [preferences, setPreferences] = useKept<CollectionPreferencesProps.Preferences>(`table-${id}`, {
+    pageSize: PAGE_SIZES[0] ?? 20,
+    contentDensity: "comfortable",
+    contentDisplay: columns.map((column) => ({ id: column.id, visible: true })),
+  });
+  const by = columns.find((column) => column.id === props.sorted?.by);
+  const { items, collectionProps, propertyFilterProps, paginationProps, filteredItemsCount, actions } = useCollection(rows, {
+    propertyFiltering: {
+      filteringProperties: filters,
+      empty: props.empty,
+      noMatch: <NoMatch onClear={() => actions.setPropertyFiltering({ tokens: [], operation: "and" })} />,
+    },
+    pagination: { pageSize: preferences.pageSize ?? 20 },
+    sorting: by ? { defaultState: { sortingColumn: by, isDescending: props.sorted?.descending ?? false } } : {},
+    selection: { trackBy: rowId },
+  });
+  const isFiltered = propertyFilterProps.query.tokens.length > 0;
+  const counter = isFiltered ? `(${filteredItemsCount} of ${rows.length})` : `(${rows.length})`;
+  return (
+    <Table<T>
+      {...collectionProps}
+      variant="container"
+      stickyHeader
+      items={items}
+      trackBy={rowId}
+      columnDefinitions={columns}
+      columnDisplay={preferences.contentDisplay ?? []}
+      contentDensity={preferences.contentDensity ?? "comfortable"}
+      {...selection(props)}
+      header={
+        <Header counter={counter} actions={props.actions} description={props.description}>
+          {props.title}
+        </Header>
+      }
+      filter={
+        <PropertyFilter
+          {...propertyFilterProps}
+          filteringPlaceholder={`Find ${props.what}`}
+          filteringAriaLabel={`Find ${props.what}`}
+          countText={`${filteredItemsCount} found`}
+          expandToViewport
+        />
+      }
+      pagination={
+        <Pagination
+          {...paginationProps}
+          ariaLabels={{ nextPageLabel: "Next page", previousPageLabel: "Previous page", pageLabel: (n) => `Page ${n}` }}
+        />
+      }
+      preferences={<Preferences columns={columns} preferences={preferences} onChange={setPreferences} />}
+      ariaLabels={{
+        tableLabel: props.title,
+        selectionGroupLabel: `Choose ${props.what}`,
+        allItemsSelectionLabel: () => "Choose all",
+        itemSelectionLabel: (_, row) => `Choose ${(props.rowLabel ?? rowId)(row)}`,
+      }}
+    />
+  );
+}
+
+function selection<T>({ selected, onSelect }: Props<T>): Partial<TableProps<T>> {
+  if (selected === undefined || onSelect === undefined) return {};
+  return {
+    selectionType: "single",
+    selectedItems: selected,
+    onSelectionChange: ({ detail }) => onSelect(detail.selectedItems),
+  };
+}
+
+function NoMatch({ onClear }: { onClear: () => void }) {
+  return (
+    <Box textAlign="center" padding="m">
+      <Box padding={{ bottom: "s" }}>Nothing matches the filter.</Box>
+      <button type="button" className="plain-link" onClick={onClear}>
+        Clear the filter
+      </button>
+    </Box>
+  );
+}
+
+interface PreferencesProps<T> {
+  columns: readonly Column<T>[];
+  preferences: CollectionPreferencesProps.Preferences;
+  onChange: (next: CollectionPreferencesProps.Preferences) => void;
+}
+
+function Preferences<T>({ columns, preferences, onChange }: PreferencesProps<T>) {
+  return (
+    <CollectionPreferences
+      title="How this table looks"
+      confirmLabel="Keep"
+      cancelLabel="Cancel"
+      preferences={preferences}
+      onConfirm={({ detail }) => onChange(detail)}
+      pageSizePreference={{ title: "Rows on a page", options: PAGE_SIZES.map((value) => ({ value, label: `${value}` })) }}
+      contentDensityPreference={{ label: "Close together", description: "Shows more rows at once" }}
+      contentDisplayPreference={{
+        title: "Columns",
+        options: columns.map((column, index) => ({ id: column.id, label: column.header, alwaysVisible: index === 0 })),
+      }}
+    />
+  );
+}

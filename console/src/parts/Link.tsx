@@ -1,0 +1,20 @@
+import CloudscapeLink from "@cloudscape-design/components/link";
+import type { ReactNode } from "react";
+import { useNavigate } from "react-router";
+
+/** A link within the console: goes there without loading the page anew, and is a real link for new tabs. */
+export function Link({ to, children }: { to: string; children: ReactNode }) {
+  const navigate = useNavigate();
+  return (
+    <CloudscapeLink
+      href={to}
+      onFollow={(event) => {
+        if (event.detail.external) return;
+        event.preventDefault();
+        void navigate(to);
+      }}
+    >
+      {children}
+    </CloudscapeLink>
+  );
+}

@@ -1,0 +1,48 @@
+import Alert from "@cloudscape-design/components/alert";
+import Box from "@cloudscape-design/components/box";
+import Button from "@cloudscape-design/components/button";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import Spinner from "@cloudscape-design/components/spinner";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { asProblem } from "../api/problem";
+import { Ago } from "./Ago";
+import { ProblemAlert } from "./ProblemAlert";
+
+interface Props<T> {
+  of: UseQueryResult<T, Error>;
+  /** What is being loaded, as in "Loading volumes". */
+  what: string;
+  isEmpty?: (data: T) => boolean;
+  empty?: ReactNode;
+  children: (data: T) => ReactNode;
+}
+
+/** The four faces of everything that is shown: loading, empty, failed, and seen a while ago. */
+export function View<T>({ of, what, isEmpty, empty, children }: Props<T>) {
+  if (of.data === undefined) {
+    if (of.isError) return <ProblemAlert problem={asProblem(of.error)} onRetry={() => void of.refetch()} />;
+    return (
+      <Box textAlign="center" padding="l" color="text-status-inactive">
+        <Spinner /> Loading {what}
+      </Box>
+    );
+  }
+  const shown = isEmpty?.(of.data) ? empty : children(of.data);
+  if (!of.isError) return <>{shown}</>;
+  return (
+    <SpaceBetween size="s">
+      <Stale what={what} since={of.dataUpdatedAt} onRetry={() => void of.refetch()} />
+      {shown}
+    </SpaceBetween>
+  );
+}
+
+/** What is below was true once; nobody could be asked since. */
+export function Stale({ what, since, onRetry }: { what: string; since: number; onRetry: () => void }) {
+  return (
+    <Alert type="warning" action={<Button onClick={onRetry}>Look again</Button>}>
+      The {what} below were seen <Ago at={new Date(since).toISOString()} />. Asking again did not work yet.
+    </Alert>
+  );
+}

@@ -1,0 +1,83 @@
+import { applyTheme, type Theme } from "@cloudscape-design/components/theming";
+import { applyMode, Mode } from "@cloudscape-design/global-styles";
+
+const accent = { light: "#0f766e", dark: "#2dd4bf" };
+const accentStrong = { light: "#115e59", dark: "#5eead4" };
+const accentDeep = { light: "#134e4a", dark: "#99f6e4" };
+const accentFaint = { light: "#f0fdfa", dark: "#0b2e2b" };
+const onAccent = { light: "#ffffff", dark: "#042f2e" };
+
+/** Our own colours and shapes on Cloudscape's components; names and meanings of tokens are theirs. */
+const theme: Theme = {
+  tokens: {
+    fontFamilyBase: "'Inter Variable', system-ui, sans-serif",
+    borderRadiusButton: "8px",
+    borderRadiusContainer: "12px",
+    borderRadiusInput: "8px",
+    colorBackgroundLayoutMain: { light: "#f7f9f9", dark: "#0c1413" },
+    colorBackgroundContainerContent: { light: "#ffffff", dark: "#121d1c" },
+    colorBackgroundContainerHeader: { light: "#ffffff", dark: "#121d1c" },
+    colorBackgroundButtonPrimaryDefault: accent,
+    colorBackgroundButtonPrimaryHover: accentStrong,
+    colorBackgroundButtonPrimaryActive: accentDeep,
+    colorTextButtonPrimaryDefault: onAccent,
+    colorTextButtonPrimaryHover: onAccent,
+    colorTextButtonPrimaryActive: onAccent,
+    colorBorderButtonNormalDefault: accent,
+    colorBorderButtonNormalHover: accentStrong,
+    colorBorderButtonNormalActive: accentDeep,
+    colorTextButtonNormalDefault: accent,
+    colorTextButtonNormalHover: accentStrong,
+    colorTextButtonNormalActive: accentDeep,
+    colorBackgroundButtonNormalHover: accentFaint,
+    colorBackgroundButtonNormalActive: accentFaint,
+    colorTextLinkDefault: accent,
+    colorTextLinkHover: accentStrong,
+    colorTextAccent: accent,
+    colorBorderItemFocused: accent,
+    colorBorderItemSelected: accent,
+    colorBackgroundItemSelected: accentFaint,
+    colorBackgroundControlChecked: accent,
+    colorForegroundControlDefault: onAccent,
+    colorBackgroundToggleCheckedDisabled: accentFaint,
+    colorBackgroundSegmentActive: accent,
+    colorTextSegmentActive: onAccent,
+  },
+};
+
+export type ColourMode = "light" | "dark";
+const KEPT = "gpuaas-colours";
+
+function wanted(): ColourMode {
+  const kept = localStorage.getItem(KEPT);
+  if (kept === "light" || kept === "dark") return kept;
+  return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+let mode: ColourMode = wanted();
+const listeners = new Set<() => void>();
+
+export function startTheme(): void {
+  applyTheme({ theme });
+  show(mode);
+}
+
+export function setMode(next: ColourMode): void {
+  mode = next;
+  localStorage.setItem(KEPT, next);
+  show(next);
+  for (const listener of listeners) listener();
+}
+
+export const modeStore = {
+  subscribe: (listener: () => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+  snapshot: () => mode,
+};
+
+function show(next: ColourMode): void {
+  applyMode(next === "dark" ? Mode.Dark : Mode.Light);
+  document.documentElement.style.colorScheme = next;
+}

@@ -1,0 +1,106 @@
+"""The web console: files that `make console` built, served as they are; every page of it is one document."""
+
+import mimetypes
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+
+FOLDER = Path(__file__).parent.parent / "console"
+# What a browser may also open by its address; all the rest of a person's addresses are pages of the console.
+NOT_PAGES = ("/api/", "/internal/", "/healthz", "/readyz", "/metrics")
+FOREVER = b"public, max-age=31536000, immutable"  # for names that carry the hash of what they hold
+ALWAYS_ASK = b"no-cache"
+PACKINGS = ((b"br", ".br"), (b"gzip", ".gz"))
+POLICY = (
+    b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    b"base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+)
+NOT_BUILT = b"""<!doctype html><title>GPUaaS</title><p>The console is not built here. Run <code>make console</code>,
+then start the server again. The API and the gpuaas command work without it."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    kind: bytes
+    etag: bytes
+    cache: bytes
+    bodies: dict[bytes, bytes] = field(repr=False)  # by packing; b"" is the plain one
+
+    def pack(self, accepted: bytes) -> tuple[bytes, bytes]:
+        names = {each.partition(b";")[0].strip() for each in accepted.split(b",")}
+        return next(((name, self.bodies[name]) for name, _ in PACKINGS if name in names & self.bodies.keys()), self.plain)
+
+    @property
+    def plain(self) -> tuple[bytes, bytes]:
+        return b"", self.bodies[b""]
+
+
+def load(folder: Path = FOLDER) -> dict[str, Asset]:
+    """All of it, in memory: it is two megabytes, and a build that is replaced meanwhile is not served in halves."""
+    files = [each for each in folder.rglob("*") if each.is_file() and each.suffix not in {".br", ".gz"}]
+    assets = {f"/{each.relative_to(folder)}": asset(each, folder) for each in files}
+    if "/index.html" not in assets:
+        return {"/index.html": Asset(b"text/html; charset=utf-8", b'"none"', ALWAYS_ASK, {b"": NOT_BUILT})}
+    return assets
+
+
+def asset(path: Path, folder: Path) -> Asset:
+    body = path.read_bytes()
+    kind, _ = mimetypes.guess_type(path.name)
+    words = f"{kind or 'application/octet-stream'}{'; charset=utf-8' if (kind or '').startswith('text/') else ''}"
+    packed = {name: packing for name, end in PACKINGS if (packing := packed_body(path, end))}
+    is_named_by_hash = path.parent == folder / "assets"
+    etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'.encode()
+    return Asset(words.encode(), etag, FOREVER if is_named_by_hash else ALWAYS_ASK, {b"": body, **packed})
+
+
+def packed_body(path: Path, end: str) -> bytes:
+    packed = path.with_name(path.name + end)
+    return packed.read_bytes() if packed.exists() else b""
+
+
+class ConsoleDoor:
+    """Answers browsers that ask for a page or a part of one; everything else goes on to the API."""
+
+    def __init__(self, app: ASGIApp, assets: dict[str, Asset]) -> None:
+        self._app, self._assets = app, assets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = self._find(scope) if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} else None
+        if found is None:
+            await self._app(scope, receive, send)
+        else:
+            await answer(found, scope, send)  # type: ignore[arg-type]  # only HTTP comes this far
+
+    def _find(self, scope: HTTPScope) -> Asset | None:
+        path = scope["path"]
+        if path.startswith(NOT_PAGES):
+            return None
+        if path in self._assets:
+            return self._assets[path]
+        wants_page = b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+        return self._assets["/index.html"] if wants_page else None
+
+
+async def answer(found: Asset, scope: HTTPScope, send: Send) -> None:
+    headers = dict(scope["headers"])
+    is_known = headers.get(b"if-none-match") == found.etag
+    packing, body = found.pack(headers.get(b"accept-encoding", b""))
+    told = [
+        (b"content-type", found.kind),
+        (b"cache-control", found.cache),
+        (b"etag", found.etag),
+        (b"vary", b"accept-encoding"),
+        (b"content-security-policy", POLICY),
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"same-origin"),
+    ]
+    if packing:
+        told.append((b"content-encoding", packing))
+    if not is_known:
+        told.append((b"content-length", str(len(body)).encode()))
+    is_empty = is_known or scope["method"] == "HEAD"
+    await send({"type": "http.response.start", "status": 304 if is_known else 200, "headers": told})
+    await send({"type": "http.response.body", "body": b"" if is_empty else body, "more_body": False})
