@@ -248,16 +248,17 @@ class Crowd:
                 return
 
     async def beat(self) -> None:
-        """Each agent every BEAT_SECONDS, spread evenly; for ever."""
-        slices = 100
+        """Each agent every BEAT_SECONDS, spread evenly; for ever. A turn that comes late sends all that is due."""
+        slices, done, began = 100, 0, time.monotonic()
         while True:
-            for part in range(slices):
-                began = time.monotonic()
-                for node in self.nodes[part::slices]:
+            due = int((time.monotonic() - began) / BEAT_SECONDS * slices) + 1
+            for part in range(done, due):
+                for node in self.nodes[part % slices :: slices]:
                     agent = self.agents.get(node.id)
                     if agent and agent.welcomed and not agent.silent:
                         agent.write(BEAT)
-                await asyncio.sleep(max(0.0, BEAT_SECONDS / slices - (time.monotonic() - began)))
+            done = due
+            await asyncio.sleep(BEAT_SECONDS / slices)
 
     async def until(self, done: Callable[[], bool], limit: float) -> float:
         began = time.monotonic()

@@ -65,7 +65,8 @@ export class Live {
     };
     source.onerror = () => {
       lost = true; // the browser opens it again by itself, and asks for what came since; but not after a refusal
-      if (source.readyState === EventSource.CLOSED && this.source === source) setTimeout(() => this.reopen(source), 2_000);
+      if (source.readyState === EventSource.CLOSED && this.source === source)
+        setTimeout(() => this.reopen(source), 2_000);
     };
     source.onmessage = ({ data }: MessageEvent<string>) => this.tell(JSON.parse(data) as Entry);
     this.source = source;

@@ -40,7 +40,9 @@ export function Navigation() {
 
 /** A detail page lights the list it belongs to. */
 function longestMatch(items: readonly SideNavigationProps.Item[], pathname: string): string {
-  const hrefs = items.flatMap((item) => ("items" in item ? item.items : [item])).map((item) => ("href" in item ? item.href : ""));
+  const hrefs = items
+    .flatMap((item) => ("items" in item ? item.items : [item]))
+    .map((item) => ("href" in item ? item.href : ""));
   const under = hrefs.filter((href) => href && (pathname === href || pathname.startsWith(`${href}/`)));
   return under.sort((a, b) => b.length - a.length)[0] ?? "";
 }

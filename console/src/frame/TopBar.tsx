@@ -39,7 +39,12 @@ export function TopBar({ me }: { me: Me }) {
   return (
     <div id="top">
       <TopNavigation
-        identity={{ href: "/", title: "GPUaaS", logo: { src: "/mark.svg", alt: "" }, onFollow: (event) => goHome(event, navigate) }}
+        identity={{
+          href: "/",
+          title: "GPUaaS",
+          logo: { src: "/mark.svg", alt: "" },
+          onFollow: (event) => goHome(event, navigate),
+        }}
         search={project && <Search project={project} />}
         utilities={[switcher, colours, account]}
         i18nStrings={{

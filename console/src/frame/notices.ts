@@ -22,7 +22,9 @@ export function notify(type: FlashbarProps.Type, header: string, content?: React
 }
 
 export function notifyProblem(problem: Problem): void {
-  const said = problem.correlationId ? `${problem.message} (${problem.code}, ${problem.correlationId})` : problem.message;
+  const said = problem.correlationId
+    ? `${problem.message} (${problem.code}, ${problem.correlationId})`
+    : problem.message;
   notify("error", nextStep(problem.code).title, said);
 }
 

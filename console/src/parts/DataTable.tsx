@@ -1,6 +1,8 @@
 import { type PropertyFilterProperty, useCollection } from "@cloudscape-design/collection-hooks";
 import Box from "@cloudscape-design/components/box";
-import CollectionPreferences, { type CollectionPreferencesProps } from "@cloudscape-design/components/collection-preferences";
+import CollectionPreferences, {
+  type CollectionPreferencesProps,
+} from "@cloudscape-design/components/collection-preferences";
 import Header from "@cloudscape-design/components/header";
 import Pagination from "@cloudscape-design/components/pagination";
 import PropertyFilter from "@cloudscape-design/components/property-filter";
@@ -43,16 +45,19 @@ export function DataTable<T>(props: Props<T>) {
     contentDisplay: columns.map((column) => ({ id: column.id, visible: true })),
   });
   const by = columns.find((column) => column.id === props.sorted?.by);
-  const { items, collectionProps, propertyFilterProps, paginationProps, filteredItemsCount, actions } = useCollection(rows, {
-    propertyFiltering: {
-      filteringProperties: filters,
-      empty: props.empty,
-      noMatch: <NoMatch onClear={() => actions.setPropertyFiltering({ tokens: [], operation: "and" })} />,
+  const { items, collectionProps, propertyFilterProps, paginationProps, filteredItemsCount, actions } = useCollection(
+    rows,
+    {
+      propertyFiltering: {
+        filteringProperties: filters,
+        empty: props.empty,
+        noMatch: <NoMatch onClear={() => actions.setPropertyFiltering({ tokens: [], operation: "and" })} />,
+      },
+      pagination: { pageSize: preferences.pageSize ?? 20 },
+      sorting: by ? { defaultState: { sortingColumn: by, isDescending: props.sorted?.descending ?? false } } : {},
+      selection: { trackBy: rowId },
     },
-    pagination: { pageSize: preferences.pageSize ?? 20 },
-    sorting: by ? { defaultState: { sortingColumn: by, isDescending: props.sorted?.descending ?? false } } : {},
-    selection: { trackBy: rowId },
-  });
+  );
   const isFiltered = propertyFilterProps.query.tokens.length > 0;
   const counter = isFiltered ? `(${filteredItemsCount} of ${rows.length})` : `(${rows.length})`;
   return (
@@ -131,7 +136,10 @@ function Preferences<T>({ columns, preferences, onChange }: PreferencesProps<T>)
       cancelLabel="Cancel"
       preferences={preferences}
       onConfirm={({ detail }) => onChange(detail)}
-      pageSizePreference={{ title: "Rows on a page", options: PAGE_SIZES.map((value) => ({ value, label: `${value}` })) }}
+      pageSizePreference={{
+        title: "Rows on a page",
+        options: PAGE_SIZES.map((value) => ({ value, label: `${value}` })),
+      }}
       contentDensityPreference={{ label: "Close together", description: "Shows more rows at once" }}
       contentDisplayPreference={{
         title: "Columns",

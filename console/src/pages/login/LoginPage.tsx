@@ -69,7 +69,10 @@ function WorkTab({ onPersonal }: { onPersonal: () => void }) {
     >
       <Form actions={<Button variant="primary">Continue</Button>}>
         <SpaceBetween size="m">
-          <FormField label="Work e-mail or organisation" description="Only a hint, to find how your organisation signs in.">
+          <FormField
+            label="Work e-mail or organisation"
+            description="Only a hint, to find how your organisation signs in."
+          >
             <Input value={hint} onChange={({ detail }) => setHint(detail.value)} autoComplete="organization" />
           </FormField>
           {asked && (
@@ -117,12 +120,17 @@ function PersonalTab() {
       >
         <SpaceBetween size="m">
           {problem && <ProblemAlert problem={problem} />}
-          <FormField label="E-mail" errorText={problem?.errors["email"]}>
-            <Input value={email} onChange={({ detail }) => setEmail(detail.value)} type="email" autoComplete="username" />
+          <FormField label="E-mail" errorText={problem?.errors.email}>
+            <Input
+              value={email}
+              onChange={({ detail }) => setEmail(detail.value)}
+              type="email"
+              autoComplete="username"
+            />
           </FormField>
           <FormField
             label="Password"
-            errorText={problem?.errors["password"]}
+            errorText={problem?.errors.password}
             constraintText={isNew ? "At least 12 characters. A sentence is easier to keep than a riddle." : undefined}
           >
             <Input
