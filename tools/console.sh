@@ -42,7 +42,7 @@ run() { "${npm[@]}" run --silent "$@"; }
 
 describe() { "$root/.venv/bin/python" "$root/tools/describe_api.py" >"$root/.cache/openapi.json"; }
 
-sources() { find src public index.html package-lock.json vite.config.ts tsconfig.json -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
+sources() { find src public index.html package-lock.json vite.config.ts theme.ts tsconfig.json -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
 
 build() {
     local now

@@ -4,11 +4,12 @@ import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router/dom";
 import { connection } from "./api/connection";
 import { queries } from "./api/queries";
+import { startColours } from "./colours";
 import { router } from "./routes";
-import { startTheme } from "./theme";
+import "virtual:theme.css";
 import "./style.css";
 
-startTheme();
+startColours();
 connection.onComeback(() => void queries.invalidateQueries());
 
 const root = document.getElementById("root");

@@ -2,7 +2,7 @@ import TopNavigation, { type TopNavigationProps } from "@cloudscape-design/compo
 import { useSyncExternalStore } from "react";
 import { useNavigate } from "react-router";
 import { type Me, useLogout } from "../api/queries/session";
-import { modeStore, setMode } from "../theme";
+import { modeStore, setMode } from "../colours";
 import { useProject } from "./project";
 import { Search } from "./Search";
 

@@ -1,5 +1,4 @@
-import { applyTheme, type Theme } from "@cloudscape-design/components/theming";
-import { applyMode, Mode } from "@cloudscape-design/global-styles";
+import { generateThemeStylesheet, type Theme } from "@cloudscape-design/components/theming";
 
 const accent = { light: "#0f766e", dark: "#2dd4bf" };
 const accentStrong = { light: "#115e59", dark: "#5eead4" };
@@ -45,39 +44,4 @@ const theme: Theme = {
   },
 };
 
-export type ColourMode = "light" | "dark";
-const KEPT = "gpuaas-colours";
-
-function wanted(): ColourMode {
-  const kept = localStorage.getItem(KEPT);
-  if (kept === "light" || kept === "dark") return kept;
-  return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
-
-let mode: ColourMode = wanted();
-const listeners = new Set<() => void>();
-
-export function startTheme(): void {
-  applyTheme({ theme });
-  show(mode);
-}
-
-export function setMode(next: ColourMode): void {
-  mode = next;
-  localStorage.setItem(KEPT, next);
-  show(next);
-  for (const listener of listeners) listener();
-}
-
-export const modeStore = {
-  subscribe: (listener: () => void) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  },
-  snapshot: () => mode,
-};
-
-function show(next: ColourMode): void {
-  applyMode(next === "dark" ? Mode.Dark : Mode.Light);
-  document.documentElement.style.colorScheme = next;
-}
+export const sheet = generateThemeStylesheet({ theme });
