@@ -30,6 +30,7 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
 	run console tools/console.sh check; \
+	run console-house $(BIN)/python tools/lint_console.py; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 bench: setup-bench ## measure, each against a peer or a floor in the same run (ARGS="placement")

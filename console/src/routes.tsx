@@ -1,7 +1,4 @@
 import { createBrowserRouter, type LoaderFunctionArgs, type RouteObject, redirect } from "react-router";
-import { Shell } from "./frame/Shell";
-import { LoginPage } from "./pages/login/LoginPage";
-import { NotFoundPage } from "./pages/NotFoundPage";
 import { Crash } from "./parts/Crash";
 
 /** Every page is its own chunk, loaded when first gone to. */
@@ -17,11 +14,20 @@ const pages: RouteObject[] = [
 ];
 
 export const router = createBrowserRouter([
-  { path: "/login", Component: LoginPage, errorElement: <Crash /> },
+  {
+    path: "/login",
+    lazy: async () => ({ Component: (await import("./pages/login/LoginPage")).LoginPage }),
+    ErrorBoundary: Crash,
+    HydrateFallback: () => null,
+  },
   {
     path: "/",
-    Component: Shell,
-    errorElement: <Crash />,
-    children: [...pages, { path: "*", Component: NotFoundPage }],
+    lazy: async () => ({ Component: (await import("./frame/Shell")).Shell }),
+    ErrorBoundary: Crash,
+    HydrateFallback: () => null,
+    children: [
+      ...pages,
+      { path: "*", lazy: async () => ({ Component: (await import("./pages/NotFoundPage")).NotFoundPage }) },
+    ],
   },
 ]);
