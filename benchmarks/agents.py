@@ -58,6 +58,7 @@ def up(message: Up) -> bytes:
     return frame(BINARY, msgspec.msgpack.encode(message))
 
 
+SLICES = 100  # of the agents; each beats in its own
 BEAT = up(Beat())
 
 
@@ -115,6 +116,7 @@ class Agent(asyncio.Protocol):
                 self.crowd.ponged(self)
             elif opcode == CLOSE:
                 self.close()
+        self.crowd.send_due_beats()
 
     def _frames(self) -> Iterator[tuple[int, bytes]]:
         buffer, at = self._buffer, 0
@@ -175,6 +177,8 @@ class Crowd:
         self._verifier = Ed25519PublicKey.from_public_bytes(verifier) if verifier else None
         self._dialling: set[asyncio.Task[None]] = set()
         self._redialling: set[str] = set()
+        self._beating_since: float | None = None
+        self._beats = 0
 
     @property
     def welcomed(self) -> int:
@@ -248,17 +252,23 @@ class Crowd:
                 return
 
     async def beat(self) -> None:
-        """Each agent every BEAT_SECONDS, spread evenly; for ever. A turn that comes late sends all that is due."""
-        slices, done, began = 100, 0, time.monotonic()
+        """Each agent every BEAT_SECONDS, spread evenly; for ever."""
+        self._beating_since, self._beats = time.monotonic(), 0
         while True:
-            due = int((time.monotonic() - began) / BEAT_SECONDS * slices) + 1
-            for part in range(done, due):
-                for node in self.nodes[part % slices :: slices]:
-                    agent = self.agents.get(node.id)
-                    if agent and agent.welcomed and not agent.silent:
-                        agent.write(BEAT)
-            done = due
-            await asyncio.sleep(BEAT_SECONDS / slices)
+            self.send_due_beats()
+            await asyncio.sleep(BEAT_SECONDS / SLICES)
+
+    def send_due_beats(self) -> None:
+        """Also called between reads: a turn of this loop may last longer than a real agent is ever silent."""
+        if self._beating_since is None:
+            return
+        due = int((time.monotonic() - self._beating_since) / BEAT_SECONDS * SLICES) + 1
+        for part in range(self._beats, due):
+            for node in self.nodes[part % SLICES :: SLICES]:
+                agent = self.agents.get(node.id)
+                if agent and agent.welcomed and not agent.silent:
+                    agent.write(BEAT)
+        self._beats = due
 
     async def until(self, done: Callable[[], bool], limit: float) -> float:
         began = time.monotonic()
