@@ -28,7 +28,8 @@ KEYS, FLOOD = 1_000, 30_000_000
 STALL_SECONDS, GROWTH = 60, 8_000_000
 RATE = 40_000  # bytes a second on each of the many
 MACHINES = 8
-TRICKLE = b'line=$(head -c 2970 /dev/zero | base64 -w 100); while :; do echo "$line"; sleep 0.1; done\n'
+# It waits by reading what nobody types: a process for every pause would be most of what is measured.
+TRICKLE = b'line=$(head -c 2970 /dev/zero | base64 -w 100); while :; do echo "$line"; read -rst 0.1; done\n'
 READY = b"ready-for-it"
 Open = Callable[[], Awaitable["Wire"]]
 
