@@ -1,5 +1,6 @@
 import { generateThemeStylesheet, type Theme } from "@cloudscape-design/components/theming";
 
+const sans = "'Inter Variable', system-ui, sans-serif";
 const accent = { light: "#0f766e", dark: "#2dd4bf" };
 const accentStrong = { light: "#115e59", dark: "#5eead4" };
 const accentDeep = { light: "#134e4a", dark: "#99f6e4" };
@@ -9,7 +10,18 @@ const onAccent = { light: "#ffffff", dark: "#042f2e" };
 /** Our own colours and shapes on Cloudscape's components; names and meanings of tokens are theirs. */
 const theme: Theme = {
   tokens: {
-    fontFamilyBase: "'Inter Variable', system-ui, sans-serif",
+    fontFamilyBase: sans,
+    fontFamilyHeading: sans,
+    fontFamilyDisplay: sans,
+    fontFamilyMonospace: "ui-monospace, 'SFMono-Regular', Menlo, Consolas, 'Liberation Mono', monospace",
+    colorBackgroundInputDefault: { light: "#ffffff", dark: "#0c1413" },
+    colorBackgroundDropdownItemDefault: { light: "#ffffff", dark: "#121d1c" },
+    colorBackgroundPopover: { light: "#ffffff", dark: "#17211f" },
+    colorBackgroundLayoutPanel: { light: "#ffffff", dark: "#0f1917" },
+    colorBackgroundLayoutToolbar: { light: "#ffffff", dark: "#0f1917" },
+    colorBackgroundStatusInfo: { light: "#f0fdfa", dark: "#0b2e2b" },
+    colorBorderStatusInfo: accent,
+    colorTextStatusInfo: accent,
     borderRadiusButton: "8px",
     borderRadiusContainer: "12px",
     borderRadiusInput: "8px",
@@ -41,6 +53,17 @@ const theme: Theme = {
     colorBackgroundToggleCheckedDisabled: accentFaint,
     colorBackgroundSegmentActive: accent,
     colorTextSegmentActive: onAccent,
+  },
+  contexts: {
+    "top-navigation": {
+      tokens: {
+        colorBackgroundContainerContent: "#0b1f1d",
+        colorBackgroundInputDefault: "#0f2a27",
+        colorTextInteractiveDefault: "#d5f5f0",
+        colorTextInteractiveHover: "#ffffff",
+        colorTextAccent: "#5eead4",
+      },
+    },
   },
 };
 

@@ -41,8 +41,7 @@ export function TopBar({ me }: { me: Me }) {
       <TopNavigation
         identity={{
           href: "/",
-          title: "GPUaaS",
-          logo: { src: "/mark.svg", alt: "" },
+          logo: { src: "/wordmark.svg", alt: "GPUaaS" },
           onFollow: (event) => goHome(event, navigate),
         }}
         search={project && <Search project={project} />}
