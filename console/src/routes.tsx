@@ -11,6 +11,10 @@ const pages: RouteObject[] = [
     path: "projects/:projectId/allocations",
     lazy: async () => ({ Component: (await import("./pages/allocations/ListPage")).ListPage }),
   },
+  {
+    path: "projects/:projectId/allocations/:id/:tab?",
+    lazy: async () => ({ Component: (await import("./pages/allocations/DetailPage")).DetailPage }),
+  },
 ];
 
 export const router = createBrowserRouter([

@@ -7,10 +7,13 @@ let timer: ReturnType<typeof setInterval> | null = null;
 
 function subscribe(reader: () => void): () => void {
   readers.add(reader);
-  timer ??= setInterval(() => {
-    now = Date.now();
-    for (const each of readers) each();
-  }, 1_000);
+  if (timer === null) {
+    now = Date.now(); // it stood still while nobody read it
+    timer = setInterval(() => {
+      now = Date.now();
+      for (const each of readers) each();
+    }, 1_000);
+  }
   return () => {
     readers.delete(reader);
     if (readers.size === 0 && timer !== null) {

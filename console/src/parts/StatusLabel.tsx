@@ -24,6 +24,12 @@ export const HEALTH: Record<Schemas["Health"], Look> = {
   unknown: ["pending", "Not known yet"],
 };
 
+export const OPERATION: Record<Schemas["OperationStatus"], Look> = {
+  running: ["in-progress", "Running"],
+  succeeded: ["success", "Done"],
+  failed: ["error", "Failed"],
+};
+
 export function Label({ look: [type, words] }: { look: Look }) {
   return <StatusIndicator type={type}>{words}</StatusIndicator>;
 }

@@ -12,3 +12,11 @@ export function money({ amount_minor, currency }: Money): string {
 export function perHour(price: Money): string {
   return `${money(price)} / h`;
 }
+
+/** An estimate that grows while it is looked at: to the hundredth of a cent. */
+export function growingMoney(amountMinor: number, currency: string): string {
+  const digits = { minimumFractionDigits: 4, maximumFractionDigits: 4 };
+  return new Intl.NumberFormat(undefined, { style: "currency", currency, ...digits }).format(
+    amountMinor / 10 ** MINOR_DIGITS,
+  );
+}

@@ -1,39 +1,28 @@
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import Toggle from "@cloudscape-design/components/toggle";
+import { useMemo } from "react";
 import { useNavigate, useParams } from "react-router";
-import { type Allocation, useAllocations } from "../../api/queries/allocations";
-import { Ago } from "../../parts/Ago";
-import { type Column, DataTable } from "../../parts/DataTable";
-import { Link } from "../../parts/Link";
-import { perHour } from "../../parts/money";
+import { useAllocations } from "../../api/queries/allocations";
+import { useMembers } from "../../api/queries/members";
+import { DataTable } from "../../parts/DataTable";
+import { useKept } from "../../parts/kept";
 import { Page } from "../../parts/Page";
-import { ALLOCATION, AllocationStatus } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
-
-const COLUMNS: readonly Column<Allocation>[] = [
-  {
-    id: "name",
-    header: "Name",
-    sortingField: "name",
-    cell: (row) => <Link to={`/projects/${row.project_id}/allocations/${row.id}`}>{row.name}</Link>,
-  },
-  { id: "status", header: "Status", sortingField: "status", cell: (row) => <AllocationStatus status={row.status} /> },
-  { id: "sku", header: "SKU", sortingField: "sku", cell: (row) => row.sku },
-  { id: "gpus", header: "GPUs", sortingField: "gpu_count", cell: (row) => row.gpu_count },
-  { id: "price", header: "Price", cell: (row) => perHour(row.price_per_hour) },
-  { id: "created", header: "Created", sortingField: "created_at", cell: (row) => <Ago at={row.created_at} /> },
-];
-
-const FILTERS = [
-  { key: "name", propertyLabel: "Name", groupValuesLabel: "Names" },
-  { key: "status", propertyLabel: "Status", groupValuesLabel: Object.keys(ALLOCATION).join(", ") },
-  { key: "sku", propertyLabel: "SKU", groupValuesLabel: "SKUs" },
-  { key: "id", propertyLabel: "Id", groupValuesLabel: "Ids" },
-];
+import { COLUMNS, FILTERS } from "./columns";
+import { machineRows } from "./machineRows";
 
 export function ListPage() {
   const { projectId = "" } = useParams();
   const navigate = useNavigate();
+  const allocations = useAllocations(projectId);
+  const members = useMembers(projectId).data;
+  const [isWithEnded, setIsWithEnded] = useKept("allocations-ended", false);
+  const { rows, ended } = useMemo(
+    () => machineRows(allocations.data ?? [], members ?? [], isWithEnded),
+    [allocations.data, members, isWithEnded],
+  );
   const launch = (
     <Button variant="primary" onClick={() => void navigate(`/projects/${projectId}/launch`)}>
       Launch a machine
@@ -44,8 +33,8 @@ export function ListPage() {
       title="Machines"
       about="A machine is one environment on one node, with its own address, keys and disk. It costs from when it is active until it is released."
     >
-      <View of={useAllocations(projectId)} what="machines">
-        {(rows) => (
+      <View of={allocations} what="machines">
+        {() => (
           <DataTable
             id="allocations"
             title="Machines"
@@ -54,11 +43,18 @@ export function ListPage() {
             rowId={(row) => row.id}
             columns={COLUMNS}
             filters={FILTERS}
-            actions={launch}
+            actions={
+              <SpaceBetween direction="horizontal" size="s" alignItems="center">
+                <Toggle checked={isWithEnded} onChange={({ detail }) => setIsWithEnded(detail.checked)}>
+                  Show ended ({ended})
+                </Toggle>
+                {launch}
+              </SpaceBetween>
+            }
             sorted={{ by: "created", descending: true }}
             empty={
               <Box textAlign="center" padding="l">
-                <Box variant="h3">No machine yet</Box>
+                <Box variant="h3">{ended > 0 ? "No machine runs" : "No machine yet"}</Box>
                 <Box padding={{ bottom: "s" }}>Pick a GPU, add your key, and be inside in a second.</Box>
                 {launch}
               </Box>

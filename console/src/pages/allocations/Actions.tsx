@@ -1,0 +1,65 @@
+import Button from "@cloudscape-design/components/button";
+import ButtonDropdown, { type ButtonDropdownProps } from "@cloudscape-design/components/button-dropdown";
+import { lazy, Suspense, useState } from "react";
+import type { Allocation } from "../../api/queries/allocations";
+import { useMe } from "../../api/queries/session";
+import { VERBS, type Verb, whyNot } from "./verbs";
+
+const Dialog = lazy(async () => ({ default: (await import("./dialogs/Dialog")).Dialog }));
+
+const ORDER: readonly Verb[] = ["restart", "resize", "extend", "release"];
+
+/** What can be done to a machine; what cannot be done now says why. */
+export function ActionsMenu({ allocation, isRow = false }: { allocation: Allocation; isRow?: boolean }) {
+  const me = useMe().data;
+  const [verb, setVerb] = useState<Verb | null>(null);
+  const items: ButtonDropdownProps.Items = ORDER.map((id) => {
+    const reason = whyNot(id, allocation, me);
+    return { id, text: VERBS[id], disabled: reason !== null, ...(reason === null ? {} : { disabledReason: reason }) };
+  });
+  return (
+    <>
+      <ButtonDropdown
+        items={items}
+        variant={isRow ? "inline-icon" : "normal"}
+        ariaLabel={`Actions of ${allocation.name}`}
+        expandToViewport={isRow}
+        onItemClick={({ detail }) => setVerb(detail.id as Verb)}
+      >
+        {isRow ? undefined : "Actions"}
+      </ButtonDropdown>
+      {verb !== null && (
+        <Suspense>
+          <Dialog verb={verb} allocation={allocation} onClose={() => setVerb(null)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+/** A button for one of them, where the page suggests it. */
+export function ActionButton({
+  verb,
+  allocation,
+  children,
+}: {
+  verb: Verb;
+  allocation: Allocation;
+  children?: string;
+}) {
+  const me = useMe().data;
+  const [isOpen, setIsOpen] = useState(false);
+  const reason = whyNot(verb, allocation, me);
+  return (
+    <>
+      <Button disabled={reason !== null} disabledReason={reason ?? ""} onClick={() => setIsOpen(true)}>
+        {children ?? VERBS[verb]}
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <Dialog verb={verb} allocation={allocation} onClose={() => setIsOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
