@@ -132,7 +132,7 @@ async def test_signals_say_when_they_last_showed_work_or_why_not(world: World) -
         said = sample(a, now + timedelta(seconds=seconds), cpu=cpu, ssh_sessions=1 if seconds == -10 else 0)
         await keep(world, a, Sample(allocation_id=a, boot=1, at=said.at, readings=(*said.readings, gpu)))
     async with world.db.write() as tx:
-        await store.touch(tx, a, "terminal", now)
+        await store.touch(tx, [a], store.TERMINAL, now)
         found = {each.kind: each for each in await store.signals(tx, a)}
     assert found["cpu"].last_at == now - timedelta(seconds=20)
     assert found["ssh_sessions"].last_at == now - timedelta(seconds=10)

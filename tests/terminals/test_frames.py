@@ -17,6 +17,8 @@ CONTROLS = (
     '{"type": "resize", "cols": 99999999999999999999, "rows": 24}',
     '{"type": "resize", "cols": -1, "rows": 1.5}',
     '{"type": "resize"}',
+    '{"type": "shown", "bytes": -1}',
+    '{"type": "shown"}',
     '{"type": "exit", "code": 0}',
     '{"type": "confirm", "offset": 5}',
     '{"type": 7}',

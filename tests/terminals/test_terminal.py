@@ -124,6 +124,22 @@ async def test_all_that_a_flood_shows_arrives(place: Place) -> None:
         assert bytes(browser.seen[start:]) == bytes(range(256)) * (size // 256)
 
 
+async def test_a_terminal_in_use_is_a_sign_of_work(place: Place) -> None:
+    async def last_use() -> str | None:
+        limits = (await place.world.http.get(f"/api/v1/allocations/{place.allocation_id}/limits")).json()
+        signal: str | None = next(one["last_at"] for one in limits["signals"] if one["kind"] == "terminal")
+        return signal
+
+    async def is_told() -> bool:
+        return await last_use() is not None
+
+    assert await last_use() is None
+    async with browsing(place.world, place.url, place.allocation_id) as browser:
+        await browser.type("at work\n")
+        await browser.shows("at work\n")
+        await eventually(is_told)
+
+
 async def test_a_stalled_reader_holds_the_shell_up_and_no_memory(place: Place) -> None:
     size = 64 * WINDOW
     async with browsing(place.world, place.url, place.allocation_id) as browser:

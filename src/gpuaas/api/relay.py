@@ -18,7 +18,9 @@ from gpuaas.wire.terminals import (
     Confirm,
     Error,
     Exit,
+    FromBrowser,
     Session,
+    Shown,
     ToAgent,
     ToBrowser,
     from_agent,
@@ -67,10 +69,18 @@ DETACHED = Ending(1000, is_told=False)
 
 class Relay:
     def __init__(
-        self, browser: RelaySocket, stream: RelaySocket, *, offset: int, recorder: Recorder | None, most_recorded: int
+        self,
+        browser: RelaySocket,
+        stream: RelaySocket,
+        *,
+        offset: int,
+        recorder: Recorder | None,
+        most_recorded: int,
+        on_use: Callable[[], object],
     ) -> None:
         self._browser, self._stream, self._recorder = browser, stream, recorder
-        self._offset, self._most_recorded = offset, most_recorded
+        self._offset, self._most_recorded, self._on_use = offset, most_recorded, on_use
+        self._begin, self._drawn_to, self._drawn = offset, -1, asyncio.Event()
         self._cut: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
 
     def end(self, ending: Ending) -> None:
@@ -121,9 +131,18 @@ class Relay:
             except GONE:
                 return DETACHED
             self._offset += len(data)
+            self._on_use()
+            if self._drawn_to >= 0:
+                await self._keep_pace()
             if self._offset - confirmed >= CONFIRMED_BYTES:
                 confirmed = self._offset
                 await self._stream.say(Confirm(offset=confirmed))
+
+    async def _keep_pace(self) -> None:
+        """A page takes in whatever is sent, and would hold it all in memory: what it says it has drawn bounds that."""
+        while self._offset - self._drawn_to >= WINDOW:
+            self._drawn.clear()
+            await self._drawn.wait()
 
     def _read_last(self, message: Message) -> Ending:
         if message["type"] == "websocket.disconnect":
@@ -148,13 +167,20 @@ class Relay:
             data = message.get("bytes")
             try:
                 if data is None:
-                    said = from_browser.decode(message.get("text") or "")
-                    if self._recorder:
-                        self._recorder.resize(said.cols, said.rows)
-                    await self._stream.say(said)
+                    await self._hear(from_browser.decode(message.get("text") or ""))
                 elif data:
                     await send({"type": "websocket.send", "bytes": data})
+                    self._on_use()
             except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
                 return Ending(UNREADABLE, "a control message could not be read")
             except GONE:
                 return Ending(UNREACHABLE, "the connection to the node was lost")
+
+    async def _hear(self, said: FromBrowser) -> None:
+        if isinstance(said, Shown):
+            self._drawn_to = max(self._drawn_to, self._begin + said.bytes)
+            self._drawn.set()
+            return
+        if self._recorder:
+            self._recorder.resize(said.cols, said.rows)
+        await self._stream.say(said)

@@ -11,6 +11,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 import structlog
@@ -33,6 +34,7 @@ STREAM_SECONDS = 10.0
 TICKET = re.compile(rf"{commands.TICKET_PREFIX}[A-Za-z0-9_-]{{40,50}}")
 ALLOCATION = re.compile(r"[a-z]+_[a-z0-9]{1,40}")
 LOOK_SECONDS = 2.0  # how often without a hint
+USE_SECONDS = 20.0  # how often use is told; no idle limit is near as short
 log = structlog.get_logger()
 
 
@@ -68,6 +70,8 @@ class Relays:
         self._stream_key = master.derive("streams")
         self._expected: dict[str, Expected] = {}
         self._relays: dict[str, set[Relay]] = {}
+        self._used: set[str] = set()  # machines in whose terminals something happened since it was told last
+        self._use_told = float("-inf")
         self._wake = asyncio.Event()
         for topic in (store.TERMINALS, store.STREAMS, store.ENDS):
             hints.on(topic, self._hint)
@@ -142,7 +146,14 @@ class Relays:
             await store.opened(tx, terminal_id, ticket, source=source, now=self._clock.now())
             kept_to = await store.recorded_to(tx, terminal_id) if ticket.recorded else 0
         recorder = self._recorder(terminal_id, kept_to, ticket.created_at) if ticket.recorded else None
-        relay = Relay(socket, stream, offset=begin.offset, recorder=recorder, most_recorded=self.policy.most_recorded)
+        relay = Relay(
+            socket,
+            stream,
+            offset=begin.offset,
+            recorder=recorder,
+            most_recorded=self.policy.most_recorded,
+            on_use=partial(self._used.add, ticket.allocation_id),
+        )
         self._relays.setdefault(terminal_id, set()).add(relay)
         self._wake.set()  # it may have been closed before it stood here
         said = Session(session_id=terminal_id, resumed=begin.resumed, recorded=ticket.recorded)
@@ -213,6 +224,7 @@ class Relays:
             self._wake.clear()
             try:
                 await self._look()
+                await self._tell_use()
             except (*AWAY, *RERUN) as error:
                 log.warning("terminals.look_failed", error=repr(error))
                 await asyncio.sleep(1)
@@ -229,6 +241,16 @@ class Relays:
                 relay.end(Ending(code=ENDED, reason=row.reason, exit_code=row.exit_code))
         for end in ends:
             await self._links.tell(end.node_id, EndTerminals(terminal_ids=[end.id], reason=end.reason))
+
+    async def _tell_use(self) -> None:
+        """A machine whose terminal is typed in, or shows something to somebody, is not idle."""
+        if not self._used or self._clock.monotonic() - self._use_told < USE_SECONDS:
+            return
+        used = sorted(self._used)
+        async with self._db.write("terminals used") as tx:
+            await commands.used(tx, used, now=self._clock.now())
+        self._used.difference_update(used)
+        self._use_told = self._clock.monotonic()
 
     async def _pass_on(self, request: StreamRequest) -> None:
         body = StreamBody(

@@ -1,8 +1,8 @@
 """The browser terminal: how its token is asked for, and what is said on its sockets beside the bytes of the terminal.
 
 Binary messages are terminal bytes, both ways and on both hops; text messages are one of the structs below, as JSON.
-The browser's socket carries `Resize` up and `Session`, `Exit`, `Error`, `Notice` down; an agent's stream carries
-`Resize` and `Confirm` to the agent and `Begin`, `Exit`, `Error` from it.
+The browser's socket carries `Resize` and `Shown` up and `Session`, `Exit`, `Error`, `Notice` down; an agent's stream
+carries `Resize` and `Confirm` to the agent and `Begin`, `Exit`, `Error` from it.
 """
 
 from datetime import datetime
@@ -56,6 +56,13 @@ class Resize(Struct, frozen=True, kw_only=True, tag="resize"):
     rows: Cells
 
 
+class Shown(Struct, frozen=True, kw_only=True, tag="shown"):
+    """How many bytes of this socket a page has drawn. A page cannot leave its socket unread, so whoever says this once
+    is sent no more than a window beyond it."""
+
+    bytes: Annotated[int, Meta(ge=0)]
+
+
 class Session(Struct, frozen=True, kw_only=True, tag="session"):
     """The first word to a browser; `resumed`: what follows is what was shown last, so begin with an empty screen."""
 
@@ -94,7 +101,7 @@ class Confirm(Struct, frozen=True, kw_only=True, tag="confirm"):
     offset: int
 
 
-FromBrowser = Resize
+FromBrowser = Resize | Shown
 ToBrowser = Session | Exit | Error | Notice
 FromAgent = Begin | Exit | Error
 ToAgent = Resize | Confirm

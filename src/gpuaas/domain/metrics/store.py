@@ -15,6 +15,7 @@ LATE = timedelta(seconds=20)  # how long a minute waits for samples that are sti
 BUSY_CORES = 0.05  # below it, a machine only breathes
 BUSY_PERCENT = 5.0
 FORGOTTEN_AT_ONCE = 200
+TERMINAL, WORKLOADS = "terminal", "workloads"  # what overlays tell of
 
 
 class Newest(Struct, frozen=True, kw_only=True):
@@ -125,9 +126,9 @@ async def set_findings(tx: Tx, source: str, found: dict[str, list[Finding]], now
     )
 
 
-async def touch(tx: Tx, allocation_id: str, kind: str, now: datetime) -> None:
+async def touch(tx: Tx, allocation_ids: Sequence[str], kind: str, now: datetime) -> None:
     """An overlay saw use: a terminal that was typed in, a workload that works."""
-    await tx.run(TOUCH, allocation_id, kind, now)
+    await tx.run(TOUCH, allocation_ids, kind, now)
 
 
 async def signals(tx: Tx, allocation_id: str) -> list[Signal]:
@@ -146,7 +147,7 @@ def signals_of(seen: Signs) -> list[Signal]:
         without = all(one.value is None for one in mine)
         why = stale or (mine[0].unavailable if mine and without else "" if mine else "not measured on this node")
         told.append(Signal(kind=kind, last_at=last_at, unavailable=why))
-    for kind in ("terminal", "workloads"):
+    for kind in (TERMINAL, WORKLOADS):
         last_at = seen.activity.get(kind)
         why = "" if last_at else "nothing of this kind was ever seen here"
         told.append(Signal(kind=kind, last_at=last_at, unavailable=why))
@@ -243,7 +244,7 @@ FOUND = """
 """
 TOUCH = """
     insert into activity as a (allocation_id, tenant_id, kind, last_at)
-    select id, tenant_id, $2, $3 from allocations where id = $1
+    select id, tenant_id, $2, $3 from allocations where id = any ($1) order by id
     on conflict (allocation_id, kind) do update set last_at = excluded.last_at where a.last_at < excluded.last_at
 """
 SIGNS = """

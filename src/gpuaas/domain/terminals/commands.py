@@ -12,6 +12,7 @@ from gpuaas.domain.allocations import commands as allocations
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.metrics import store as metrics
 from gpuaas.domain.terminals import store
 from gpuaas.domain.terminals.store import NewTicket, TakenTicket, TerminalRow
 from gpuaas.domain.timeline.store import Subject, audit
@@ -102,6 +103,11 @@ async def open_terminal(tx: Tx, ticket: TakenTicket, *, ids: Ids, source: str, n
     action = "terminal.attach" if ticket.terminal_id else "terminal.open"
     await audit(tx, subject, action, actor=ticket.user_id, at=now, facts=facts)
     return id
+
+
+async def used(tx: Tx, allocation_ids: list[str], *, now: datetime) -> None:
+    """Somebody types there, or reads what is shown: work, as an open SSH session is."""
+    await metrics.touch(tx, allocation_ids, metrics.TERMINAL, now)
 
 
 async def recording(tx: Tx, caller: Caller, id: str, terminal_id: str, *, now: datetime) -> TerminalRow:
