@@ -15,6 +15,7 @@ import { notices, putAway } from "./notices";
 import { useProject } from "./project";
 import { useStore } from "./store";
 import { TopBar } from "./TopBar";
+import { useTerminalSlot } from "./terminalSlot";
 
 /** Everything around a page. Who is not signed in is sent to do so, and comes back to where they were going. */
 export function Shell() {
@@ -42,6 +43,7 @@ function Frame() {
   const isLoading = useNavigation().state === "loading";
   return (
     <AppLayout
+      {...useTerminalSlot()}
       headerSelector="#top"
       navigation={<Navigation />}
       notifications={<Notices />}

@@ -23,6 +23,7 @@ interface Props<T> {
   rows: readonly T[];
   rowId: (row: T) => string;
   columns: readonly Column<T>[];
+  /** None for a few rows that one sees at once. */
   filters: readonly (PropertyFilterProperty & { groupValuesLabel: string })[];
   actions?: ReactNode;
   description?: ReactNode;
@@ -77,19 +78,27 @@ export function DataTable<T>(props: Props<T>) {
         </Header>
       }
       filter={
-        <PropertyFilter
-          {...propertyFilterProps}
-          filteringPlaceholder={`Find ${props.what}`}
-          filteringAriaLabel={`Find ${props.what}`}
-          countText={`${filteredItemsCount} found`}
-          expandToViewport
-        />
+        filters.length > 0 && (
+          <PropertyFilter
+            {...propertyFilterProps}
+            filteringPlaceholder={`Find ${props.what}`}
+            filteringAriaLabel={`Find ${props.what}`}
+            countText={`${filteredItemsCount} found`}
+            expandToViewport
+          />
+        )
       }
       pagination={
-        <Pagination
-          {...paginationProps}
-          ariaLabels={{ nextPageLabel: "Next page", previousPageLabel: "Previous page", pageLabel: (n) => `Page ${n}` }}
-        />
+        paginationProps.pagesCount > 1 && (
+          <Pagination
+            {...paginationProps}
+            ariaLabels={{
+              nextPageLabel: "Next page",
+              previousPageLabel: "Previous page",
+              pageLabel: (n) => `Page ${n}`,
+            }}
+          />
+        )
       }
       preferences={<Preferences columns={columns} preferences={preferences} onChange={setPreferences} />}
       ariaLabels={{

@@ -30,6 +30,14 @@ export const OPERATION: Record<Schemas["OperationStatus"], Look> = {
   failed: ["error", "Failed"],
 };
 
+export const GRANT: Record<Schemas["GrantStatus"], Look> = {
+  asked: ["pending", "Asks for access"],
+  awaiting_key: ["warning", "Waits for a key"],
+  active: ["success", "Active"],
+  revoked: ["stopped", "Revoked"],
+  ended: ["stopped", "Ended"],
+};
+
 export function Label({ look: [type, words] }: { look: Look }) {
   return <StatusIndicator type={type}>{words}</StatusIndicator>;
 }

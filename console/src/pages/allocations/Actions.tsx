@@ -1,13 +1,33 @@
 import Button from "@cloudscape-design/components/button";
 import ButtonDropdown, { type ButtonDropdownProps } from "@cloudscape-design/components/button-dropdown";
+import SpaceBetween from "@cloudscape-design/components/space-between";
 import { lazy, Suspense, useState } from "react";
 import type { Allocation } from "../../api/queries/allocations";
 import { useMe } from "../../api/queries/session";
+import { openTerminal } from "../../frame/terminals";
 import { VERBS, type Verb, whyNot } from "./verbs";
 
 const Dialog = lazy(async () => ({ default: (await import("./dialogs/Dialog")).Dialog }));
 
 const ORDER: readonly Verb[] = ["restart", "resize", "extend", "release"];
+
+/** What one does most stands alone; the rest is a menu. */
+export function HeaderActions({ allocation }: { allocation: Allocation }) {
+  const isActive = allocation.status === "active";
+  return (
+    <SpaceBetween direction="horizontal" size="xs">
+      <ActionsMenu allocation={allocation} />
+      <Button
+        variant="primary"
+        disabled={!isActive}
+        disabledReason={isActive ? "" : "There is a terminal while the machine is active."}
+        onClick={() => openTerminal(allocation)}
+      >
+        Open terminal
+      </Button>
+    </SpaceBetween>
+  );
+}
 
 /** What can be done to a machine; what cannot be done now says why. */
 export function ActionsMenu({ allocation, isRow = false }: { allocation: Allocation; isRow?: boolean }) {

@@ -6,7 +6,7 @@ import { Navigate, useNavigate, useParams } from "react-router";
 import { type Allocation, useAllocation } from "../../api/queries/allocations";
 import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
-import { ActionsMenu } from "./Actions";
+import { HeaderActions } from "./Actions";
 import { FailedAlert } from "./FailedAlert";
 import { OverviewTab } from "./OverviewTab";
 import { StatusLine } from "./StatusLine";
@@ -73,7 +73,7 @@ function Machine({ allocation }: TabProps) {
       about="One machine: how to get in, how it is, what it costs and what happened to it. Everything here follows the machine by itself."
       crumbs={[{ text: "Machines", href: list }]}
       description={<StatusLine allocation={allocation} />}
-      actions={<ActionsMenu allocation={allocation} />}
+      actions={<HeaderActions allocation={allocation} />}
     >
       <FailedAlert allocation={allocation} />
       <Tabs

@@ -9,8 +9,8 @@ import { useState } from "react";
 import { idempotencyKey } from "../../../api/client";
 import { useExtend } from "../../../api/queries/allocations";
 import { duration, useNow } from "../../../parts/Ago";
+import { Ask } from "../../../parts/Ask";
 import { money } from "../../../parts/money";
-import { Ask } from "./Ask";
 import type { DialogProps } from "./Dialog";
 import { endThen, extension, mistakes, type Wanted } from "./extension";
 

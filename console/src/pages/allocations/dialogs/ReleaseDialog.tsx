@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { idempotencyKey } from "../../../api/client";
 import { useConsequences, useRelease } from "../../../api/queries/allocations";
-import { Ask } from "./Ask";
+import { Ask } from "../../../parts/Ask";
 import type { DialogProps } from "./Dialog";
 import { Reason } from "./Reason";
 import { NOT_SEEN, WhatSurvives } from "./WhatSurvives";

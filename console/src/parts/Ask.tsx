@@ -4,16 +4,17 @@ import Form from "@cloudscape-design/components/form";
 import Modal from "@cloudscape-design/components/modal";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { type FormEvent, type ReactNode, useId } from "react";
-import { asProblem, type Problem } from "../../../api/problem";
-import { ProblemAlert } from "../../../parts/ProblemAlert";
+import { asProblem, type Problem } from "../api/problem";
+import { ProblemAlert } from "./ProblemAlert";
 
 interface Props {
   title: string;
   /** What the button says. */
   verb: string;
   /** Why the button does not work yet; empty when it does. */
-  notYet: string;
-  asked: { isPending: boolean; error: Error | null };
+  notYet?: string;
+  /** The request that was made of it. */
+  asked?: { isPending: boolean; error: Error | null };
   onConfirm: () => void;
   onClose: () => void;
   /** Shown below a refusal: what could be done instead. */
@@ -21,8 +22,10 @@ interface Props {
   children: ReactNode;
 }
 
+const UNASKED = { isPending: false, error: null };
+
 /** A question before something is done: it says what will be, and nothing is done until it is answered. */
-export function Ask({ title, verb, notYet, asked, onConfirm, onClose, instead, children }: Props) {
+export function Ask({ title, verb, notYet = "", asked = UNASKED, onConfirm, onClose, instead, children }: Props) {
   const id = useId();
   const problem = asked.error ? asProblem(asked.error) : null;
   const submit = (event: FormEvent) => {

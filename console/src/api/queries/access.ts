@@ -1,0 +1,129 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { answer, client, everyPage, idempotencyKey } from "../client";
+import type { components } from "../schema";
+import { type Allocation, allocationKeys } from "./allocations";
+
+type Schemas = components["schemas"];
+export type AccessGrant = Schemas["AccessGrant"];
+export type AllocationKeys = Schemas["AllocationKeys"];
+
+const PAGE = 200;
+const SETTLED_MS = 10_000;
+const ON_ITS_WAY_MS = 1_000; // that a machine has taken its keys is no entry of the timeline
+
+export const accessKeys = {
+  keys: (allocationId: string) => ["allocation-keys", allocationId] as const,
+  grants: (allocationId: string) => ["access-grants", allocationId] as const,
+};
+
+/** Which keys open a machine. */
+export function useAllocationKeys(allocationId: string) {
+  return useQuery({
+    queryKey: accessKeys.keys(allocationId),
+    queryFn: () => answer(client.GET("/api/v1/allocations/{id}/ssh-keys", { params: { path: { id: allocationId } } })),
+    refetchInterval: ({ state: { data } }) => (data?.installed === false ? ON_ITS_WAY_MS : SETTLED_MS),
+  });
+}
+
+/** Who was given a machine, who asked, and what is over. */
+export function useAccessGrants(allocationId: string) {
+  return useQuery({
+    queryKey: accessKeys.grants(allocationId),
+    queryFn: () =>
+      everyPage((cursor) =>
+        answer(
+          client.GET("/api/v1/allocations/{id}/access-grants", {
+            params: { path: { id: allocationId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+          }),
+        ),
+      ),
+    refetchInterval: ({ state: { data } }) => (data?.some(isOnItsWay) ? ON_ITS_WAY_MS : SETTLED_MS),
+  });
+}
+
+function isOnItsWay({ status, installed }: AccessGrant): boolean {
+  return status === "active" && !installed;
+}
+
+/** Whatever is changed, keys, grants and sessions of the machine follow from it. */
+function useChange<Asked, Answered>(allocationId: string, change: (asked: Asked) => Promise<Answered>) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === allocationId }),
+  });
+}
+
+const named = () => ({ "X-Idempotency-Key": idempotencyKey() });
+
+export function useSetKeys(allocationId: string) {
+  return useChange(allocationId, (body: Schemas["SetSshKeys"]) =>
+    answer(
+      client.PUT("/api/v1/allocations/{id}/ssh-keys", {
+        params: { path: { id: allocationId }, header: named() },
+        body,
+      }),
+    ),
+  );
+}
+
+/** To a member; for somebody who asked, this says yes. */
+export function useCreateGrant(allocationId: string) {
+  return useChange(allocationId, (body: Schemas["CreateAccessGrant"]) =>
+    answer(
+      client.POST("/api/v1/allocations/{id}/access-grants", {
+        params: { path: { id: allocationId }, header: named() },
+        body,
+      }),
+    ),
+  );
+}
+
+export function useAskAccess(allocationId: string) {
+  return useChange(allocationId, (body: Schemas["AskAccess"]) =>
+    answer(
+      client.POST("/api/v1/allocations/{id}/access-requests", {
+        params: { path: { id: allocationId }, header: named() },
+        body,
+      }),
+    ),
+  );
+}
+
+export function useChangeGrant(allocationId: string) {
+  return useChange(allocationId, ({ id, body }: { id: string; body: Schemas["ChangeAccessGrant"] }) =>
+    answer(
+      client.PATCH("/api/v1/allocations/{id}/access-grants/{grant_id}", {
+        params: { path: { id: allocationId, grant_id: id }, header: named() },
+        body,
+      }),
+    ),
+  );
+}
+
+export function useRevokeGrant(allocationId: string) {
+  return useChange(allocationId, ({ id, reason }: { id: string; reason: string }) =>
+    answer(
+      client.DELETE("/api/v1/allocations/{id}/access-grants/{grant_id}", {
+        params: { path: { id: allocationId, grant_id: id }, query: reason ? { reason } : {}, header: named() },
+      }),
+    ),
+  );
+}
+
+export function useHandOver(allocationId: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schemas["HandOver"]) =>
+      answer(
+        client.POST("/api/v1/allocations/{id}/handover", {
+          params: { path: { id: allocationId }, header: named() },
+          body,
+        }),
+      ),
+    onSuccess: (seen: Allocation) => {
+      queries.setQueryData(allocationKeys.one(allocationId), seen);
+      return queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey.includes(allocationId) });
+    },
+  });
+}
