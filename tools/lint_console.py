@@ -1,4 +1,4 @@
-"""The console's rules that its other linters cannot know: see CONTRIBUTING.md. `// house: RULE because …` opts a line out."""
+"""The console's rules that its other linters cannot know; `// house: RULE because …` opts a line out."""
 
 import re
 import sys

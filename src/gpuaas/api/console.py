@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
+from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 FOLDER = Path(__file__).parent.parent / "console"
@@ -30,7 +31,9 @@ class Asset:
 
     def pack(self, accepted: bytes) -> tuple[bytes, bytes]:
         names = {each.partition(b";")[0].strip() for each in accepted.split(b",")}
-        return next(((name, self.bodies[name]) for name, _ in PACKINGS if name in names & self.bodies.keys()), self.plain)
+        return next(
+            ((name, self.bodies[name]) for name, _ in PACKINGS if name in names & self.bodies.keys()), self.plain
+        )
 
     @property
     def plain(self) -> tuple[bytes, bytes]:
@@ -68,15 +71,14 @@ class ConsoleDoor:
         self._app, self._assets = app, assets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = self._find(scope) if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} else None
-        if found is None:
-            await self._app(scope, receive, send)
+        if scope["type"] == ScopeType.HTTP and (found := self._find(scope)):
+            await answer(found, scope, send)
         else:
-            await answer(found, scope, send)  # type: ignore[arg-type]  # only HTTP comes this far
+            await self._app(scope, receive, send)
 
     def _find(self, scope: HTTPScope) -> Asset | None:
         path = scope["path"]
-        if path.startswith(NOT_PAGES):
+        if scope["method"] not in {"GET", "HEAD"} or path.startswith(NOT_PAGES):
             return None
         if path in self._assets:
             return self._assets[path]
