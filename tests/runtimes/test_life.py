@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from gpuaas.wire.runtimes import STATEMENT
-from tests.runtimes.shelves import applied, ask, clear, for_cuda, publish, runtime, shelve
-from tests.world import World
+from tests.runtimes.shelves import BUNDLES, applied, ask, clear, for_cuda, publish, runtime, shelve
+from tests.world import SLICE, World
 
 
 async def test_raw_compute_has_no_runtime_and_says_what_is_supported(world: World) -> None:
@@ -132,6 +132,39 @@ async def test_bundles_are_shown_with_whether_they_fit_a_machine_and_are_ready_t
     assert "it needs an NVIDIA driver" in judged["cuda-data"]["reason"]
     refused = await ask(world, id, runtime_bundle_slug="cuda-data")
     assert refused.json()["facts"]["reason"] == judged["cuda-data"]["reason"]
+
+
+async def test_bundles_are_judged_for_a_sku_before_there_is_a_machine(world: World, tmp_path: Path) -> None:
+    [bundle_id] = await shelve(world, tmp_path, "1.0")
+    await publish(world, for_cuda(tmp_path))
+
+    async def judged() -> dict[str, dict[str, object]]:
+        shown = await world.http.get("/api/v1/runtime-bundles", params={"sku": SLICE})
+        return {each["slug"]: each["compatibility"] for each in shown.json()["items"]}
+
+    assert (await judged())["python-data"]["reason"] == "no node offers such machines now."
+    await world.nodes.add()
+    found = await judged()
+    assert found["python-data"] == {"compatible": True, "reason": "", "staged": False}
+    assert found["cuda-data"]["compatible"] is False
+    assert "it needs an NVIDIA driver" in str(found["cuda-data"]["reason"])
+    await world.operator.http.post(f"{BUNDLES}/{bundle_id}/stage", json={})
+    await world.nodes.settle()
+    assert (await judged())["python-data"]["staged"] is True
+    unknown = await world.http.get("/api/v1/runtime-bundles", params={"sku": "no-such"})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "sku_not_found")
+
+
+async def test_what_the_check_of_a_bundle_said_is_shown_with_the_machine(world: World, tmp_path: Path) -> None:
+    await shelve(world, tmp_path, "1.0")
+    id = await world.allocation()
+    assert (await runtime(world, id))["health"] == ""
+    shown = await applied(world, id, runtime_bundle_slug="python-data")
+    assert shown["health"]
+    assert shown["checked_at"] is not None
+    await clear(world, id)
+    await world.nodes.settle()
+    assert (await runtime(world, id))["health"] == ""
 
 
 async def test_a_machine_that_boots_again_gets_its_runtime_again(world: World, tmp_path: Path) -> None:

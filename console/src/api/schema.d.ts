@@ -1717,7 +1717,10 @@ export interface components {
             activate: string | null;
             allocation_id: string;
             bundle: components["schemas"]["ChosenBundle"] | null;
+            checked_at?: string | null;
             descriptor: string;
+            /** @default  */
+            health: string;
             last_applied_at: string | null;
             observed_boot: number;
             observed_bundle: components["schemas"]["ChosenBundle"] | null;
@@ -11946,6 +11949,7 @@ export interface operations {
         parameters: {
             query?: {
                 allocation_id?: string | null;
+                sku?: string | null;
                 limit?: number | null;
                 cursor?: string | null;
             };

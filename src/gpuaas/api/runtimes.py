@@ -15,18 +15,30 @@ from gpuaas.wire.common import Page
 from gpuaas.wire.runtimes import AllocationRuntime, ApplyRuntimeBundle, RuntimeBundle
 
 AllocationFilter = Annotated[str | None, QueryParameter(name="allocation_id", required=False, max_length=64)]
+SkuFilter = Annotated[str | None, QueryParameter(name="sku", required=False, max_length=64)]
 ReasonGiven = Annotated[str | None, QueryParameter(name="reason", required=False, max_length=500)]
 
 
 @get("/runtime-bundles", responses=problems(NotFound))
 async def list_runtime_bundles(
-    context: Context, allocation_id: AllocationFilter = None, limit: Limit = None, cursor: Cursor = None
+    context: Context,
+    *,
+    allocation_id: AllocationFilter = None,
+    sku: SkuFilter = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
 ) -> Page[RuntimeBundle]:
-    """Supported environments, newest first; for an allocation, whether each fits its machine, and why not."""
+    """Supported environments, newest first; for an allocation, or for a SKU before there is one, whether each fits, and
+    why not."""
     paging = Paging.of(limit, cursor)
     rows = await store.bundles(context.tx, paging=paging)
     page = paging.page(rows, lambda row: row.id)
-    shown = await commands.show_bundles(context.tx, context.caller, page.items, allocation_id)
+    nodes = None
+    if allocation_id:
+        nodes = [await commands.node_of(context.tx, context.caller, allocation_id)]
+    elif sku:
+        nodes = await commands.nodes_of_sku(context.tx, sku, context.services.index)
+    shown = await commands.show_bundles(context.tx, page.items, nodes)
     return Page(items=shown, next_cursor=page.next_cursor)
 
 

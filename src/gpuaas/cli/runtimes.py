@@ -57,6 +57,7 @@ RUNTIME: list[Column[AllocationRuntime]] = [
     Column("Applied", lambda one: one.last_applied_at, clock),
     Column("At boot", lambda one: one.observed_boot or None),
     Column("On the node", lambda one: one.staging, is_state=True),
+    Column("Its check said", lambda one: one.health or None, may_shrink=True),
     Column("Reason", lambda one: one.reason),
     Column("Inside", lambda one: one.activate),
 ]

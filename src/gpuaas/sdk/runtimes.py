@@ -20,9 +20,11 @@ from gpuaas.wire.runtimes import (
 
 class Runtimes(Noun[R_co]):
     @Listing
-    def list(self, *, allocation_id: str | None = None, limit: int | None = None) -> Request[Page[RuntimeBundle]]:
-        """With an allocation, each says whether it fits there and why not."""
-        return get(path("runtime-bundles"), Page[RuntimeBundle], allocation_id=allocation_id, limit=limit)
+    def list(
+        self, *, allocation_id: str | None = None, sku: str | None = None, limit: int | None = None
+    ) -> Request[Page[RuntimeBundle]]:
+        """With an allocation, or a SKU before there is one, each says whether it fits there and why not."""
+        return get(path("runtime-bundles"), Page[RuntimeBundle], allocation_id=allocation_id, sku=sku, limit=limit)
 
     @Call
     def get(self, allocation_id: str) -> Request[AllocationRuntime]:

@@ -84,7 +84,7 @@ class Compatibility(Struct, frozen=True, kw_only=True):
 
     compatible: bool
     reason: str
-    staged: bool  # ready on the allocation's node: applying it is instant
+    staged: bool  # ready on the allocation's node, or on every node it fits of a SKU: applying it is instant
 
 
 class RuntimeBundle(Struct, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ class RuntimeBundle(Struct, frozen=True, kw_only=True):
     digest: str
     install_path: str
     published_at: datetime
-    compatibility: Compatibility | None = None  # when asked for with an allocation
+    compatibility: Compatibility | None = None  # when asked for with an allocation or a SKU
 
 
 class RuntimeBundleDetail(Struct, frozen=True, kw_only=True):
@@ -216,6 +216,8 @@ class AllocationRuntime(Struct, frozen=True, kw_only=True):
     staging: StagingStatus | None  # of the wanted bundle, on this node
     activate: str | None  # what to type inside
     descriptor: str
+    health: str = ""  # what the check of the bundle in force said on this node, as evidence
+    checked_at: datetime | None = None  # when its files were last compared with their checksums
     statement: str = STATEMENT
 
 

@@ -10,11 +10,14 @@ from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import commands as allocations
 from gpuaas.domain.allocations.states import LIVE
 from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.runtimes import store
-from gpuaas.domain.runtimes.compatibility import BundleIncompatible, NodeRuntimeFacts, objection
+from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
 from gpuaas.domain.runtimes.rows import BundleRow, Shown
+from gpuaas.domain.runtimes.store import NodeOffer
 from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.runtimes import (
@@ -34,19 +37,35 @@ from gpuaas.wire.timeline import OperationStatus
 GONE = frozenset(Status) - LIVE | {Status.RELEASING, Status.RELEASE_FAILED}
 
 
-async def show_bundles(tx: Tx, caller: Caller, rows: list[BundleRow], allocation_id: str | None) -> list[RuntimeBundle]:
-    """With an allocation, each says whether it fits there, and why not. Retired ones are shown to nobody new."""
+async def show_bundles(tx: Tx, rows: list[BundleRow], node_ids: list[str] | None) -> list[RuntimeBundle]:
+    """With nodes, each says whether it fits there, and why not. Retired ones are shown to nobody new."""
     offered = [row for row in rows if row.state is not BundleState.RETIRED]
-    if allocation_id is None:
+    if node_ids is None:
         return [row.view() for row in offered]
-    allocation = await allocations.get(tx, caller, allocation_id)
-    facts, staged = await store.facts_of(tx, allocation.node_id), await store.staged_on(tx, allocation.node_id)
-    return [replace(row.view(), compatibility=_judge(row, facts, staged)) for row in offered]
+    nodes = await store.node_offers(tx, node_ids)
+    return [replace(row.view(), compatibility=judge(row, nodes)) for row in offered]
 
 
-def _judge(row: BundleRow, facts: NodeRuntimeFacts, staged: set[str]) -> Compatibility:
-    reason = objection(row.needs, facts)
-    return Compatibility(compatible=not reason, reason=reason, staged=row.id in staged)
+async def node_of(tx: Tx, caller: Caller, allocation_id: str) -> str:
+    return (await allocations.get(tx, caller, allocation_id)).node_id
+
+
+async def nodes_of_sku(tx: Tx, sku: str, index: Index) -> list[str]:
+    """Where a machine of this SKU could be: asked before there is one."""
+    family = (await capacity.sku(tx, sku)).gpu_family
+    return [node.id for node in await index.read() if node.gpu_family == family and not node.blocked]
+
+
+def judge(row: BundleRow, nodes: list[NodeOffer]) -> Compatibility:
+    """On one node, yes or no; on several, whether any will do, and if not all, how many."""
+    if not nodes:
+        return Compatibility(compatible=False, reason="no node offers such machines now.", staged=False)
+    objections = [objection(row.needs, node.facts) for node in nodes]
+    fitting = [node for node, reason in zip(nodes, objections, strict=True) if not reason]
+    if not fitting:
+        return Compatibility(compatible=False, reason=objections[0], staged=False)
+    partly = f"it fits {len(fitting)} of {len(nodes)} nodes; on another it is refused." if any(objections) else ""
+    return Compatibility(compatible=True, reason=partly, staged=all(row.id in node.staged for node in fitting))
 
 
 async def get(tx: Tx, caller: Caller, allocation_id: str) -> AllocationRuntime:
@@ -233,4 +252,6 @@ def view(allocation_id: str, shown: Shown | None) -> AllocationRuntime:
         staging=shown.staging,
         activate=f". {INSTALL_ROOT}/{observed.slug}/current/activate.sh" if observed else None,
         descriptor=f"{DESCRIPTORS}/{allocation_id}.env",
+        health=shown.health or "",
+        checked_at=shown.checked_at,
     )

@@ -99,6 +99,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     observed_bundle: ChosenBundle | None
     previous_bundle: ChosenBundle | None
     staging: StagingStatus | None
+    health: str | None = None  # of the bundle in force, on the allocation's node
+    checked_at: datetime | None = None
 
     @property
     def summary(self) -> RuntimeSummary:

@@ -104,6 +104,17 @@ async def staged_on(tx: Tx, node_id: str) -> set[str]:
     return set(await tx.column("select bundle_id from node_bundles where node_id = $1 and status = 'staged'", node_id))
 
 
+class NodeOffer(Struct, frozen=True, kw_only=True):
+    """What decides whether a bundle fits one node, and those that are ready there."""
+
+    facts: NodeRuntimeFacts
+    staged: list[str]
+
+
+async def node_offers(tx: Tx, node_ids: list[str]) -> list[NodeOffer]:
+    return await tx.all(NodeOffer, NODE_OFFERS, node_ids)
+
+
 async def stagings(tx: Tx, bundle_id: str, node_id: str | None = None) -> list[Staging]:
     return await tx.all(Staging, SHOW_STAGINGS, bundle_id, node_id)
 
@@ -212,6 +223,11 @@ ADD_BUNDLE = """
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'published', $13)
 """
 MOVE_BUNDLE = "update managed_runtime_bundles set state = $3, state_since = $4 where id = $1 and state = $2"
+NODE_OFFERS = """
+    select runtime_facts(node) as facts, array(
+        select s.bundle_id from node_bundles s where s.node_id = node and s.status = 'staged') as staged
+    from unnest($1::text[]) node
+"""
 SHOW_STAGINGS = """
     select s.*, n.name as node_name, (
         select count(*) from allocation_runtimes r join allocations a on a.id = r.allocation_id
@@ -265,8 +281,11 @@ SHOW = f"""
         {CHOSEN.format(column="observed_bundle_id")} as observed_bundle,
         {CHOSEN.format(column="previous_bundle_id")} as previous_bundle,
         (select s.status from node_bundles s join allocations a on a.node_id = s.node_id
-            where a.id = r.allocation_id and s.bundle_id = r.bundle_id) as staging
-    from allocation_runtimes r where r.allocation_id = $1
+            where a.id = r.allocation_id and s.bundle_id = r.bundle_id) as staging,
+        inforce.health, inforce.checked_at
+    from allocation_runtimes r join allocations on allocations.id = r.allocation_id
+    left join node_bundles inforce on inforce.node_id = allocations.node_id and inforce.bundle_id = r.observed_bundle_id
+    where r.allocation_id = $1
 """
 CHOOSE = """
     insert into allocation_runtimes as r
