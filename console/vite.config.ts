@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import { build, defineConfig, type Plugin } from "vite";
+import { build, type Plugin } from "vite";
+import { defineConfig } from "vitest/config";
 
 const OUT = "../src/gpuaas/console";
 const SMALLEST = 1_024;
@@ -49,4 +50,5 @@ function pack(): Plugin {
 export default defineConfig({
   plugins: [react(), themed(), pack()],
   build: { outDir: OUT, emptyOutDir: true, assetsInlineLimit: 0, target: "es2023" },
+  test: { environment: "happy-dom" },
 });

@@ -15,6 +15,21 @@ const pages: RouteObject[] = [
     path: "projects/:projectId/allocations/:id/:tab?",
     lazy: async () => ({ Component: (await import("./pages/allocations/DetailPage")).DetailPage }),
   },
+  {
+    path: "projects/:projectId/launch/:step?",
+    lazy: async () => {
+      const { LaunchPage, loader } = await import("./pages/launch/LaunchPage");
+      return { Component: LaunchPage, loader };
+    },
+  },
+  {
+    path: "projects/:projectId/volumes",
+    lazy: async () => ({ Component: (await import("./pages/volumes/ListPage")).ListPage }),
+  },
+  {
+    path: "projects/:projectId/volumes/:volumeId/:tab?",
+    lazy: async () => ({ Component: (await import("./pages/volumes/DetailPage")).DetailPage }),
+  },
 ];
 
 export const router = createBrowserRouter([

@@ -27,5 +27,8 @@ export function isAbout(key: readonly unknown[], entry: Entry): boolean {
   const [noun] = key;
   if (noun === "allocation" || noun === "allocations") return false; // refreshed row by row
   if (key.includes(entry.subject_id)) return true;
+  // Attaching is told of the machine, and changes the volume that the evidence names.
+  if (noun === "volume" && key.includes(entry.evidence?.volume_id)) return true;
+  if (noun === "volumes" && entry.phase.startsWith("volume_")) return key.includes(entry.project_id);
   return noun === `${entry.subject_kind}s` && key.includes(entry.project_id);
 }

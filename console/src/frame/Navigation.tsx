@@ -13,6 +13,7 @@ function ofProject({ id }: Project): SideNavigationProps.Item[] {
         { type: "link", text: "Launch", href: `${base}/launch` },
       ],
     },
+    { type: "section", text: "Storage", items: [{ type: "link", text: "Volumes", href: `${base}/volumes` }] },
   ];
 }
 

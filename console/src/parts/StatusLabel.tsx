@@ -38,6 +38,40 @@ export const GRANT: Record<Schemas["GrantStatus"], Look> = {
   ended: ["stopped", "Ended"],
 };
 
+export const VOLUME: Record<Schemas["VolumeStatus"], Look> = {
+  creating: ["in-progress", "Being made"],
+  available: ["success", "Available"],
+  failed: ["error", "Failed"],
+  deleting: ["in-progress", "Being deleted"],
+  delete_failed: ["error", "Delete failed"],
+  deleted: ["stopped", "Deleted"],
+};
+
+export const SNAPSHOT: Record<Schemas["SnapshotStatus"], Look> = {
+  creating: ["in-progress", "Being taken"],
+  ready: ["success", "Ready"],
+  failed: ["error", "Failed"],
+  deleting: ["in-progress", "Being deleted"],
+  deleted: ["stopped", "Deleted"],
+};
+
+export const ATTACHMENT: Record<Schemas["AttachmentStatus"], Look> = {
+  attaching: ["in-progress", "Attaching"],
+  attached: ["success", "Attached"],
+  detaching: ["in-progress", "Detaching"],
+  detach_failed: ["warning", "In use, not detached"],
+  detached: ["stopped", "Detached"],
+  failed: ["error", "Failed"],
+};
+
+export const RUNTIME: Record<Schemas["RuntimeState"], Look> = {
+  applying: ["in-progress", "Being applied"],
+  applied: ["success", "Applied"],
+  failed: ["error", "Failed"],
+  clearing: ["in-progress", "Being removed"],
+  cleared: ["stopped", "None: raw compute"],
+};
+
 export function Label({ look: [type, words] }: { look: Look }) {
   return <StatusIndicator type={type}>{words}</StatusIndicator>;
 }

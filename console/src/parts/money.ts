@@ -20,3 +20,7 @@ export function growingMoney(amountMinor: number, currency: string): string {
     amountMinor / 10 ** MINOR_DIGITS,
   );
 }
+
+export function times({ amount_minor, currency }: Money, count: number): Money {
+  return { amount_minor: amount_minor * count, currency };
+}

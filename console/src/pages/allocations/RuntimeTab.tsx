@@ -1,6 +1,171 @@
+import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
-import type { TabProps } from "./DetailPage";
+import Button from "@cloudscape-design/components/button";
+import Container from "@cloudscape-design/components/container";
+import Header from "@cloudscape-design/components/header";
+import KeyValuePairs from "@cloudscape-design/components/key-value-pairs";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import { useState } from "react";
+import { asProblem } from "../../api/problem";
+import type { Allocation } from "../../api/queries/allocations";
+import {
+  type AllocationRuntime,
+  type RuntimeBundle,
+  useAllocationRuntime,
+  useChangeRuntime,
+  useRuntimeBundles,
+} from "../../api/queries/runtimes";
+import { notifyProblem } from "../../frame/notices";
+import { Ago } from "../../parts/Ago";
+import { Copy } from "../../parts/Copy";
+import { Label, RUNTIME } from "../../parts/StatusLabel";
+import { View } from "../../parts/View";
+import { type Choice, RuntimeDialog } from "./RuntimeDialog";
+import { RuntimeOffers } from "./RuntimeOffers";
 
-export function RuntimeTab({ allocation }: TabProps) {
-  return <Box color="text-body-secondary">{allocation.name} has nothing to show here yet.</Box>;
+const OVER = ["released", "failed", "releasing", "release_failed"];
+
+export function RuntimeTab({ allocation }: { allocation: Allocation }) {
+  const [open, setOpen] = useState<Choice | null>(null);
+  const runtime = useAllocationRuntime(allocation.id);
+  const bundles = useRuntimeBundles({ allocationId: allocation.id });
+  const isOver = OVER.includes(allocation.status);
+  return (
+    <View of={runtime} what="runtime">
+      {(seen) => (
+        <SpaceBetween size="l">
+          <Now runtime={seen} bundles={bundles.data ?? []} isOver={isOver} onOpen={setOpen} />
+          {!isOver && (
+            <View of={bundles} what="bundles">
+              {(offered) => <RuntimeOffers bundles={offered} runtime={seen} onOpen={setOpen} />}
+            </View>
+          )}
+          <Box variant="small" color="text-body-secondary">
+            {seen.statement}
+          </Box>
+          {open && <RuntimeDialog allocation={allocation} runtime={seen} choice={open} onClose={() => setOpen(null)} />}
+        </SpaceBetween>
+      )}
+    </View>
+  );
+}
+
+interface NowProps {
+  runtime: AllocationRuntime;
+  bundles: readonly RuntimeBundle[];
+  isOver: boolean;
+  onOpen: (choice: Choice) => void;
+}
+
+function Now(props: NowProps) {
+  const { runtime, isOver } = props;
+  const { state, bundle, observed_bundle, reason } = runtime;
+  return (
+    <Container
+      header={
+        <Header variant="h2" actions={!isOver && <Actions {...props} />}>
+          Runtime of this machine
+        </Header>
+      }
+    >
+      <SpaceBetween size="m">
+        {state === "failed" && (
+          <Alert type="error" header="It could not be applied">
+            {reason} The machine is untouched. Repair it to try again, choose another, or remove it.
+          </Alert>
+        )}
+        <KeyValuePairs
+          columns={3}
+          items={[
+            { label: "State", value: <Label look={RUNTIME[state]} /> },
+            { label: "Wanted", value: named(bundle) },
+            {
+              label: "In force",
+              value: (
+                <>
+                  {named(observed_bundle)}
+                  {observed_bundle && runtime.last_applied_at && (
+                    <Box variant="small" color="text-body-secondary">
+                      applied <Ago at={runtime.last_applied_at} />, seen at boot {runtime.observed_boot}
+                    </Box>
+                  )}
+                </>
+              ),
+            },
+            { label: "Health", value: <Health runtime={runtime} /> },
+            { label: "Rolls back to", value: named(runtime.previous_bundle) },
+            { label: "For programs", value: <Copy text={runtime.descriptor} what="the path of the descriptor" /> },
+          ]}
+        />
+        {runtime.activate && <Inside activate={runtime.activate} slug={observed_bundle?.slug ?? ""} />}
+      </SpaceBetween>
+    </Container>
+  );
+}
+
+/** Shown when it was looked at, with what was found; otherwise that nobody knows. */
+function Health({ runtime: { health, checked_at, state, staging } }: { runtime: AllocationRuntime }) {
+  if (state === "applying") return staging === "staging" ? "Being laid down on the node" : "Not known yet";
+  if (!health) return <Box color="text-status-inactive">Nothing to check</Box>;
+  return (
+    <>
+      <code className="break-anywhere">{health}</code>
+      {checked_at && (
+        <Box variant="small" color="text-body-secondary">
+          files compared <Ago at={checked_at} />
+        </Box>
+      )}
+    </>
+  );
+}
+
+function Inside({ activate, slug }: { activate: string; slug: string }) {
+  return (
+    <div>
+      <Box variant="awsui-key-label">Use it inside the machine</Box>
+      <SpaceBetween size="xxs">
+        <Copy text={`gpuaas-runtime use ${slug}`} what="the command for a shell" />
+        <Copy text={activate} what="the line for your own shell" />
+      </SpaceBetween>
+    </div>
+  );
+}
+
+function Actions({ runtime, bundles, onOpen }: NowProps) {
+  const repair = useChangeRuntime(runtime.allocation_id);
+  const { bundle, previous_bundle } = runtime;
+  if (!bundle) return null;
+  const newer = newerThan(bundle.id, bundles);
+  return (
+    <SpaceBetween direction="horizontal" size="xs">
+      {newer && <Button onClick={() => onOpen({ verb: "upgrade", bundle: newer })}>Upgrade to {newer.version}</Button>}
+      {previous_bundle && previous_bundle.id !== bundle.id && (
+        <Button onClick={() => onOpen({ verb: "roll_back", bundle: previous_bundle })}>Roll back</Button>
+      )}
+      <Button
+        loading={repair.isPending}
+        onClick={() =>
+          repair.mutate({ action: "repair", reason: "" }, { onError: (error) => notifyProblem(asProblem(error)) })
+        }
+      >
+        Repair
+      </Button>
+      <Button onClick={() => onOpen({ verb: "clear", bundle })}>Remove</Button>
+    </SpaceBetween>
+  );
+}
+
+/** The catalog is newest first; an upgrade leads to the newest of the same name that is supported and fits. */
+function newerThan(id: string, bundles: readonly RuntimeBundle[]): RuntimeBundle | undefined {
+  const here = bundles.find((bundle) => bundle.id === id);
+  if (!here) return undefined;
+  const newest = bundles.find(
+    ({ slug, state, support_level, compatibility }) =>
+      slug === here.slug && state === "published" && support_level === here.support_level && compatibility?.compatible,
+  );
+  return newest && newest.id !== id ? newest : undefined;
+}
+
+function named(bundle: AllocationRuntime["bundle"]): string {
+  return bundle ? `${bundle.product_name} ${bundle.version}` : "None: raw compute";
 }

@@ -1,6 +1,173 @@
+import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
-import type { TabProps } from "./DetailPage";
+import Button from "@cloudscape-design/components/button";
+import Header from "@cloudscape-design/components/header";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import Table from "@cloudscape-design/components/table";
+import { useState } from "react";
+import type { Allocation } from "../../api/queries/allocations";
+import { type Attachment, useAttachments } from "../../api/queries/attachments";
+import { Ago } from "../../parts/Ago";
+import { Link } from "../../parts/Link";
+import { ATTACHMENT, Label } from "../../parts/StatusLabel";
+import { View } from "../../parts/View";
+import { ACCESS_MODE, DURABILITY } from "../../parts/VolumeFields";
+import { AttachDialog } from "./AttachDialog";
+import { DetachDialog } from "./DetachDialog";
 
-export function StorageTab({ allocation }: TabProps) {
-  return <Box color="text-body-secondary">{allocation.name} has nothing to show here yet.</Box>;
+type Open = { what: "attach" } | { what: "detach"; attachment: Attachment } | null;
+
+const OVER = ["released", "failed", "releasing", "release_failed"];
+
+export function StorageTab({ allocation }: { allocation: Allocation }) {
+  const [open, setOpen] = useState<Open>(null);
+  const isOver = OVER.includes(allocation.status);
+  return (
+    <SpaceBetween size="l">
+      <OwnDisk isOver={isOver} />
+      <View of={useAttachments(allocation.id)} what="volumes">
+        {(attachments) => {
+          const shown = attachments.filter(({ status }) => isOver || status !== "detached");
+          return (
+            <>
+              {shown
+                .filter(({ status }) => status === "detach_failed")
+                .map((each) => (
+                  <Busy key={each.id} attachment={each} onForce={() => setOpen({ what: "detach", attachment: each })} />
+                ))}
+              <Attached allocation={allocation} attachments={shown} isOver={isOver} onOpen={setOpen} />
+              {open?.what === "attach" && (
+                <AttachDialog allocation={allocation} attachments={attachments} onClose={() => setOpen(null)} />
+              )}
+            </>
+          );
+        }}
+      </View>
+      {open?.what === "detach" && (
+        <DetachDialog allocation={allocation} attachment={open.attachment} onClose={() => setOpen(null)} />
+      )}
+    </SpaceBetween>
+  );
+}
+
+function OwnDisk({ isOver }: { isOver: boolean }) {
+  if (isOver)
+    return (
+      <Alert>
+        Its own disk went with it. Volumes that were attached are kept, with all their data, until they are deleted.
+      </Alert>
+    );
+  return (
+    <Alert header="Its own disk does not last">
+      The home folder and everything else on it survive a restart, and are erased at release. What is to last belongs on
+      a volume below.
+    </Alert>
+  );
+}
+
+/** A volume in use stays attached; who uses it is named, and there are two ways on. */
+function Busy({ attachment, onForce }: { attachment: Attachment; onForce: () => void }) {
+  return (
+    <Alert
+      type="warning"
+      header={`${attachment.volume_name} is in use and stays attached`}
+      action={<Button onClick={onForce}>Detach it</Button>}
+    >
+      {attachment.status_reason} End what uses it and detach again, or detach by force.
+    </Alert>
+  );
+}
+
+interface AttachedProps {
+  allocation: Allocation;
+  attachments: Attachment[];
+  isOver: boolean;
+  onOpen: (open: Open) => void;
+}
+
+function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
+  const attach = (
+    <Button
+      variant="primary"
+      disabled={isOver}
+      disabledReason="This machine is over or on its way out."
+      onClick={() => onOpen({ what: "attach" })}
+    >
+      Attach a volume
+    </Button>
+  );
+  return (
+    <Table<Attachment>
+      header={
+        <Header
+          variant="h2"
+          counter={`(${attachments.length})`}
+          description="They come back by themselves after every restart."
+          actions={attach}
+        >
+          Volumes
+        </Header>
+      }
+      items={attachments}
+      trackBy="id"
+      wrapLines
+      ariaLabels={{ tableLabel: "Volumes of this machine" }}
+      columnDefinitions={[
+        {
+          id: "volume",
+          header: "Volume",
+          cell: ({ volume_id, volume_name }) => (
+            <Link to={`/projects/${allocation.project_id}/volumes/${volume_id}`}>{volume_name}</Link>
+          ),
+        },
+        { id: "path", header: "Mounted at", cell: ({ mount_path }) => <code>{mount_path}</code> },
+        { id: "access", header: "Access", cell: ({ access_mode }) => ACCESS_MODE[access_mode] },
+        { id: "durability", header: "Durability", cell: ({ durability }) => DURABILITY[durability].word },
+        { id: "status", header: "Status", cell: (row) => <Status attachment={row} /> },
+        {
+          id: "actions",
+          header: "Actions",
+          cell: (row) => !isOver && <Detach attachment={row} onOpen={onOpen} />,
+        },
+      ]}
+      empty={
+        <Box textAlign="center" padding="s" color="text-body-secondary">
+          {isOver ? "None were attached when it ended." : "No volume. Attach one while it runs; no restart is needed."}
+        </Box>
+      }
+    />
+  );
+}
+
+function Status({ attachment: { status, status_since, status_reason, observed_at } }: { attachment: Attachment }) {
+  return (
+    <>
+      <Label look={ATTACHMENT[status]} />
+      <Box variant="small" color="text-body-secondary">
+        {status === "attached" && observed_at ? (
+          <>
+            seen there <Ago at={observed_at} />
+          </>
+        ) : (
+          <>
+            since <Ago at={status_since} />
+          </>
+        )}
+        {status === "failed" && `: ${status_reason}`}
+      </Box>
+    </>
+  );
+}
+
+function Detach({ attachment, onOpen }: { attachment: Attachment; onOpen: (open: Open) => void }) {
+  if (["detaching", "detached", "failed"].includes(attachment.status)) return null;
+  return (
+    <Button
+      variant="inline-link"
+      ariaLabel={`Detach ${attachment.volume_name}`}
+      onClick={() => onOpen({ what: "detach", attachment })}
+    >
+      Detach
+    </Button>
+  );
 }

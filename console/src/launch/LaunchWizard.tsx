@@ -1,0 +1,151 @@
+import Button from "@cloudscape-design/components/button";
+import Wizard, { type WizardProps } from "@cloudscape-design/components/wizard";
+import { useState } from "react";
+import { useNavigate, useParams } from "react-router";
+import { idempotencyKey } from "../api/client";
+import { asProblem } from "../api/problem";
+import { useLaunch } from "../api/queries/launch";
+import type { Sku } from "../api/queries/skus";
+import type { SshKey } from "../api/queries/sshKeys";
+import type { Volume } from "../api/queries/volumes";
+import { notify } from "../frame/notices";
+import { AccessStep } from "./AccessStep";
+import { ComputeStep } from "./ComputeStep";
+import { submission, wanted } from "./draft";
+import { forgetDraft, keepSubmission, submissionNow } from "./drafts";
+import { firstWrong, mistakesOf, STEPS, type StepId } from "./mistakes";
+import { ReviewStep } from "./ReviewStep";
+import { RuntimeStep } from "./RuntimeStep";
+import { StorageStep } from "./StorageStep";
+import type { StepProps } from "./step";
+
+interface Props extends Omit<StepProps, "mistakes"> {
+  skus: readonly Sku[];
+  keys: readonly SshKey[];
+  volumes: readonly Volume[];
+}
+
+const WORDS: WizardProps.I18nStrings = {
+  stepNumberLabel: (number) => `Step ${number}`,
+  collapsedStepsLabel: (number, count) => `Step ${number} of ${count}`,
+  navigationAriaLabel: "Steps",
+  errorIconAriaLabel: "Error",
+  cancelButton: "Cancel",
+  previousButton: "Back",
+  nextButton: "Next",
+  optional: "optional",
+  submitButtonLoadingAnnouncement: "Launching",
+};
+
+/** Five steps and one submit. The step is in the address, the draft in the tab: Back and reload keep everything. */
+export function LaunchWizard(props: Props) {
+  const { projectId, draft, choice, volumes } = props;
+  const step = useStep();
+  const navigate = useNavigate();
+  const [checked, setChecked] = useState<StepId | null>(null);
+  const launch = useSubmit(props);
+  const goTo = (to: StepId) => void navigate(`/projects/${projectId}/launch/${to}`);
+  const change: StepProps["change"] = (patch) => {
+    launch.forget(); // what was refused was another request
+    props.change(patch);
+  };
+  const given: StepProps = {
+    ...props,
+    change,
+    mistakes: checked === step ? mistakesOf(step, draft, choice, volumes) : {},
+  };
+
+  /** Forward only past what is right. */
+  const pass = (from: StepId, to: StepId) => {
+    const isWrong = Object.keys(mistakesOf(from, draft, choice, volumes)).length > 0;
+    setChecked(isWrong ? from : null);
+    if (!isWrong) goTo(to);
+  };
+  const submit = () => {
+    const wrong = firstWrong(draft, choice, volumes);
+    setChecked(wrong);
+    if (wrong === null) launch.submit();
+    else if (wrong !== step) goTo(wrong);
+  };
+
+  return (
+    <Wizard
+      steps={[
+        {
+          title: "Compute",
+          description: "What it computes with, and how much of it.",
+          content: <ComputeStep {...given} skus={props.skus} />,
+        },
+        {
+          title: "Access",
+          description: "Which of your SSH keys open it.",
+          content: <AccessStep {...given} keys={props.keys} />,
+        },
+        {
+          title: "Storage",
+          description: "Data that outlives the machine.",
+          isOptional: true,
+          content: <StorageStep {...given} volumes={volumes} />,
+        },
+        {
+          title: "Runtime",
+          description: "Software that is kept ready for you.",
+          isOptional: true,
+          content: <RuntimeStep {...given} />,
+        },
+        {
+          title: "Review",
+          description: "One request makes all of it, or nothing.",
+          content: <ReviewStep {...given} volumes={volumes} problem={launch.problem} goTo={goTo} />,
+        },
+      ]}
+      activeStepIndex={STEPS.indexOf(step)}
+      onNavigate={({ detail }) => {
+        const to = STEPS[detail.requestedStepIndex] ?? "compute";
+        if (detail.reason === "next") pass(step, to);
+        else goTo(to);
+      }}
+      onCancel={() => {
+        forgetDraft(projectId);
+        void navigate(`/projects/${projectId}/allocations`);
+      }}
+      onSubmit={submit}
+      isLoadingNextStep={launch.isPending}
+      submitButtonText={choice.count === 1 ? "Launch" : `Launch ${choice.count} machines`}
+      secondaryActions={
+        step !== "review" &&
+        choice.keys.length > 0 && <Button onClick={() => pass(step, "review")}>Skip to review</Button>
+      }
+      i18nStrings={WORDS}
+    />
+  );
+}
+
+function useStep(): StepId {
+  const { step } = useParams();
+  return STEPS.find((each) => each === step) ?? "compute";
+}
+
+function useSubmit({ projectId, draft, choice }: Props) {
+  const navigate = useNavigate();
+  const launch = useLaunch(projectId);
+  const submit = () => {
+    const sent = submission(submissionNow(projectId), wanted(draft, choice, projectId), Date.now(), idempotencyKey);
+    keepSubmission(projectId, sent);
+    launch.mutate(sent, {
+      onSuccess: ({ allocations }) => {
+        forgetDraft(projectId);
+        const [first] = allocations;
+        const isGroup = allocations.length > 1;
+        if (isGroup) notify("success", `${allocations.length} machines are on their way`);
+        void navigate(`/projects/${projectId}/allocations${isGroup || !first ? "" : `/${first.id}`}`);
+      },
+    });
+  };
+  return {
+    submit,
+    forget: launch.reset,
+    isPending: launch.isPending,
+    problem: launch.isError ? asProblem(launch.error) : null,
+  };
+}

@@ -1,0 +1,47 @@
+import Alert from "@cloudscape-design/components/alert";
+import Box from "@cloudscape-design/components/box";
+import Checkbox from "@cloudscape-design/components/checkbox";
+import { useState } from "react";
+import type { Allocation } from "../../api/queries/allocations";
+import { type Attachment, useDetachVolume } from "../../api/queries/attachments";
+import { Dialog } from "../../parts/Dialog";
+
+interface Props {
+  allocation: Allocation;
+  attachment: Attachment;
+  onClose: () => void;
+}
+
+export function DetachDialog({ allocation, attachment, onClose }: Props) {
+  const wasBusy = attachment.status === "detach_failed";
+  const [force, setForce] = useState(false);
+  const detach = useDetachVolume(allocation);
+  const { id, volume_id, volume_name, mount_path } = attachment;
+  return (
+    <Dialog
+      title={`Detach ${volume_name} from ${allocation.name}?`}
+      confirm={force ? "Detach by force" : "Detach"}
+      isPending={detach.isPending}
+      error={detach.error}
+      onConfirm={() => detach.mutate({ id, volume_id, force }, { onSuccess: onClose })}
+      onCancel={onClose}
+    >
+      {wasBusy && (
+        <Alert type="warning" header="In use at the last try">
+          {attachment.status_reason}
+        </Alert>
+      )}
+      <Box>
+        What stays: the volume and all its data. What goes: <code>{mount_path}</code> inside the machine; programs that
+        use it then fail.
+      </Box>
+      <Checkbox
+        checked={force}
+        onChange={({ detail }) => setForce(detail.checked)}
+        description="What they have not written yet is lost. Without this, a volume in use stays attached and says by what."
+      >
+        End the processes that use it
+      </Checkbox>
+    </Dialog>
+  );
+}

@@ -1,0 +1,75 @@
+import Badge from "@cloudscape-design/components/badge";
+import Box from "@cloudscape-design/components/box";
+import Button from "@cloudscape-design/components/button";
+import Cards from "@cloudscape-design/components/cards";
+import Header from "@cloudscape-design/components/header";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import StatusIndicator from "@cloudscape-design/components/status-indicator";
+import type { AllocationRuntime, RuntimeBundle } from "../../api/queries/runtimes";
+import { about, fits } from "../../launch/bundles";
+import type { Choice } from "./RuntimeDialog";
+
+interface Props {
+  bundles: readonly RuntimeBundle[];
+  runtime: AllocationRuntime;
+  onOpen: (choice: Choice) => void;
+}
+
+/** Every version on offer; one that does not fit says why instead of hiding. */
+export function RuntimeOffers({ bundles, runtime, onOpen }: Props) {
+  return (
+    <Cards<RuntimeBundle>
+      items={bundles}
+      trackBy="id"
+      header={
+        <Header
+          variant="h2"
+          counter={`(${bundles.length})`}
+          description="Applying one needs no restart, and changes no file of yours. What runs keeps the version it began with."
+        >
+          Bundles
+        </Header>
+      }
+      cardsPerRow={[{ cards: 1 }, { minWidth: 520, cards: 2 }, { minWidth: 900, cards: 3 }]}
+      ariaLabels={{ itemSelectionLabel: (_, { product_name }) => product_name, selectionGroupLabel: "Bundles" }}
+      cardDefinition={{
+        header: (bundle) => (
+          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+            <Box variant="h3" tagOverride="span">
+              {bundle.product_name}
+            </Box>
+            {bundle.id === runtime.bundle?.id && <Badge color="green">Wanted here</Badge>}
+            {bundle.state === "deprecated" && <Badge>Deprecated</Badge>}
+          </SpaceBetween>
+        ),
+        sections: [
+          { id: "about", content: about },
+          { id: "fit", content: (bundle) => <Fit bundle={bundle} /> },
+          { id: "apply", content: (bundle) => <Apply bundle={bundle} runtime={runtime} onOpen={onOpen} /> },
+        ],
+      }}
+      empty={<Box color="text-body-secondary">None are published yet. An operator publishes them.</Box>}
+    />
+  );
+}
+
+function Fit({ bundle }: { bundle: RuntimeBundle }) {
+  if (!fits(bundle))
+    return <StatusIndicator type="warning">Does not fit: {bundle.compatibility?.reason}</StatusIndicator>;
+  if (bundle.compatibility?.staged) return <StatusIndicator>Ready on this node: applied at once</StatusIndicator>;
+  return <StatusIndicator type="info">Is laid down on the node first, which takes some minutes</StatusIndicator>;
+}
+
+function Apply({ bundle, runtime, onOpen }: Omit<Props, "bundles"> & { bundle: RuntimeBundle }) {
+  if (bundle.id === runtime.bundle?.id) return null;
+  const verb = runtime.bundle ? "switch" : "apply";
+  return (
+    <Button
+      disabled={!fits(bundle)}
+      ariaLabel={`${verb === "switch" ? "Switch to" : "Apply"} ${bundle.product_name} ${bundle.version}`}
+      onClick={() => onOpen({ verb, bundle })}
+    >
+      {verb === "switch" ? "Switch to it" : "Apply"}
+    </Button>
+  );
+}

@@ -1,0 +1,170 @@
+import Box from "@cloudscape-design/components/box";
+import Button from "@cloudscape-design/components/button";
+import FormField from "@cloudscape-design/components/form-field";
+import Header from "@cloudscape-design/components/header";
+import Input from "@cloudscape-design/components/input";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import Table from "@cloudscape-design/components/table";
+import { useState } from "react";
+import { useNavigate } from "react-router";
+import {
+  type Snapshot,
+  useDeleteSnapshot,
+  useSnapshots,
+  useTakeSnapshot,
+  type Volume,
+} from "../../api/queries/volumes";
+import { nameMistake } from "../../launch/checks";
+import { Ago } from "../../parts/Ago";
+import { bytes } from "../../parts/bytes";
+import { Dialog } from "../../parts/Dialog";
+import { Label, SNAPSHOT } from "../../parts/StatusLabel";
+import { View } from "../../parts/View";
+import { CreateVolume } from "./CreateVolume";
+
+type Open = { what: "take" } | { what: "restore" | "delete"; snapshot: Snapshot } | null;
+
+export function Snapshots({ volume }: { volume: Volume }) {
+  const [open, setOpen] = useState<Open>(null);
+  const navigate = useNavigate();
+  const close = () => setOpen(null);
+  return (
+    <View of={useSnapshots(volume.id)} what="snapshots">
+      {(snapshots) => (
+        <>
+          <List volume={volume} snapshots={snapshots.filter(({ status }) => status !== "deleted")} onOpen={setOpen} />
+          {open?.what === "take" && <Take volume={volume} onClose={close} />}
+          {open?.what === "delete" && <Delete snapshot={open.snapshot} onClose={close} />}
+          {open?.what === "restore" && (
+            <CreateVolume
+              projectId={volume.project_id}
+              from={{ volume, snapshot: open.snapshot }}
+              onCancel={close}
+              onDone={({ id }) => {
+                close();
+                void navigate(`/projects/${volume.project_id}/volumes/${id}`);
+              }}
+            />
+          )}
+        </>
+      )}
+    </View>
+  );
+}
+
+function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapshot[]; onOpen: (open: Open) => void }) {
+  const canTake = volume.status === "available";
+  return (
+    <Table
+      header={
+        <Header
+          variant="h2"
+          counter={`(${snapshots.length})`}
+          description="A copy of one moment. Restoring it makes a new volume and leaves this one as it is."
+          actions={
+            <Button
+              disabled={!canTake}
+              disabledReason="A snapshot needs a volume that is available."
+              onClick={() => onOpen({ what: "take" })}
+            >
+              Take a snapshot
+            </Button>
+          }
+        >
+          Snapshots
+        </Header>
+      }
+      items={snapshots}
+      trackBy="id"
+      ariaLabels={{ tableLabel: "Snapshots" }}
+      wrapLines
+      columnDefinitions={[
+        { id: "name", header: "Name", cell: ({ name }) => name },
+        {
+          id: "status",
+          header: "Status",
+          cell: ({ status, status_reason }) => (
+            <>
+              <Label look={SNAPSHOT[status]} />
+              {status === "failed" && <Box variant="small">{status_reason}</Box>}
+            </>
+          ),
+        },
+        { id: "size", header: "Holds", cell: ({ size_bytes }) => (size_bytes === null ? "–" : bytes(size_bytes)) },
+        { id: "taken", header: "Taken", cell: ({ created_at }) => <Ago at={created_at} /> },
+        { id: "how", header: "How", cell: ({ consistency }) => consistency || "–" },
+        { id: "actions", header: "Actions", cell: (snapshot) => <RowActions snapshot={snapshot} onOpen={onOpen} /> },
+      ]}
+      empty={<Box color="text-body-secondary">None yet. Take one before something risky.</Box>}
+    />
+  );
+}
+
+function RowActions({ snapshot, onOpen }: { snapshot: Snapshot; onOpen: (open: Open) => void }) {
+  if (snapshot.status === "creating" || snapshot.status === "deleting") return null;
+  return (
+    <SpaceBetween direction="horizontal" size="xs">
+      {snapshot.status === "ready" && (
+        <Button
+          variant="inline-link"
+          ariaLabel={`Restore ${snapshot.name}`}
+          onClick={() => onOpen({ what: "restore", snapshot })}
+        >
+          Restore
+        </Button>
+      )}
+      <Button
+        variant="inline-link"
+        ariaLabel={`Delete ${snapshot.name}`}
+        onClick={() => onOpen({ what: "delete", snapshot })}
+      >
+        Delete
+      </Button>
+    </SpaceBetween>
+  );
+}
+
+function Take({ volume, onClose }: { volume: Volume; onClose: () => void }) {
+  const [name, setName] = useState(() => `${volume.name}-${new Date().toISOString().slice(0, 10)}`);
+  const take = useTakeSnapshot(volume.id);
+  const mistake = nameMistake(name);
+  const isWritten = volume.attachments.some(({ access_mode }) => access_mode === "read_write");
+  return (
+    <Dialog
+      title={`Take a snapshot of ${volume.name}`}
+      confirm="Take it"
+      isReady={mistake === null}
+      isPending={take.isPending}
+      error={take.error}
+      onConfirm={() => take.mutate(name, { onSuccess: onClose })}
+      onCancel={onClose}
+    >
+      {isWritten && (
+        <Box>
+          A machine writes to it now. The snapshot says how it was taken; stop writing for a moment if every file has to
+          match.
+        </Box>
+      )}
+      <FormField label="Name" errorText={mistake} stretch>
+        <Input value={name} onChange={({ detail }) => setName(detail.value)} />
+      </FormField>
+    </Dialog>
+  );
+}
+
+function Delete({ snapshot, onClose }: { snapshot: Snapshot; onClose: () => void }) {
+  const remove = useDeleteSnapshot(snapshot.volume_id);
+  return (
+    <Dialog
+      title={`Delete the snapshot ${snapshot.name}?`}
+      confirm="Delete for good"
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate(snapshot.id, { onSuccess: onClose })}
+      onCancel={onClose}
+    >
+      <Box>Lost for good: this copy.</Box>
+      <Box>What stays: the volume, and every volume that was restored from it.</Box>
+    </Dialog>
+  );
+}
