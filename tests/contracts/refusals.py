@@ -1,4 +1,7 @@
-"""Bad requests, each with what must come of it: a status, a code, and where there is one the field that is wrong."""
+"""Bad requests, each with what must come of it: a status, a code, and where there is one the field that is wrong.
+
+`<noun>` stands for a thing of Ada's.
+"""
 
 import json
 from dataclasses import dataclass, field
@@ -30,7 +33,7 @@ class Bad:
 
 
 def submit(says: str, wrong: str = "", **fields: Any) -> Bad:
-    asked = {"sku": SLICE, "ssh_key_ids": ["KEY_ID"], **fields}
+    asked = {"sku": SLICE, "ssh_key_ids": ["<ssh_key>"], **fields}
     return Bad(says=says, path=ALLOCATIONS, body=json.dumps(asked).encode(), wrong=wrong, headers=IDEM)
 
 
@@ -129,7 +132,7 @@ HEADERS = [
         status=415,
         code="unsupported_media_type",
     ),
-    raw("no idempotency key", b"{}", headers={}, wrong="X-Idempotency-Key"),
+    raw("no idempotency key", b'{"sku": "x", "ssh_key_ids": ["k"]}', headers={}, wrong="X-Idempotency-Key"),
     raw("an empty idempotency key", b"{}", headers={"X-Idempotency-Key": ""}, wrong="X-Idempotency-Key"),
     raw("a huge idempotency key", b"{}", headers={"X-Idempotency-Key": "k" * 5000}, wrong="X-Idempotency-Key"),
     raw("an idempotency key with a space", b"{}", headers={"X-Idempotency-Key": "a b"}, wrong="X-Idempotency-Key"),
@@ -178,11 +181,11 @@ QUERIES = (
     + [
         Bad(
             says="an unknown status",
-            path="/projects/PROJECT_ID/allocations?status=dancing",
+            path="/projects/<project>/allocations?status=dancing",
             method="GET",
             wrong="status",
         ),
-        Bad(says="a huge name", path=f"/projects/PROJECT_ID/allocations?name={'n' * 500}", method="GET", wrong="name"),
+        Bad(says="a huge name", path=f"/projects/<project>/allocations?name={'n' * 500}", method="GET", wrong="name"),
         Bad(says="NUL in a query", path="/operations?subject_id=a%00b", method="GET"),
         Bad(says="NUL in an address", path="/allocations/a%00b", method="GET"),
         Bad(says="an address that is not UTF-8", path="/allocations/%ff%fe", method="GET"),

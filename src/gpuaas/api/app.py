@@ -32,6 +32,7 @@ from gpuaas.api import (
     terminals,
     volumes,
 )
+from gpuaas.api.bodies import StrictRequest
 from gpuaas.api.contract import contract
 from gpuaas.api.deps import DEPENDENCIES, AnyRequest
 from gpuaas.api.direct import DIRECT
@@ -110,6 +111,7 @@ def create_litestar(services: Services) -> Litestar:
     return Litestar(
         routes(),
         dependencies=DEPENDENCIES,
+        request_class=StrictRequest,
         exception_handlers={Exception: on_error},
         openapi_config=None,
         state=State({"services": services}),

@@ -74,7 +74,7 @@ async def controlled(tx: Tx, caller: Caller, id: str) -> AllocationRow:
 
 def require_live(row: AllocationRow) -> None:
     if row.status not in LIVE:
-        raise Conflict(f"{row.name} is {row.status}: nobody can enter it any more.", status=row.status)
+        raise Conflict(f"The machine {row.name} is {row.status}: nobody can enter it any more.", status=row.status)
 
 
 async def get_keys(tx: Tx, caller: Caller, id: str) -> AllocationKeys:

@@ -13,7 +13,7 @@ from gpuaas.domain.access.commands import controlled, not_a_member, require_live
 from gpuaas.domain.access.states import LIVE
 from gpuaas.domain.access.store import GrantChange, GrantRow, NewGrant
 from gpuaas.domain.allocations import store as allocations
-from gpuaas.domain.allocations.commands import readable
+from gpuaas.domain.allocations.commands import check_end, readable
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
@@ -141,6 +141,7 @@ def _ready(ssh_key_id: str | None) -> GrantStatus:
 def _check_end(expires_at: datetime | None, now: datetime) -> None:
     if expires_at is not None and expires_at <= now:
         raise ValidationError("This time is over already.", errors={"expires_at": "lies in the past"})
+    check_end(expires_at, now)
 
 
 async def _check_key(tx: Tx, ssh_key_id: str | None, user_id: str) -> None:

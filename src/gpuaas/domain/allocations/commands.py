@@ -30,7 +30,7 @@ from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 INSPECTED_ENTRIES = 200
-SHORTEST_LIFE = timedelta(minutes=5)
+SHORTEST_LIFE, FURTHEST_END = timedelta(minutes=5), timedelta(days=3_650)
 STARTING = (Status.REQUESTED, Status.PROVISIONING, Status.RESTARTING)
 
 
@@ -117,6 +117,15 @@ def check_expiry(at: datetime | None, now: datetime) -> datetime | None:
         raise ValidationError(
             f"An end must be at least {SHORTEST_LIFE.seconds // 60} minutes away, so that people can be told before.",
             errors={"expires_at": "too soon"},
+        )
+    return check_end(at, now)
+
+
+def check_end(at: datetime | None, now: datetime) -> datetime | None:
+    """Within what every clock and calendar behind us can hold."""
+    if at and at - now > FURTHEST_END:
+        raise ValidationError(
+            "An end lies within ten years. Leave it out for none.", errors={"expires_at": "more than ten years away"}
         )
     return at
 

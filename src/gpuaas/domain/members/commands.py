@@ -56,7 +56,7 @@ async def invite(tx: Tx, caller: Caller, project_id: str, data: InviteMember, *,
     """The same answer whether or not the person exists: they see it when they are signed in by that address."""
     project = await _led(tx, caller, project_id, data.role)
     if await store.is_member(tx, project_id, data.email):
-        raise Conflict(f"{data.email} is a member already. Change their role instead.")
+        raise Conflict(f"The address {data.email} is a member's already. Change their role instead.")
     new = store.NewInvitation(
         id=ids.new("inv"),
         tenant_id=project.tenant_id,

@@ -38,7 +38,7 @@ def span(text: str, field: str) -> int:
     seconds = int(found[1]) * SECONDS[found[2]] if found else 0
     if not 0 < seconds <= LONGEST:
         why = "a length such as 15m, 6h or 1d, at most 1d"
-        raise ValidationError(f"{field} is {why}.", errors={field: why})
+        raise ValidationError(f"The {field} is {why}.", errors={field: why})
     return seconds
 
 

@@ -72,7 +72,7 @@ async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, id
         if not reason:
             wanted.append(node_id)
     if bundle.state is BundleState.RETIRED:
-        raise Conflict(f"{bundle.name} is retired; it is staged nowhere new. Publish a newer version.")
+        raise Conflict(f"The bundle {bundle.name} is retired; it is staged nowhere new. Publish a newer version.")
     for node_id in wanted:
         await begin_staging(tx, node_id, id, requested_by=caller.actor, ids=ids, now=now)
     facts = {"bundle": bundle.name, "nodes": wanted}

@@ -120,7 +120,7 @@ async def _wanted(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, shown: S
         return await _named(tx, row, data)
     if data.runtime_bundle_slug or data.runtime_bundle_id or data.version:
         raise ValidationError(
-            f"`{data.action}` goes by what the allocation has; to choose a bundle, apply it.",
+            f"The action {data.action} goes by what the allocation has; to choose a bundle, apply it.",
             errors={"runtime_bundle_slug": f"not with {data.action}"},
         )
     here = shown.row if shown else None
@@ -135,7 +135,7 @@ async def _wanted(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, shown: S
         return bundle
     newest = await _newest(tx, row, bundle.slug)
     if newest.id == bundle.id:
-        raise Conflict(f"{bundle.name} is the newest that fits this machine.", version=bundle.version)
+        raise Conflict(f"The bundle {bundle.name} is the newest that fits this machine.", version=bundle.version)
     return newest
 
 
@@ -174,7 +174,7 @@ async def _newest(tx: Tx, row: AllocationRow, slug: str) -> BundleRow:
 
 async def _fitting(tx: Tx, row: AllocationRow, bundle: BundleRow) -> BundleRow:
     if bundle.state is BundleState.RETIRED:
-        raise Conflict(f"{bundle.name} is retired and applied to nothing new. See GET /runtime-bundles.")
+        raise Conflict(f"The bundle {bundle.name} is retired and applied to nothing new. See GET /runtime-bundles.")
     if reason := objection(bundle.needs, await store.facts_of(tx, row.node_id)):
         raise BundleIncompatible(bundle.name, reason)
     return bundle

@@ -76,7 +76,7 @@ async def add_bundle(tx: Tx, id: str, data: PublishRuntimeBundle, *, by: str, no
         )
     except asyncpg.UniqueViolationError as error:
         raise Conflict(
-            f"{data.slug} {data.version} is published already, and a version never changes. Publish another version."
+            f"The bundle {data.slug} {data.version} is published, and a version never changes. Publish another version."
         ) from error
     return await bundle(tx, id)
 

@@ -15,7 +15,7 @@ class MountPathRefused(ValidationError):
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
-            f"{path!r} cannot be a mount path: {why}. Use one such as /data or /mnt/x, or one in your home.",
+            f"A volume cannot be mounted at {path!r}: {why}. Use a path such as /data or /mnt/x, or one in your home.",
             errors={"mount_path": why},
         )
 

@@ -76,7 +76,8 @@ async def add(
         created_at=now,
         created_by=caller.user_id,
     )
-    await store.add(tx, new, volume.name)
+    writer = next((one.allocation_name for one in volume.attachments if one.access_mode is AccessMode.READ_WRITE), "")
+    await store.add(tx, new, volume.name, writer)
     row = await store.get(tx, new.id)
     await start_operation(tx, new.operation_id, row.subject, "attach", requested_by=caller.actor, now=now)
     evidence = {"volume_id": volume.id, "mount_path": data.mount_path, "attachment_id": new.id}

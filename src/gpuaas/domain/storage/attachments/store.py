@@ -70,22 +70,24 @@ class VolumeInUse(Conflict):
     code = "volume_in_use"
 
 
-async def add(tx: Tx, new: NewAttachment, volume_name: str) -> None:
+async def add(tx: Tx, new: NewAttachment, volume_name: str, writer: str) -> None:
+    """`writer` is the machine that writes to the volume now, if any does."""
     values = [getattr(new, field) for field in NewAttachment.__struct_fields__]
     try:
         await tx.run(ADD, *values)
     except asyncpg.UniqueViolationError as error:
-        raise refusal_of(error.constraint_name or "", volume_name, new.mount_path) from error
+        raise refusal_of(error.constraint_name or "", volume_name, new.mount_path, writer) from error
     await tx.run("insert into holds values ($1, $2, $3) on conflict do nothing", new.allocation_id, HOLD, new.id)
     tx.hint(ATTACHMENTS, new.allocation_id)
 
 
-def refusal_of(fence: str, volume_name: str, mount_path: str) -> Conflict:
+def refusal_of(fence: str, volume_name: str, mount_path: str, writer: str) -> Conflict:
     match fence:
         case "storage_attachments_one_writer":
             return VolumeInUse(
-                f"The volume {volume_name} has one writer, and it is another machine. Detach it there first, attach it "
-                "read_only, or make it multi_writer. A writer whose machine is lost counts until that is proven gone."
+                f"The volume {volume_name} has one writer, and it is {writer or 'another machine'}. Detach it there "
+                "first, or attach it read_only. A writer whose machine is lost counts until that is proven gone.",
+                writer=writer,
             )
         case "storage_attachments_path":
             return Conflict(f"Another volume is attached at {mount_path} of this machine.")

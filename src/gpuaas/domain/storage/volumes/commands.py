@@ -157,12 +157,14 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
     if row.status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
         return volume_view(row)
     if row.protected:
-        raise VolumeProtected(f"{row.name} is protected against deletion. Take the protection off first.")
+        raise VolumeProtected(f"The volume {row.name} is protected against deletion. Take the protection off first.")
     if row.attachments:
         names = ", ".join(sorted({one.allocation_name for one in row.attachments}))
-        raise Conflict(f"{row.name} is attached to {names}. Detach it first.", attachments=len(row.attachments))
+        raise Conflict(
+            f"The volume {row.name} is attached to {names}. Detach it first.", attachments=len(row.attachments)
+        )
     if snapshots := await store.count_snapshots(tx, id):
-        raise Conflict(f"{row.name} has {snapshots} snapshots. Delete them first.", snapshots=snapshots)
+        raise Conflict(f"The volume {row.name} has {snapshots} snapshots. Delete them first.", snapshots=snapshots)
     operation_id = ids.new("op")
     await start_operation(tx, operation_id, row.subject, "volume.delete", requested_by=caller.actor, now=now)
     await store.move_volume(
