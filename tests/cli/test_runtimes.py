@@ -1,6 +1,7 @@
 """Runtime bundles on the command line."""
 
 import pytest
+from msgspec.structs import replace
 
 from gpuaas.sdk import recipes
 from gpuaas.wire.runtimes import (
@@ -14,9 +15,10 @@ from gpuaas.wire.runtimes import (
     StagingStatus,
     SupportLevel,
 )
+from gpuaas.wire.timeline import OperationStatus
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
-from tests.sdk.fake_api import Answer, FakeApi, page
+from tests.sdk.fake_api import Answer, Events, FakeApi, event, page, problem
 
 MACHINE = samples.allocation()
 ROUTE = f"/allocations/{MACHINE.id}/runtime-bundles"
@@ -79,6 +81,35 @@ def test_a_switch_asks_first(terminal: Terminal, api: FakeApi, line: str) -> Non
     assert ran.code == 1
     assert "Kept: what is running" in ran.err
     assert not api.asked("POST", ROUTE)
+
+
+def test_a_bundle_that_failed_leaves_the_machine_as_it_was_and_says_why(terminal: Terminal, api: FakeApi) -> None:
+    asked = replace(RUNTIME, state=RuntimeState.APPLYING, operation_id=samples.OPERATION)
+    failed = samples.operation(OperationStatus.FAILED, reason="its check failed: no planets")
+    api.on("GET", f"/allocations/{MACHINE.id}", Answer(MACHINE))
+    api.on("GET", f"/allocations/{MACHINE.id}/events", Events((event(samples.entry(1)),), then="stay"))
+    api.on("POST", ROUTE, Answer(asked, 202))
+    api.on("GET", ROUTE, Answer(RUNTIME))
+    api.on("GET", f"/operations/{samples.OPERATION}", Answer(failed))
+    ran = terminal.run("runtimes", "apply", MACHINE.id, "pytorch")
+    assert ran.code == 2
+    assert "train-a is as it was, without that bundle: its check failed: no planets" in " ".join(ran.err.split())
+    assert "gpuaas allocations timeline train-a" in ran.err
+
+
+def test_an_unknown_bundle_is_told_in_the_words_of_the_api(terminal: Terminal, api: FakeApi) -> None:
+    words = "There is no runtime bundle nope on offer. See GET /runtime-bundles."
+    api.on("GET", f"/allocations/{MACHINE.id}", Answer(MACHINE))
+    api.on("POST", ROUTE, problem(422, "validation_error", words))
+    ran = terminal.run("runtimes", "apply", MACHINE.id, "nope")
+    assert (ran.code, "no runtime bundle nope" in ran.err) == (1, True)
+
+
+def test_what_a_machine_runs_with_is_shown(terminal: Terminal, api: FakeApi) -> None:
+    api.on("GET", f"/allocations/{MACHINE.id}", Answer(MACHINE))
+    api.on("GET", ROUTE, Answer(RUNTIME))
+    shown = terminal.run("runtimes", "get", MACHINE.id).out
+    assert ("pytorch 2.13.0-cpu" in shown, "activate.sh" in shown) == (True, True)
 
 
 def test_clearing_goes_back_to_raw_compute(terminal: Terminal, api: FakeApi) -> None:

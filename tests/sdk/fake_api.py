@@ -140,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
             case Events() as events:
                 self.send_events(events)
 
-    do_GET = do_POST = do_DELETE = serve  # noqa: N815 - the library's names
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = serve  # noqa: N815 - the library's names
 
     def send_answer(self, answer: Answer) -> None:
         body = answer.raw if answer.raw is not None else msgspec.json.encode(answer.value)
