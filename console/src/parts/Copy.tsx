@@ -7,7 +7,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
     <CopyToClipboard
       variant="inline"
       textToCopy={text}
-      textToDisplay={text}
+      textToDisplay={<span className="exact">{text}</span>}
       copyButtonAriaLabel={`Copy ${what}`}
       copySuccessText="Copied"
       copyErrorText="Could not copy"

@@ -13,6 +13,8 @@ import { useKept } from "./kept";
 export interface Column<T> extends TableProps.ColumnDefinition<T> {
   id: string;
   header: string;
+  /** Shown only to who asks for it in the table's settings. */
+  isHidden?: boolean;
 }
 
 interface Props<T> {
@@ -28,6 +30,8 @@ interface Props<T> {
   actions?: ReactNode;
   description?: ReactNode;
   empty: ReactNode;
+  /** The last column stays in sight when the table is wider than the page. */
+  isLastSticky?: boolean;
   /** The column and direction to begin with. */
   sorted?: { by: string; descending?: boolean };
   selected?: readonly T[];
@@ -43,7 +47,7 @@ export function DataTable<T>(props: Props<T>) {
   const [preferences, setPreferences] = useKept<CollectionPreferencesProps.Preferences>(`table-${id}`, {
     pageSize: PAGE_SIZES[0] ?? 20,
     contentDensity: "comfortable",
-    contentDisplay: columns.map((column) => ({ id: column.id, visible: true })),
+    contentDisplay: columns.map((column) => ({ id: column.id, visible: !column.isHidden })),
   });
   const by = columns.find((column) => column.id === props.sorted?.by);
   const { items, collectionProps, propertyFilterProps, paginationProps, filteredItemsCount, actions } = useCollection(
@@ -71,6 +75,7 @@ export function DataTable<T>(props: Props<T>) {
       columnDefinitions={columns}
       columnDisplay={preferences.contentDisplay ?? []}
       contentDensity={preferences.contentDensity ?? "comfortable"}
+      {...(props.isLastSticky ? { stickyColumns: { last: 1 } } : {})}
       {...selection(props)}
       header={
         <Header counter={counter} actions={props.actions} description={props.description}>

@@ -64,4 +64,5 @@ describe("phases as bars", () => {
 
 it("says phases in words", () => {
   expect(phaseWords("access_ready")).toBe("Access ready");
+  expect(phaseWords("gpus_checked")).toBe("GPUs checked");
 });

@@ -47,6 +47,6 @@ function clamp(share: number): number {
 
 /** `access_ready` and `runtime.applied` as people say them. */
 export function phaseWords(phase: string): string {
-  const words = phase.replace(/[_.]/g, " ");
+  const words = phase.replace(/[_.]/g, " ").replace(/\b(gpu|ssh)/g, (letters) => letters.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,4 +1,3 @@
-import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
@@ -19,10 +18,7 @@ export function ConnectCard({ allocation }: { allocation: Allocation }) {
   const { connection, status, operation_id } = allocation;
   const isWaiting = status === "requested" || status === "provisioning" || status === "restarting";
   return (
-    <Container
-      fitHeight
-      header={<Header description={describe(allocation)}>{isWaiting ? "Getting ready" : "Connect"}</Header>}
-    >
+    <Container header={<Header description={describe(allocation)}>{isWaiting ? "Getting ready" : "Connect"}</Header>}>
       <SpaceBetween size="m">
         {isWaiting && operation_id && <Progress operationId={operation_id} allocationId={allocation.id} />}
         {connection && !isEnded(allocation) && <Ways connection={connection} />}
@@ -81,7 +77,9 @@ function Ways({ connection }: { connection: Connection }) {
         ]}
       />
       {host.startsWith("127.") && (
-        <Alert type="info">This address is of the server itself: the commands work in a shell on that machine.</Alert>
+        <Box variant="small" color="text-body-secondary">
+          This address is of the server itself: the commands work in a shell on that machine.
+        </Box>
       )}
     </SpaceBetween>
   );

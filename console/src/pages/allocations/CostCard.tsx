@@ -12,10 +12,7 @@ export function CostCard({ allocation }: { allocation: Allocation }) {
   const { price_per_hour, resize } = allocation;
   const { amountMinor, seconds } = costSoFar(allocation, useNow());
   return (
-    <Container
-      fitHeight
-      header={<Header description="An estimate from when billing began, not an invoice.">Cost so far</Header>}
-    >
+    <Container header={<Header description="An estimate from when billing began, not an invoice.">Cost so far</Header>}>
       <SpaceBetween size="s">
         <Box variant="awsui-value-large">
           <span className="figure">{growingMoney(amountMinor, price_per_hour.currency)}</span>

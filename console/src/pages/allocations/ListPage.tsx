@@ -37,12 +37,13 @@ export function ListPage() {
         {() => (
           <DataTable
             id="allocations"
-            title="Machines"
+            title={isWithEnded ? "All machines" : "Live machines"}
             what="machines"
             rows={rows}
             rowId={(row) => row.id}
             columns={COLUMNS}
             filters={FILTERS}
+            isLastSticky
             actions={
               <SpaceBetween direction="horizontal" size="s" alignItems="center">
                 <Toggle checked={isWithEnded} onChange={({ detail }) => setIsWithEnded(detail.checked)}>

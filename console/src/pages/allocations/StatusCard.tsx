@@ -43,11 +43,11 @@ export function StatusCard({ allocation }: { allocation: Allocation }) {
       ),
     },
     { label: "Id", value: <Copy text={allocation.id} what="the machine's id" /> },
-    { label: "Isolation, as the node reports it", value: <IsolationWords allocation={allocation} /> },
+    { label: "Isolation, as reported", value: <IsolationWords allocation={allocation} /> },
   ];
   return (
-    <Container fitHeight header={<Header>Status</Header>}>
-      <KeyValuePairs columns={2} minColumnWidth={200} items={items} />
+    <Container header={<Header>Status</Header>}>
+      <KeyValuePairs columns={3} minColumnWidth={200} items={items} />
     </Container>
   );
 }

@@ -27,7 +27,6 @@ export function TimeLeftCard({ allocation }: { allocation: Allocation }) {
   const ended = isEnded(allocation);
   return (
     <Container
-      fitHeight
       header={
         <Header actions={ended ? undefined : <ActionButton verb="extend" allocation={allocation} />}>Time left</Header>
       }
@@ -50,7 +49,7 @@ function TimeLeft({ now }: { now: LimitsNow }) {
   return (
     <SpaceBetween size="m">
       <KeyValuePairs
-        columns={2}
+        columns={1}
         minColumnWidth={180}
         items={[
           {
@@ -96,7 +95,7 @@ function Idle({ now, minutes }: { now: LimitsNow; minutes: number }) {
       <Box color="text-body-secondary">
         {now.idle_since && now.idle_ends_at ? (
           <>
-            Last work <Ago at={now.idle_since} />; ends <Until at={now.idle_ends_at} />
+            No work since <Ago at={now.idle_since} />; ends <Until at={now.idle_ends_at} />
           </>
         ) : (
           "The clock stands still: a sign that counts cannot be read, so it is taken for work"

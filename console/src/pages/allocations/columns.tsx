@@ -1,4 +1,5 @@
 import { Ago, Until } from "../../parts/Ago";
+import { Copy } from "../../parts/Copy";
 import type { Column } from "../../parts/DataTable";
 import { Link } from "../../parts/Link";
 import { perHour } from "../../parts/money";
@@ -27,13 +28,13 @@ export const COLUMNS: readonly Column<MachineRow>[] = [
     sortingField: "healthWords",
     cell: (row) => (isEnded(row) ? "–" : <Label look={HEALTH[row.health]} />),
   },
-  { id: "sku", header: "SKU", sortingField: "sku", cell: (row) => row.sku },
-  { id: "gpus", header: "GPUs", sortingField: "gpu_count", cell: (row) => row.gpu_count },
-  { id: "region", header: "Region", sortingField: "region", cell: (row) => row.region },
+  { id: "sku", header: "SKU", sortingField: "sku", cell: (row) => `${row.gpu_count} × ${row.sku}` },
+  { id: "region", header: "Region", sortingField: "region", isHidden: true, cell: (row) => row.region },
   { id: "price", header: "Price", cell: (row) => perHour(row.price_per_hour) },
   { id: "ends", header: "Time left", sortingField: "endsAt", cell: (row) => <TimeLeft row={row} /> },
   { id: "holder", header: "Holder", sortingField: "holderName", cell: (row) => row.holderName },
   { id: "created", header: "Created", sortingField: "created_at", cell: (row) => <Ago at={row.created_at} /> },
+  { id: "id", header: "Id", isHidden: true, cell: (row) => <Copy text={row.id} what="the machine's id" /> },
   { id: "actions", header: "Actions", cell: (row) => <ActionsMenu allocation={row} isRow /> },
 ];
 
@@ -54,7 +55,7 @@ function TimeLeft({ row }: { row: MachineRow }) {
   return (
     <>
       {expires_at && <Until at={expires_at} />}
-      {expires_at && idle_minutes && ", "}
+      {expires_at && idle_minutes && " or "}
       {idle_minutes && `${idle_minutes} min idle`}
     </>
   );

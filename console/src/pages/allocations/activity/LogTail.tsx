@@ -8,6 +8,13 @@ import { type LogLine, useLogTail } from "../../../api/queries/logs";
 import "./activity.css";
 
 const CHUNK = 200;
+const TIME = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hourCycle: "h23",
+});
 
 /** What the node says while it works, as it says it. */
 export function LogTail({ allocation }: { allocation: Allocation }) {
@@ -56,7 +63,7 @@ const Chunk = memo(
       <div className="log-chunk">
         {lines.map(({ seq, at, line }) => (
           <div key={seq}>
-            <time dateTime={at}>{at.slice(11, 23)}</time> {line}
+            <time dateTime={at}>{TIME.format(Date.parse(at))}</time> {line}
           </div>
         ))}
       </div>

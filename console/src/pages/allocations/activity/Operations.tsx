@@ -59,7 +59,7 @@ function OperationRow({ operation, isFirst }: { operation: Operation; isFirst: b
       onChange={({ detail }) => setIsOpen(detail.expanded)}
       headerText={
         <>
-          {phaseWords(operation.kind)}{" "}
+          {phaseWords(operation.kind)}&ensp;
           <Box display="inline" fontWeight="normal">
             <Label look={OPERATION[operation.status]} />
           </Box>

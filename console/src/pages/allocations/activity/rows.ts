@@ -11,7 +11,12 @@ export interface TimelineRow {
 }
 
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
-const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const TIME = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
 
 /** Rows of those entries that say the text somewhere; newest first, as the entries are. */
 export function rowsOf(entries: readonly Entry[], text: string): TimelineRow[] {
@@ -24,7 +29,7 @@ export function rowsOf(entries: readonly Entry[], text: string): TimelineRow[] {
     const next = entry.operation_id === null ? undefined : nextAt.get(entry.operation_id);
     if (entry.operation_id !== null) nextAt.set(entry.operation_id, at);
     if (wanted && !says(entry, wanted)) continue;
-    const took = entry.outcome === "began" && next !== undefined ? Math.max(0, next - at) / 1_000 : null;
+    const took = entry.outcome === "began" && next !== undefined && next > at ? (next - at) / 1_000 : null;
     const date = DAY.format(at);
     rows.push({ entry, took, day: date === day ? undefined : date, time: TIME.format(at) });
     day = date;
