@@ -1,4 +1,5 @@
 import { createBrowserRouter, type LoaderFunctionArgs, type RouteObject, redirect } from "react-router";
+import { platform } from "./pages/platform/routes";
 import { Crash } from "./parts/Crash";
 
 /** Every page is its own chunk, loaded when first gone to. */
@@ -46,6 +47,7 @@ export const router = createBrowserRouter([
     HydrateFallback: () => null,
     children: [
       ...pages,
+      platform,
       { path: "*", lazy: async () => ({ Component: (await import("./pages/NotFoundPage")).NotFoundPage }) },
     ],
   },

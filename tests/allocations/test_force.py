@@ -71,3 +71,32 @@ async def test_nobody_but_an_operator_forces_anything(world: World) -> None:
         answer = await world.http.post(f"/api/v1/admin/allocations/{a}/force-{verb}", json=body)
         assert answer.status_code == 403
     assert (await world.get(a)).status is Status.ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("only", "found"),
+    [
+        ("unsettled", {Status.REQUESTED, Status.RELEASING, Status.RELEASE_FAILED, Status.FAILED}),
+        ("on_node", {Status.REQUESTED, Status.RELEASING, Status.RELEASE_FAILED, Status.FAILED, Status.ACTIVE}),
+    ],
+)
+async def test_operators_find_what_is_not_at_rest_among_all_there_ever_was(
+    world: World, only: str, found: set[Status]
+) -> None:
+    order = [Status.ACTIVE, Status.RELEASED, Status.RELEASE_FAILED, Status.FAILED, Status.RELEASING, Status.REQUESTED]
+    made = {status: await world.allocation(status) for status in order}
+    rows = (await world.operator.http.get("/api/v1/admin/allocations", params={"only": only})).json()["items"]
+    assert {row["id"] for row in rows} == {made[status] for status in found}
+
+
+async def test_a_failed_machine_that_is_proven_gone_is_at_rest(world: World) -> None:
+    a = await world.allocation(Status.FAILED)
+    await force(world, a, "cleanup", runtime_verified_absent=True, reason="reinstalled")
+    rows = (await world.operator.http.get("/api/v1/admin/allocations", params={"only": "unsettled"})).json()["items"]
+    assert rows == []
+
+
+async def test_an_operator_reads_whom_a_stuck_machine_belongs_to(world: World) -> None:
+    a = await world.allocation(Status.RELEASE_FAILED)
+    case = (await world.operator.http.get(f"/api/v1/admin/allocations/{a}")).json()
+    assert (case["allocation"]["id"], case["holder_email"]) == (a, world.ada.email)

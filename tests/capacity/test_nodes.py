@@ -118,6 +118,21 @@ async def test_slots_of_a_release_that_left_residue_are_blocked_and_shown(world:
     assert (slot["status"], slot["allocation_id"], slot["cleanup_blocked_at"] is not None) == ("claimed", a, True)
 
 
+async def test_a_node_shows_what_each_of_its_slots_is_as_on_a_map(world: World) -> None:
+    blocked = await world.allocation(Status.RELEASE_FAILED)
+    live = await world.allocation(Status.ACTIVE)
+    node = await world.nodes.add("map", gpus=3, approve=[0, 1])
+    await world.operator.http.post(f"/api/v1/admin/nodes/{node.id}/slots/1/disable", json={})
+    nodes = (await world.operator.http.get("/api/v1/admin/nodes")).json()["items"]
+    fleet = {each["name"]: each["slots"] for each in nodes}
+    assert [mark["status"] for mark in fleet["map"]] == ["free", "disabled", "candidate"]
+    held = {mark["allocation_id"]: mark for mark in fleet["node-1"] if mark["allocation_id"]}
+    assert {id: (mark["status"], mark["cleanup_blocked"]) for id, mark in held.items()} == {
+        blocked: ("claimed", True),
+        live: ("claimed", False),
+    }
+
+
 async def test_an_enrolment_token_makes_one_node_once(world: World) -> None:
     asked = {"node_name": "box"}
     issued = (await world.operator.http.post("/api/v1/admin/enrolment-tokens", json=asked)).json()

@@ -131,7 +131,9 @@ def test_an_operator_reads_the_whole_case_of_an_allocation(terminal: Terminal, a
         detail="a mount is busy",
     )
     proof = CleanupProof(item="mounts", ok=False, evidence="/home is busy", at=STUCK.created_at)
-    case = InspectedAllocation(allocation=STUCK, timeline=[], tasks=[task], proofs=[proof])
+    case = InspectedAllocation(
+        allocation=STUCK, holder_email="ada@example.com", timeline=[], tasks=[task], proofs=[proof]
+    )
     api.on("GET", f"/admin/allocations/{STUCK.id}", Answer(case))
     ran = terminal.run("admin", "allocations", "get", STUCK.id)
     assert ran.code == 0

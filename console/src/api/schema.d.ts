@@ -2082,6 +2082,12 @@ export interface components {
             gpu_count: number;
             region: string;
         };
+        /**
+         * FleetFilter
+         * @description `on_node`: it holds slots, since its cleanup is not proven. `unsettled`: of those, all but the active ones.
+         * @enum {string}
+         */
+        FleetFilter: "on_node" | "unsettled";
         /** ForceCleanup */
         ForceCleanup: {
             reason: string;
@@ -2127,6 +2133,7 @@ export interface components {
         /** InspectedAllocation */
         InspectedAllocation: {
             allocation: components["schemas"]["Allocation"];
+            holder_email: string;
             proofs: components["schemas"]["CleanupProof"][];
             tasks: components["schemas"]["NodeTask"][];
             timeline: components["schemas"]["Entry"][];
@@ -2314,6 +2321,7 @@ export interface components {
             offline_since: string | null;
             region: string;
             simulated: boolean;
+            slots?: components["schemas"]["SlotMark"][];
             slots_blocked: number;
             slots_claimed: number;
             slots_free: number;
@@ -2828,6 +2836,14 @@ export interface components {
             vcpus: number;
             wipe_policy: string;
         };
+        /** SlotMark */
+        SlotMark: {
+            allocation_id: string | null;
+            cleanup_blocked: boolean;
+            gpu_family: string;
+            index: number;
+            status: components["schemas"]["SlotStatus"];
+        };
         /**
          * SlotStatus
          * @description Derived, never stored: the first of these that is true.
@@ -3082,6 +3098,7 @@ export interface operations {
             query?: {
                 status?: components["schemas"]["Status"] | null;
                 node_id?: string | null;
+                only?: components["schemas"]["FleetFilter"] | null;
                 limit?: number | null;
                 cursor?: string | null;
             };

@@ -17,7 +17,19 @@ function ofProject({ id }: Project): SideNavigationProps.Item[] {
   ];
 }
 
-const OF_OPERATOR: SideNavigationProps.Item[] = [];
+const OF_OPERATOR: SideNavigationProps.Item[] = [
+  {
+    type: "section",
+    text: "Platform",
+    items: [
+      { type: "link", text: "Fleet", href: "/platform" },
+      { type: "link", text: "Nodes", href: "/platform/nodes" },
+      { type: "link", text: "Operations", href: "/platform/operations" },
+      { type: "link", text: "Workers and queues", href: "/platform/workers" },
+      { type: "link", text: "Runtime bundles", href: "/platform/runtime-bundles" },
+    ],
+  },
+];
 
 /** Only what exists; a page joins here when it is there. */
 export function Navigation() {

@@ -17,6 +17,38 @@ export const ALLOCATION: Record<Schemas["Status"], Look> = {
   failed: ["error", "Failed"],
 };
 
+export const INTENT: Record<Schemas["Intent"], Look> = {
+  enrolling: ["pending", "Waiting for its machine"],
+  active: ["success", "Active"],
+  draining: ["in-progress", "Draining"],
+  quarantined: ["warning", "Quarantined"],
+  retired: ["stopped", "Retired"],
+};
+
+export const BUNDLE: Record<Schemas["BundleState"], Look> = {
+  published: ["success", "Published"],
+  deprecated: ["warning", "Deprecated"],
+  retired: ["stopped", "Retired"],
+};
+
+export const STAGING: Record<Schemas["StagingStatus"], Look> = {
+  staging: ["in-progress", "Staging"],
+  staged: ["success", "Staged"],
+  failed: ["error", "Failed"],
+};
+
+export const OUTCOME: Record<Schemas["Outcome"], Look> = {
+  began: ["in-progress", "Going on"],
+  done: ["success", "Done"],
+  failed: ["error", "Failed"],
+};
+
+export const BILLING: Record<Schemas["BillingState"], Look> = {
+  not_started: ["pending", "Not started"],
+  running: ["success", "Running"],
+  stopped: ["stopped", "Stopped"],
+};
+
 export const HEALTH: Record<Schemas["Health"], Look> = {
   ok: ["success", "Healthy"],
   degraded: ["warning", "Degraded"],

@@ -1,5 +1,6 @@
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 const STEP = 1_024;
+export const MIB = STEP * STEP;
 
 /** "512 B", "1.4 MiB", "120 GiB": three digits say enough. */
 export function bytes(count: number): string {

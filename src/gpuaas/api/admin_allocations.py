@@ -13,9 +13,10 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import commands, store
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.identity.permissions import Permission
-from gpuaas.wire.allocations import Allocation, ForceCleanup, InspectedAllocation, ReleaseAllocation
+from gpuaas.wire.allocations import Allocation, FleetFilter, ForceCleanup, InspectedAllocation, ReleaseAllocation
 from gpuaas.wire.common import Page
 
+OnlyFilter = Annotated[FleetFilter | None, QueryParameter(name="only", required=False)]
 NodeFilter = Annotated[str | None, QueryParameter(name="node_id", required=False, max_length=64)]
 CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
 
@@ -23,15 +24,17 @@ CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
 @get("/admin/allocations", responses=problems(InsufficientPermissions))
 async def list_all_allocations(
     context: Context,
+    *,
     status: StatusFilter = None,
     node_id: NodeFilter = None,
+    only: OnlyFilter = None,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Page[Allocation]:
-    """Every allocation of the platform; `?status=release_failed` finds what is stuck."""
+    """Every allocation of the platform; `?only=unsettled` finds what is stuck or on its way."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
-    rows = await store.list_of_fleet(context.tx, status=status, node_id=node_id, paging=paging)
+    rows = await store.list_of_fleet(context.tx, status=status, node_id=node_id, only=only, paging=paging)
     return paging.page([view(row) for row in rows], lambda allocation: allocation.id)
 
 

@@ -1,7 +1,8 @@
 """The web console: files that `make console` built, served as they are; every page of it is one document."""
 
-import mimetypes
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -14,6 +15,16 @@ NOT_PAGES = ("/api/", "/internal/", "/healthz", "/readyz", "/metrics")
 FOREVER = b"public, max-age=31536000, immutable"  # for names that carry the hash of what they hold
 ALWAYS_ASK = b"no-cache"
 PACKINGS = ((b"br", ".br"), (b"gzip", ".gz"))
+# Our own table: what a machine's own thinks of a font or a script is no reason to serve it as something else.
+KINDS = {
+    ".css": b"text/css; charset=utf-8",
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".json": b"application/json",
+    ".png": b"image/png",
+    ".svg": b"image/svg+xml",
+    ".woff2": b"font/woff2",
+}
 POLICY = (
     b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     b"base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
@@ -30,9 +41,9 @@ class Asset:
     bodies: dict[bytes, bytes] = field(repr=False)  # by packing; b"" is the plain one
 
     def pack(self, accepted: bytes) -> tuple[bytes, bytes]:
-        names = {each.partition(b";")[0].strip() for each in accepted.split(b",")}
+        wanted = set(named(accepted))
         return next(
-            ((name, self.bodies[name]) for name, _ in PACKINGS if name in names & self.bodies.keys()), self.plain
+            ((name, self.bodies[name]) for name, _ in PACKINGS if name in wanted & self.bodies.keys()), self.plain
         )
 
     @property
@@ -40,9 +51,18 @@ class Asset:
         return b"", self.bodies[b""]
 
 
+def named(accepted: bytes) -> Iterator[bytes]:
+    """What a list like `gzip, br;q=0` accepts: `gzip`."""
+    for each in accepted.split(b","):
+        name, _, weight = each.partition(b";")
+        if weight.replace(b" ", b"").rstrip(b"0.") != b"q=":
+            yield name.strip()
+
+
+@cache
 def load(folder: Path = FOLDER) -> dict[str, Asset]:
     """All of it, in memory: it is two megabytes, and a build that is replaced meanwhile is not served in halves."""
-    files = [each for each in folder.rglob("*") if each.is_file() and each.suffix not in {".br", ".gz"}]
+    files = [each for each in folder.rglob("*") if each.is_file() and each.suffix in KINDS]
     assets = {f"/{each.relative_to(folder)}": asset(each, folder) for each in files}
     if "/index.html" not in assets:
         return {"/index.html": Asset(b"text/html; charset=utf-8", b'"none"', ALWAYS_ASK, {b"": NOT_BUILT})}
@@ -51,12 +71,10 @@ def load(folder: Path = FOLDER) -> dict[str, Asset]:
 
 def asset(path: Path, folder: Path) -> Asset:
     body = path.read_bytes()
-    kind, _ = mimetypes.guess_type(path.name)
-    words = f"{kind or 'application/octet-stream'}{'; charset=utf-8' if (kind or '').startswith('text/') else ''}"
     packed = {name: packing for name, end in PACKINGS if (packing := packed_body(path, end))}
     is_named_by_hash = path.parent == folder / "assets"
     etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'.encode()
-    return Asset(words.encode(), etag, FOREVER if is_named_by_hash else ALWAYS_ASK, {b"": body, **packed})
+    return Asset(KINDS[path.suffix], etag, FOREVER if is_named_by_hash else ALWAYS_ASK, {b"": body, **packed})
 
 
 def packed_body(path: Path, end: str) -> bytes:
@@ -86,9 +104,14 @@ class ConsoleDoor:
         return self._assets["/index.html"] if wants_page else None
 
 
+def known(told: bytes) -> set[bytes]:
+    """A proxy that packs anew calls an etag weak; what is under it is still the same."""
+    return {each.strip().removeprefix(b"W/") for each in told.split(b",")}
+
+
 async def answer(found: Asset, scope: HTTPScope, send: Send) -> None:
     headers = dict(scope["headers"])
-    is_known = headers.get(b"if-none-match") == found.etag
+    is_known = found.etag in known(headers.get(b"if-none-match", b""))
     packing, body = found.pack(headers.get(b"accept-encoding", b""))
     told = [
         (b"content-type", found.kind),

@@ -12,7 +12,7 @@ from gpuaas.cli.names import ENDED
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm
 from gpuaas.cli.surroundings import surroundings_of
-from gpuaas.wire.allocations import CleanupProof, NodeTask, Status
+from gpuaas.wire.allocations import CleanupProof, FleetFilter, NodeTask, Status
 
 command = new_app("Allocations of all projects, and what to do when one is stuck.")
 
@@ -27,6 +27,10 @@ def list_allocations(
     *,
     status: Annotated[Status | None, typer.Option("--status", help="Only those in this state.")] = None,
     node: Annotated[str, typer.Option("--node", help="Only those on this node.")] = "",
+    only: Annotated[
+        FleetFilter | None,
+        typer.Option("--only", help="on_node: still holds slots. unsettled: of those, what is stuck or on its way."),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Released and failed ones too.")] = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -34,8 +38,8 @@ def list_allocations(
     now = surroundings_of(ctx).now
     with connected(ctx) as client:
         node_id = chosen_node(client, node).id if node else None
-        found = list(client.admin.allocations.list(status=status, node_id=node_id))
-    is_whole = everything or status is not None
+        found = list(client.admin.allocations.list(status=status, node_id=node_id, only=only))
+    is_whole = everything or status is not None or only is not None
     shown = [one for one in found if is_whole or one.status not in ENDED]
     show_rows(shown, card(now) if output is Output.CSV else summary(now), output, empty="No allocations.")
 

@@ -3,7 +3,14 @@
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, get, path, post
 from gpuaas.sdk.runtimes import AdminRuntimes
-from gpuaas.wire.allocations import Allocation, ForceCleanup, InspectedAllocation, ReleaseAllocation, Status
+from gpuaas.wire.allocations import (
+    Allocation,
+    FleetFilter,
+    ForceCleanup,
+    InspectedAllocation,
+    ReleaseAllocation,
+    Status,
+)
 from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, Slot
 from gpuaas.wire.common import Page
 from gpuaas.wire.overview import Overview
@@ -87,9 +94,15 @@ class AdminSlots(Noun[R_co]):
 class AdminAllocations(Noun[R_co]):
     @Listing
     def list(
-        self, *, status: Status | None = None, node_id: str | None = None, limit: int | None = None
+        self,
+        *,
+        status: Status | None = None,
+        node_id: str | None = None,
+        only: FleetFilter | None = None,
+        limit: int | None = None,
     ) -> Request[Page[Allocation]]:
-        return get(path("admin", "allocations"), Page[Allocation], status=status, node_id=node_id, limit=limit)
+        route = path("admin", "allocations")
+        return get(route, Page[Allocation], status=status, node_id=node_id, only=only, limit=limit)
 
     @Call
     def inspect(self, id: str) -> Request[InspectedAllocation]:

@@ -232,6 +232,13 @@ class AllocationGroup(Struct, frozen=True, kw_only=True):
     allocations: list[Allocation]
 
 
+class FleetFilter(StrEnum):
+    """`on_node`: it holds slots, since its cleanup is not proven. `unsettled`: of those, all but the active ones."""
+
+    ON_NODE = "on_node"
+    UNSETTLED = "unsettled"
+
+
 class NodeTask(Struct, frozen=True, kw_only=True):
     """What a node was asked to do for an allocation, and how that went, in full."""
 
@@ -259,6 +266,7 @@ class InspectedAllocation(Struct, frozen=True, kw_only=True):
     """All there is to know of one allocation, for operators."""
 
     allocation: Allocation
+    holder_email: str  # whom to write to
     timeline: list[Entry]
     tasks: list[NodeTask]
     proofs: list[CleanupProof]

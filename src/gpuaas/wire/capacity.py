@@ -86,6 +86,16 @@ class Slot(Struct, frozen=True, kw_only=True):
     allocation_id: str | None
 
 
+class SlotMark(Struct, frozen=True, kw_only=True):
+    """A slot as a square on a map of its node."""
+
+    index: int
+    status: SlotStatus
+    gpu_family: str
+    cleanup_blocked: bool  # also while it is still claimed: whoever had it is not proven gone
+    allocation_id: str | None
+
+
 class Node(Struct, frozen=True, kw_only=True):
     id: str
     name: str
@@ -101,6 +111,7 @@ class Node(Struct, frozen=True, kw_only=True):
     slots_free: int
     slots_claimed: int
     slots_blocked: int
+    slots: list[SlotMark] = []
     unknown_environments: list[str]  # allocations it has machines for that we never heard of: looked at by people only
     facts: NodeFacts | None = None
 

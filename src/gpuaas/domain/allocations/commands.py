@@ -16,6 +16,7 @@ from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.identity.store import email_of
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, entries, record, start_operation
 from gpuaas.wire.allocations import (
@@ -158,6 +159,7 @@ async def inspect(tx: Tx, caller: Caller, id: str) -> InspectedAllocation:
     row = await store.get(tx, id)
     return InspectedAllocation(
         allocation=view(row),
+        holder_email=await email_of(tx, row.holder_id),
         timeline=await entries(tx, id, Paging(INSPECTED_ENTRIES, "")),
         tasks=await tasks.of_allocation(tx, id),
         proofs=await store.proofs(tx, id),

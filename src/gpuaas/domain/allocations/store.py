@@ -15,7 +15,7 @@ from gpuaas.domain.identity.store import Query
 from gpuaas.domain.resizes.store import Resize
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
-from gpuaas.wire.allocations import AllocationSlot, CleanupProof, Status
+from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
 from gpuaas.wire.link import TaskKind
@@ -141,8 +141,11 @@ async def list_of_project(
     return await tx.all(AllocationRow, LIST_PROJECT, project_id, status, name, paging.before, paging.limit + 1)
 
 
-async def list_of_fleet(tx: Tx, *, status: Status | None, node_id: str | None, paging: Paging) -> list[AllocationRow]:
-    return await tx.all(AllocationRow, LIST_FLEET, status, node_id, paging.before, paging.limit + 1)
+async def list_of_fleet(
+    tx: Tx, *, status: Status | None, node_id: str | None, only: FleetFilter | None, paging: Paging
+) -> list[AllocationRow]:
+    listing = LIST_FLEET.replace("{only}", FILTERS[only])
+    return await tx.all(AllocationRow, listing, status, node_id, paging.before, paging.limit + 1)
 
 
 async def list_of_group(tx: Tx, group_id: str) -> list[AllocationRow]:
@@ -294,8 +297,14 @@ LIST_PROJECT = f"""
     {SEEN} where a.project_id = $1 and ($2::text is null or a.status = $2) and ($3::text is null or a.name = $3)
         and a.id < $4 order by a.id desc limit $5
 """
+# Written into the statement, so that it reads the index of what is not proven gone and not the whole history.
+FILTERS = {
+    None: "true",
+    FleetFilter.ON_NODE: "a.cleanup_proven_at is null",
+    FleetFilter.UNSETTLED: "a.cleanup_proven_at is null and a.status <> 'active'",
+}
 LIST_FLEET = f"""
-    {SEEN} where ($1::text is null or a.status = $1) and ($2::text is null or a.node_id = $2)
+    {SEEN} where ($1::text is null or a.status = $1) and ($2::text is null or a.node_id = $2) and {{only}}
         and a.id < $3 order by a.id desc limit $4
 """  # house: project-filter because operators see the whole fleet
 LIVE_ON_NODE = f"""

@@ -322,16 +322,21 @@ ADD_NODE = """
         where kept.intent = 'enrolling' and kept.public_key is null
     returning id
 """
-NODE = """
-    select n.*, held.claimed as slots_claimed, held.blocked as slots_blocked, held.free as slots_free
-    from nodes n, lateral (
-        select count(*) filter (where claimed) as claimed,
-            count(*) filter (where not claimed
-                and (disabled_at is not null or cleanup_blocked_at is not null)) as blocked,
-            count(*) filter (where not claimed and approved_at is not null and disabled_at is null
-                and cleanup_blocked_at is null) as free
-        from (select s.*, exists (select from claims c where c.slot_id = s.id and c.released_at is null) as claimed
-            from slots s where s.node_id = n.id) each
+SLOT = """
+    select s.*, c.allocation_id, case when c.id is not null then 'claimed' when s.approved_at is null then 'candidate'
+        when s.disabled_at is not null then 'disabled' when s.cleanup_blocked_at is not null then 'cleanup_blocked'
+        else 'free' end as status
+    from slots s left join claims c on c.slot_id = s.id and c.released_at is null
+"""
+NODE = f"""
+    select n.*, held.* from nodes n, lateral (
+        select count(*) filter (where status = 'claimed') as slots_claimed,
+            count(*) filter (where status in ('disabled', 'cleanup_blocked')) as slots_blocked,
+            count(*) filter (where status = 'free') as slots_free,
+            coalesce(jsonb_agg(jsonb_build_object('index', index, 'status', status, 'gpu_family', gpu_family,
+                'cleanup_blocked', cleanup_blocked_at is not null, 'allocation_id', allocation_id)
+                order by index), '[]') as slots
+        from ({SLOT} where s.node_id = n.id) slot
     ) held
 """
 LINK_KEYS = """
@@ -376,12 +381,6 @@ ADD_CANDIDATE = """
     insert into slots (id, node_id, index, gpu_family, gpu_pci, gpu_uuid, fabric_vf, nvme, mac, address, numa, vcpus,
         memory_mib)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing
-"""
-SLOT = """
-    select s.*, c.allocation_id, case when c.id is not null then 'claimed' when s.approved_at is null then 'candidate'
-        when s.disabled_at is not null then 'disabled' when s.cleanup_blocked_at is not null then 'cleanup_blocked'
-        else 'free' end as status
-    from slots s left join claims c on c.slot_id = s.id and c.released_at is null
 """
 HELD_WHOLE = "select exists (select from claims where node_id = $1 and kind = 'node_exclusive' and released_at is null)"
 UNBLOCK_SLOTS = """

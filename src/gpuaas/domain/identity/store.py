@@ -171,6 +171,11 @@ async def add_user(tx: Tx, user: User, *, secret_hash: str, now: datetime) -> No
     )
 
 
+async def email_of(tx: Tx, user_id: str) -> str:
+    """Empty for who is not there any more."""
+    return str(await tx.value("select coalesce((select email from users where id = $1), '')", user_id))
+
+
 async def add_tenant(tx: Tx, id: str, slug: str, type: str, now: datetime) -> None:
     await tx.run("insert into tenants (id, type, slug, created_at) values ($1, $2, $3, $4)", id, type, slug, now)
 
