@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from gpuaas.domain.access.keys import MalformedKey, parse
+from gpuaas.wire.allocations import Status
 from tests.world import KEY, World
 
 KINDS = {
@@ -185,6 +186,15 @@ async def test_a_key_of_somebody_else_does_not_exist(world: World) -> None:
         answer = await eve.http.request(verb, f"/api/v1/ssh-keys/{world.ada.key_id}")
         assert (answer.status_code, answer.json()["code"]) == (404, "ssh_key_not_found")
     assert (await world.http.get(f"/api/v1/ssh-keys/{world.ada.key_id}")).status_code == 200
+
+
+async def test_a_key_says_which_live_machines_it_opens(world: World) -> None:
+    a, gone = await world.allocation(), await world.allocation()
+    await world.bring(gone, Status.RELEASED)
+    (key,) = (await world.http.get("/api/v1/ssh-keys")).json()["items"]
+    opened = {"allocation_id": a, "name": (await world.get(a)).name, "project_id": world.ada.project_id}
+    assert key["opens"] == [opened]
+    assert (await world.http.get(f"/api/v1/ssh-keys/{key['id']}")).json() == key
 
 
 async def test_a_removed_key_is_gone_from_the_machines_it_opened(world: World) -> None:

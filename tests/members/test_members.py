@@ -42,6 +42,8 @@ async def test_who_is_invited_accepts_and_is_in_project_and_tenant(world: World)
     assert sent.status_code == 202
     (waiting,) = (await bob.http.get("/api/v1/invitations")).json()["items"]
     assert waiting["id"] == sent.json()["id"]
+    assert (waiting["project_slug"], waiting["invited_by_email"]) == ("default", world.ada.email)
+    assert waiting["tenant_slug"].startswith("ada-")
     joined = await bob.http.post(f"/api/v1/invitations/{waiting['id']}/accept")
     assert joined.status_code == 200
     assert (await bob.http.get(f"/api/v1/projects/{world.ada.project_id}")).status_code == 200

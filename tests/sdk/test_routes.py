@@ -39,6 +39,8 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.projects.create("p"), "POST /projects"),
     (nouns.projects.get("p"), "GET /projects/p"),
     (nouns.projects.events("p"), "GET /projects/p/events"),
+    (nouns.projects.timeline("p"), "GET /projects/p/timeline"),
+    (nouns.projects.audit("p", action="volume"), "GET /projects/p/audit"),
     (nouns.ssh_keys.list(), "GET /ssh-keys"),
     (nouns.ssh_keys.add("t", "k"), "POST /ssh-keys"),
     (nouns.ssh_keys.get("k"), "GET /ssh-keys/k"),

@@ -21,3 +21,34 @@ async def test_a_member_who_does_not_lead_may_not_read_it(world: World) -> None:
     bob = await world.sign_up("bob")
     await world.join(bob, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
     assert (await bob.http.get(f"/api/v1/projects/{world.ada.project_id}/audit")).status_code == 403
+
+
+async def test_it_is_filtered_by_who_what_result_and_time(world: World) -> None:
+    a = await world.allocation()
+    world.clock.advance(hours=1)
+    later = world.clock.now().isoformat()
+    await world.http.post(f"/api/v1/allocations/{a}/restart", json={})
+    path = f"/api/v1/projects/{world.ada.project_id}/audit"
+
+    async def actions(**wanted: str) -> list[str]:
+        return [row["action"] for row in (await world.http.get(path, params=wanted)).raise_for_status().json()["items"]]
+
+    everything = await actions()
+    assert await actions(since=later) == ["allocation.restarting"]
+    assert await actions(until=later) == everything[1:]
+    assert await actions(action="allocation.restart", actor=world.ada.id) == ["allocation.restarting"]
+    assert await actions(actor="somebody") == []
+    assert await actions(result="denied") == []
+    assert (await world.http.get(path, params={"result": "perhaps"})).status_code == 422
+
+
+async def test_a_refusal_is_in_the_log_of_the_project_it_happened_in(world: World) -> None:
+    a = await world.allocation()
+    bob = await world.sign_up("bob")
+    await world.join(bob, world.ada, project=Role.VIEWER, tenant=Role.MEMBER)
+    for _ in range(2):
+        assert (await bob.http.post(f"/api/v1/allocations/{a}/release", json={})).status_code == 403
+    path = f"/api/v1/projects/{world.ada.project_id}/audit"
+    (row,) = (await world.http.get(path, params={"result": "denied"})).json()["items"]
+    assert (row["actor_name"], row["action"], row["repeats"]) == (bob.email, "allocations:release", 2)
+    assert row["target_id"] == f"POST /api/v1/allocations/{a}/release"

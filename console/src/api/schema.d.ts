@@ -1412,6 +1412,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ProjectTimeline */
+        get: operations["ApiV1ProjectsProjectIdTimelineProjectTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/volumes": {
         parameters: {
             query?: never;
@@ -1802,6 +1819,11 @@ export interface components {
          * @enum {string}
          */
         AttachmentStatus: "attaching" | "attached" | "detaching" | "detach_failed" | "detached" | "failed";
+        /**
+         * AuditResult
+         * @enum {string}
+         */
+        AuditResult: "done" | "denied";
         /** AuditRow */
         AuditRow: {
             action: string;
@@ -1815,7 +1837,7 @@ export interface components {
             };
             id: number;
             repeats: number;
-            result: string;
+            result: components["schemas"]["AuditResult"];
             target_id: string;
             target_kind: string;
         };
@@ -2154,8 +2176,11 @@ export interface components {
             expires_at: string;
             id: string;
             invited_by: string;
+            invited_by_email: string;
             project_id: string;
+            project_slug: string;
             role: components["schemas"]["Role"];
+            tenant_slug: string;
             withdrawn_at?: string | null;
         };
         /** InviteMember */
@@ -2354,6 +2379,12 @@ export interface components {
             sent_at: string | null;
             seq: number;
             status: string;
+        };
+        /** OpenedMachine */
+        OpenedMachine: {
+            allocation_id: string;
+            name: string;
+            project_id: string;
         };
         /** Operation */
         Operation: {
@@ -2887,6 +2918,7 @@ export interface components {
             created_at: string;
             fingerprint: string;
             id: string;
+            opens?: components["schemas"]["OpenedMachine"][];
             public_key: string;
             title: string;
             type: string;
@@ -10921,6 +10953,15 @@ export interface operations {
     ApiV1ProjectsProjectIdAuditProjectAudit: {
         parameters: {
             query?: {
+                /** @description an id */
+                actor?: string | null;
+                /** @description how it begins */
+                action?: string | null;
+                result?: components["schemas"]["AuditResult"] | null;
+                /** @description that moment included */
+                since?: string | null;
+                /** @description that moment left out */
+                until?: string | null;
                 limit?: number | null;
                 cursor?: string | null;
             };
@@ -11484,6 +11525,76 @@ export interface operations {
                 };
             };
             /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1ProjectsProjectIdTimelineProjectTimeline: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.timeline.Entry_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -1,6 +1,10 @@
-"""Projects."""
+"""Projects, what happened in them, and who did it."""
+
+from datetime import datetime
+from typing import Annotated
 
 from litestar import Router, get, post
+from litestar.params import QueryParameter
 
 from gpuaas.api.deps import Context, Cursor, Limit
 from gpuaas.api.problems import problems
@@ -8,10 +12,19 @@ from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity import commands, store
 from gpuaas.domain.identity.permissions import LEADING, Permission
-from gpuaas.domain.timeline.store import audit_of_project
+from gpuaas.domain.timeline import store as timeline
+from gpuaas.domain.timeline.store import AuditFilter, Followed
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import CreateProject, Project
-from gpuaas.wire.timeline import AuditRow
+from gpuaas.wire.timeline import AuditResult, AuditRow, Entry
+
+ActorFilter = Annotated[str | None, QueryParameter(name="actor", required=False, max_length=64, description="an id")]
+ActionFilter = Annotated[
+    str | None, QueryParameter(name="action", required=False, max_length=64, description="how it begins")
+]
+ResultFilter = Annotated[AuditResult | None, QueryParameter(name="result", required=False)]
+Since = Annotated[datetime | None, QueryParameter(name="since", required=False, description="that moment included")]
+Until = Annotated[datetime | None, QueryParameter(name="until", required=False, description="that moment left out")]
 
 
 @get("/projects")
@@ -36,15 +49,41 @@ async def get_project(project_id: str, context: Context) -> Project:
     return await commands.get_project(context.tx, context.caller, project_id)
 
 
+@get("/projects/{project_id:str}/timeline", responses=problems(NotFound))
+async def project_timeline(
+    project_id: str, context: Context, limit: Limit = None, cursor: Cursor = None
+) -> Page[Entry]:
+    """What happened to anything in the project, newest first; the events stream tells what comes next."""
+    paging = Paging.of(limit, cursor)
+    await commands.get_project(context.tx, context.caller, project_id)
+    page = paging.page(await timeline.recent(context.tx, project_id, paging), Followed.place)
+    return Page(items=[each.entry for each in page.items], next_cursor=page.next_cursor)
+
+
 @get("/projects/{project_id:str}/audit", responses=problems(NotFound, InsufficientPermissions))
 async def project_audit(
-    project_id: str, context: Context, limit: Limit = None, cursor: Cursor = None
+    project_id: str,
+    context: Context,
+    *,
+    actor: ActorFilter = None,
+    action: ActionFilter = None,
+    result: ResultFilter = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
 ) -> Page[AuditRow]:
-    """Who did what in the project, newest first."""
+    """Who did what in the project, or was refused, newest first."""
     paging = Paging.of(limit, cursor)
     project = await store.project(context.tx, project_id)
     context.caller.require(Permission.AUDIT_READ, "project", project)
-    return paging.page(await audit_of_project(context.tx, project_id, paging), lambda row: str(row.id))
+    wanted = AuditFilter(actor=actor, action=action, result=result, since=since, until=until)
+    rows = await timeline.audit_of_project(context.tx, project_id, wanted, paging)
+    return paging.page(rows, lambda row: str(row.id))
 
 
-ROUTER = Router("", tags=["projects"], route_handlers=[list_projects, create_project, get_project, project_audit])
+ROUTER = Router(
+    "",
+    tags=["projects"],
+    route_handlers=[list_projects, create_project, get_project, project_timeline, project_audit],
+)

@@ -153,7 +153,7 @@ class Unit:
         target = f"{self._scope['method']} {self._scope['path']}"[:200]
         actor, now = self._caller.actor, self.services.clock.now()
         async with self.services.worker_db.write() as tx:
-            await audit_denial(tx, actor=actor, action=action, target=target, at=now)
+            await audit_denial(tx, self.denied.place, actor=actor, action=action, target=target, at=now)
 
 
 def admit(entry: Entry[T] | None, services: Services) -> Caller:

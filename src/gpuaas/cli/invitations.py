@@ -31,7 +31,9 @@ def list_invitations(
 def accept_invitation(ctx: typer.Context, id: IdArgument, output: OutputOption = Output.TABLE) -> None:
     """Join the project that an invitation is for."""
     with connected(ctx) as client:
-        found = choose(id, client.invitations.list(), lambda one: (one.id, one.project_id), "invitation")
+        found = choose(
+            id, client.invitations.list(), lambda one: (one.id, one.project_slug, one.project_id), "invitation"
+        )
         show_one(client.invitations.accept(found.id), INVITATION, output)
 
 

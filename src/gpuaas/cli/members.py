@@ -23,7 +23,8 @@ INVITATION: list[Column[Invitation]] = [
     Column("Address", lambda one: one.email, may_shrink=True),
     Column("Role", lambda one: one.role),
     Column("Until", lambda one: one.expires_at),
-    Column("Project", lambda one: one.project_id),
+    Column("Project", lambda one: f"{one.tenant_slug}/{one.project_slug}", may_shrink=True),
+    Column("By", lambda one: one.invited_by_email, may_shrink=True),
     Column("Id", lambda one: one.id),
 ]
 MACHINES: list[Column[ReachedMachine]] = [

@@ -25,6 +25,7 @@ def columns(around: Surroundings) -> list[Column[SshKey]]:
         Column("Title", lambda key: key.title, may_shrink=True),
         Column("Type", lambda key: key.type.removeprefix("ssh-")),
         Column("Fingerprint", lambda key: key.fingerprint),
+        Column("Opens", lambda key: ", ".join(machine.name for machine in key.opens), may_shrink=True),
         Column("Age", lambda key: key.created_at, lambda created: age(created, around.now()), align="right"),
     ]
 

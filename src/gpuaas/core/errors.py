@@ -1,6 +1,6 @@
 """Outcomes a caller can act on. Whatever is not a Problem is a bug and stays a 500."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 
 class Problem(Exception):
@@ -74,8 +74,24 @@ class TokenExpired(Problem):
     status, code = 401, "token_expired"
 
 
+class Place(NamedTuple):
+    """Whose a thing is."""
+
+    tenant_id: str | None = None
+    project_id: str | None = None
+
+
+NOWHERE = Place()
+
+
 class InsufficientPermissions(Problem):
+    """Where it happened goes into the audit log of the project, and not into the answer."""
+
     status, code = 403, "insufficient_permissions"
+
+    def __init__(self, detail: str, place: Place = NOWHERE, **facts: object) -> None:
+        super().__init__(detail, **facts)
+        self.place = place
 
 
 class RateLimitExceeded(Problem):

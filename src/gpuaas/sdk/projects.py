@@ -1,10 +1,12 @@
 """Projects: what allocations belong to."""
 
+from datetime import datetime
+
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, get, path, post
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import CreateProject, Project
-from gpuaas.wire.timeline import AuditRow, Entry
+from gpuaas.wire.timeline import AuditResult, AuditRow, Entry
 
 
 class Projects(Noun[R_co]):
@@ -23,9 +25,33 @@ class Projects(Noun[R_co]):
         return post(path("projects"), Project, CreateProject(slug=slug, tenant_id=tenant_id), key=idempotency_key)
 
     @Listing
-    def audit(self, id: str, *, limit: int | None = None) -> Request[Page[AuditRow]]:
-        """Who did what in it, newest first."""
-        return get(path("projects", id, "audit"), Page[AuditRow], limit=limit)
+    def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:
+        """What happened to anything in it, newest first."""
+        return get(path("projects", id, "timeline"), Page[Entry], limit=limit)
+
+    @Listing
+    def audit(
+        self,
+        id: str,
+        *,
+        actor: str | None = None,
+        action: str | None = None,
+        result: AuditResult | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> Request[Page[AuditRow]]:
+        """Who did what in it, newest first. `action` may be its beginning; `until` is left out itself."""
+        return get(
+            path("projects", id, "audit"),
+            Page[AuditRow],
+            actor=actor,
+            action=action,
+            result=result,
+            since=since.isoformat() if since else None,
+            until=until.isoformat() if until else None,
+            limit=limit,
+        )
 
     @Following
     def events(self, id: str) -> Request[Entry]:

@@ -14,6 +14,14 @@ class AddSshKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     public_key: Annotated[str, Meta(min_length=1, max_length=16384)]
 
 
+class OpenedMachine(Struct, frozen=True, kw_only=True):
+    """A live machine that a key lets its owner into."""
+
+    allocation_id: str
+    name: str
+    project_id: str
+
+
 class SshKey(Struct, frozen=True, kw_only=True):
     id: str
     title: str
@@ -21,6 +29,7 @@ class SshKey(Struct, frozen=True, kw_only=True):
     fingerprint: str
     public_key: str  # as we emit it: type, blob, no options, no comment of the sender's
     created_at: datetime
+    opens: list[OpenedMachine] = []
 
 
 class SetSshKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -27,13 +27,16 @@ class ChangeMember(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
-    """The same whether or not there is a person of this address."""
+    """The same whether or not there is a person of this address. Names are as they were when it was sent."""
 
     id: str
     project_id: str
+    project_slug: str
+    tenant_slug: str
     email: str
     role: Role
     invited_by: str
+    invited_by_email: str
     created_at: datetime
     expires_at: datetime
     accepted_at: datetime | None = None

@@ -29,6 +29,11 @@ class Entry(Struct, frozen=True, kw_only=True):
     evidence: dict[str, object] = {}
 
 
+class AuditResult(StrEnum):
+    DONE = "done"
+    DENIED = "denied"
+
+
 class AuditRow(Struct, frozen=True, kw_only=True):
     """Who did what to what, or was refused; written with the change and never altered."""
 
@@ -39,8 +44,8 @@ class AuditRow(Struct, frozen=True, kw_only=True):
     action: str
     target_kind: str
     target_id: str
-    result: str  # done | denied
-    repeats: int
+    result: AuditResult
+    repeats: int  # the same refusal within a minute is counted
     correlation_id: str
     facts: dict[str, object] = {}
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, InsufficientPermissions, Problem, ValidationError
+from gpuaas.core.errors import Conflict, InsufficientPermissions, Place, Problem, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.domain.access import keys, store
 from gpuaas.domain.access.store import GrantChange
@@ -96,7 +96,8 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
             "Not all of these are SSH keys of yours. See GET /ssh-keys.", errors={"ssh_key_ids": "unknown"}
         )
     if added and row.holder_id != caller.user_id:
-        raise InsufficientPermissions("Only the holder adds keys of their own. Grant yourself access instead.")
+        why = "Only the holder adds keys of their own. Grant yourself access instead."
+        raise InsufficientPermissions(why, Place(row.tenant_id, row.project_id))
     await store.set_allocation_keys(tx, row, data.ssh_key_ids)
     await store.render(tx, id)
     after = await store.allocation_keys(tx, id)

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import UNSET
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, InsufficientPermissions, ValidationError
+from gpuaas.core.errors import Conflict, InsufficientPermissions, Place, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access import store
@@ -84,7 +84,7 @@ async def change(
     if data.ssh_key_id is not UNSET:
         caller.require(Permission.ACCESS_ASK, "allocation", row)
         if grant.user_id != caller.user_id:
-            raise InsufficientPermissions("The key is the grantee's to choose.")
+            raise InsufficientPermissions("The key is the grantee's to choose.", Place(row.tenant_id, row.project_id))
         await _check_key(tx, data.ssh_key_id, caller.user_id)
         key = data.ssh_key_id
         notes.append("with another key" if grant.ssh_key_id else "with a key")

@@ -14,7 +14,7 @@ from gpuaas.domain.access.states import MACHINE
 from gpuaas.domain.allocations.store import KEYS, AllocationRow
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS
-from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, SshKey
+from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, OpenedMachine, SshKey
 from gpuaas.wire.environments import AuthorizedKey
 
 GRANTS = "grants"  # the topic of grants that may have to end; row ids are allocation ids
@@ -28,6 +28,7 @@ class SshKeyRow(Struct, frozen=True, kw_only=True):
     blob: str
     fingerprint: str
     created_at: datetime
+    opens: list[OpenedMachine] = []  # read with the row where a person will see it
 
     def view(self) -> SshKey:
         return SshKey(
@@ -37,6 +38,7 @@ class SshKeyRow(Struct, frozen=True, kw_only=True):
             fingerprint=self.fingerprint,
             public_key=f"{self.type} {self.blob}",
             created_at=self.created_at,
+            opens=self.opens,
         )
 
     def authorized(self) -> AuthorizedKey:
@@ -111,7 +113,7 @@ async def add(tx: Tx, id: str, user_id: str, title: str, key: PublicKey, *, now:
 
 
 async def get(tx: Tx, id: str) -> SshKeyRow:
-    row = await tx.maybe(SshKeyRow, "select * from ssh_keys where id = $1", id)
+    row = await tx.maybe(SshKeyRow, f"{KEY} where k.id = $1", id)
     if row is None:
         raise NotFound("ssh_key")
     return row
@@ -263,7 +265,17 @@ ADD = """
     insert into ssh_keys (id, user_id, title, type, blob, fingerprint, created_at)
     values ($1, $2, $3, $4, $5, $6, $7) returning *
 """
-LIST = "select * from ssh_keys where user_id = $1 and id < $2 order by id desc limit $3"
+KEY = """
+    select k.*, (
+        select coalesce(jsonb_agg(jsonb_build_object('allocation_id', a.id, 'name', a.name,
+            'project_id', a.project_id) order by a.id desc), '[]')
+        from allocations a where a.status not in ('released', 'failed') and a.id in (
+            select c.allocation_id from allocation_keys c where c.ssh_key_id = k.id
+            union select g.allocation_id from access_grants g where g.ssh_key_id = k.id and g.status = 'active')
+    ) as opens
+    from ssh_keys k
+"""
+LIST = f"{KEY} where k.user_id = $1 and k.id < $2 order by k.id desc limit $3"
 OPENED_BY = """
     select a.id from allocations a where a.status not in ('released', 'failed') and a.id in (
         select k.allocation_id from allocation_keys k where k.ssh_key_id = $1

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gpuaas.core.errors import InsufficientPermissions, NotFound
+from gpuaas.core.errors import NOWHERE, InsufficientPermissions, NotFound, Place
 from gpuaas.domain.identity.permissions import RULES, Permission
 from gpuaas.wire.identity import PlatformRole, Role, Scope
 
@@ -35,11 +35,11 @@ class Caller:
         """What the caller cannot see does not exist; what they see and may not do is forbidden."""
         if not self._has_role(Permission.PROJECTS_READ, thing):
             raise NotFound(noun)
-        self._require_scope(permission)
+        place = Place(thing.tenant_id, thing.project_id)
+        self._require_scope(permission, place)
         if not self._has_role(permission, thing):
-            raise InsufficientPermissions(
-                f"Your role does not allow {permission}. Ask an admin of the project for it.", permission=permission
-            )
+            why = f"Your role does not allow {permission}. Ask an admin of the project for it."
+            raise InsufficientPermissions(why, place, permission=permission)
 
     def may(self, permission: Permission, thing: Placed) -> bool:
         """For what an answer shows; what an act needs is required."""
@@ -49,9 +49,10 @@ class Caller:
         role = self.tenants.get(tenant_id)
         if role is None:
             raise NotFound("tenant")
-        self._require_scope(permission)
+        place = Place(tenant_id)
+        self._require_scope(permission, place)
         if role not in RULES[permission].tenant:
-            raise InsufficientPermissions(f"Your role does not allow {permission}.", permission=permission)
+            raise InsufficientPermissions(f"Your role does not allow {permission}.", place, permission=permission)
 
     def require_platform(self, permission: Permission) -> None:
         """Operator routes do not hide that they exist: they are in the published contract."""
@@ -75,7 +76,7 @@ class Caller:
         rule = RULES[permission]
         return self.projects.get(thing.project_id) in rule.project or self.tenants.get(thing.tenant_id) in rule.tenant
 
-    def _require_scope(self, permission: Permission) -> None:
+    def _require_scope(self, permission: Permission, place: Place = NOWHERE) -> None:
         scope = RULES[permission].scope
         if scope not in self.scopes:
-            raise InsufficientPermissions(f"This token lacks the scope `{scope}` that {permission} needs.")
+            raise InsufficientPermissions(f"This token lacks the scope `{scope}` that {permission} needs.", place)

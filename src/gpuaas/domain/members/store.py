@@ -107,10 +107,13 @@ LOCK_OWNERS = """
     select user_id from project_members where project_id = $1 and role = 'owner' order by user_id for update
 """
 INVITE = """
-    insert into invitations as kept (id, tenant_id, project_id, email, role, invited_by, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    insert into invitations as kept (id, tenant_id, project_id, email, role, invited_by, created_at, expires_at,
+        project_slug, tenant_slug, invited_by_email)
+    select $1, $2, $3, $4, $5, $6, $7::timestamptz, $8::timestamptz, p.slug, t.slug, u.email
+    from projects p, tenants t, users u where p.id = $3 and t.id = $2 and u.id = $6
     on conflict (project_id, lower(email)) where accepted_at is null and withdrawn_at is null
-        do update set role = excluded.role, invited_by = excluded.invited_by, expires_at = excluded.expires_at
+        do update set role = excluded.role, invited_by = excluded.invited_by, expires_at = excluded.expires_at,
+            invited_by_email = excluded.invited_by_email
     returning *
 """
 OPEN = "select i.* from invitations i where i.accepted_at is null and i.withdrawn_at is null and i.expires_at > $1"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
+from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Place, RateLimitExceeded
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands as allocations
@@ -79,6 +79,7 @@ async def require_entry(tx: Tx, caller: Caller, row: AllocationRow) -> None:
     if not caller.is_user(row.holder_id) and not await store.is_granted(tx, row.id, caller.user_id):
         raise InsufficientPermissions(
             "Only the holder of the machine may open a terminal on it, and those it was shared with.",
+            Place(row.tenant_id, row.project_id),
             permission=Permission.TERMINALS_OPEN,
         )
 

@@ -6,12 +6,13 @@ from datetime import datetime
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import NotFound
+from gpuaas.core.errors import NotFound, Place
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
-from gpuaas.wire.timeline import AuditRow, Entry, LogLine, Operation, OperationStatus, Outcome
+from gpuaas.wire.timeline import AuditResult, AuditRow, Entry, LogLine, Operation, OperationStatus, Outcome
 
 BIGINT_DIGITS = 18
+MOST_XID = 10**BIGINT_DIGITS  # past every transaction
 EXCERPT = 300  # lines of an operation that are looked through for its phases
 EVENTS = "events"  # the topic that wakes streams; its row ids are project ids
 
@@ -52,6 +53,19 @@ class Cursor(Struct, frozen=True):
 class Followed(Struct, frozen=True):
     xid: int
     entry: Entry
+
+    def place(self) -> str:
+        return str(Cursor(self.xid, self.entry.id))
+
+
+class AuditFilter(Struct, frozen=True, kw_only=True):
+    """What to show of an audit log; what is left out lets everything through."""
+
+    actor: str | None = None
+    action: str | None = None  # its beginning: `volume` and `volume.delete` both find the latter
+    result: AuditResult | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 class LogsOf(Struct, frozen=True, kw_only=True):
@@ -100,14 +114,15 @@ async def audit(
     await tx.run(AUDIT, at, *place, actor, acted_as or actor, action, correlation_id.get(), dict(facts or {}))
 
 
-async def audit_denial(tx: Tx, *, actor: str, action: str, target: str, at: datetime) -> None:
+async def audit_denial(tx: Tx, place: Place, *, actor: str, action: str, target: str, at: datetime) -> None:
     """After the refused request rolled back; the same refusal again within a minute is counted, not repeated."""
     if not await tx.run(COUNT_DENIAL, actor, action, target, at):
-        await tx.run(DENIAL, at, actor, action, target, correlation_id.get())
+        await tx.run(DENIAL, at, place.tenant_id, place.project_id, actor, action, target, correlation_id.get())
 
 
-async def audit_of_project(tx: Tx, project_id: str, paging: Paging) -> list[AuditRow]:
-    return await tx.all(AuditRow, AUDIT_OF_PROJECT, project_id, _number(paging), paging.limit + 1)
+async def audit_of_project(tx: Tx, project_id: str, wanted: AuditFilter, paging: Paging) -> list[AuditRow]:
+    asked = (wanted.actor, wanted.action, wanted.result and wanted.result.value, wanted.since, wanted.until)
+    return await tx.all(AuditRow, AUDIT_OF_PROJECT, project_id, _number(paging), paging.limit + 1, *asked)
 
 
 async def start_operation(tx: Tx, id: str, subject: Subject, kind: str, *, requested_by: str, now: datetime) -> None:
@@ -122,6 +137,13 @@ async def end_operation(tx: Tx, id: str, status: OperationStatus, *, reason: str
 async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Entry]:
     sql = f"{ENTRY} where subject_id = $1 {PAGE_ENTRIES}"
     return await tx.all(Entry, sql, subject_id, _number(paging), paging.limit + 1)
+
+
+async def recent(tx: Tx, project_id: str, paging: Paging) -> list[Followed]:
+    """What happened to anything in a project, newest first: the stream of its events, read backwards."""
+    before = Cursor.parse(paging.before) or Cursor(MOST_XID, 0)
+    rows = await tx.connection.fetch(RECENT, project_id, before.xid, before.id, paging.limit + 1)
+    return [Followed(row["xid"], _entry(row)) for row in rows]
 
 
 async def operation_entries(tx: Tx, operation_id: str) -> list[Entry]:
@@ -206,7 +228,10 @@ AUDIT = """
 """
 AUDIT_OF_PROJECT = f"""
     select id, at, actor, {ACTOR_NAME}, action, target_kind, target_id, result, repeats, correlation_id, facts
-    from audit where project_id = $1 and ($2::bigint is null or id < $2) order by id desc limit $3
+    from audit where project_id = $1 and ($2::bigint is null or id < $2) and ($4::text is null or actor = $4)
+        and ($5::text is null or starts_with(action, $5)) and ($6::text is null or result = $6)
+        and ($7::timestamptz is null or at >= $7) and ($8::timestamptz is null or at < $8)
+    order by id desc limit $3
 """
 COUNT_DENIAL = """
     update audit set repeats = repeats + 1 where id = (
@@ -214,8 +239,9 @@ COUNT_DENIAL = """
             and at > $4::timestamptz - interval '1 minute' order by id desc limit 1)
 """
 DENIAL = """
-    insert into audit (at, actor, acted_as, action, target_kind, target_id, result, correlation_id)
-    values ($1, $2, $2, $3, 'route', $4, 'denied', $5)
+    insert into audit
+        (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id)
+    values ($1, $2, $3, $4, $4, $5, 'route', $6, 'denied', $7)
 """
 START_OPERATION = """
     insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by, started_at,
@@ -244,11 +270,17 @@ FOLLOW_LOGS = """
     order by xid, id limit $5
 """
 HERE = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-FOLLOW = f"""
+PLACED_ENTRY = f"""
     select xid::text::bigint as xid, id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor,
         {ACTOR_NAME}, note, evidence
     from timeline_entries
-    where project_id = $1 and ($2::text is null or subject_id = $2)
+"""
+RECENT = f"""
+    {PLACED_ENTRY} where project_id = $1 and (xid, id) < ($2::bigint::text::xid8, $3)
+    order by xid desc, id desc limit $4
+"""
+FOLLOW = f"""
+    {PLACED_ENTRY} where project_id = $1 and ($2::text is null or subject_id = $2)
         and (xid, id) > ($3::bigint::text::xid8, $4) and xid < pg_snapshot_xmin(pg_current_snapshot())
     order by xid, id limit $5
 """
