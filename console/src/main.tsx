@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router/dom";
 import { connection } from "./api/connection";
 import { queries } from "./api/queries";
+import { heedOtherTabs } from "./api/queries/session";
 import { startColours } from "./colours";
 import { router } from "./routes";
 import "virtual:theme.css";
@@ -11,6 +12,7 @@ import "./style.css";
 
 startColours();
 connection.onComeback(() => void queries.invalidateQueries());
+heedOtherTabs(queries);
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");

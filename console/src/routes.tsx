@@ -31,6 +31,42 @@ const pages: RouteObject[] = [
     path: "projects/:projectId/volumes/:volumeId/:tab?",
     lazy: async () => ({ Component: (await import("./pages/volumes/DetailPage")).DetailPage }),
   },
+  {
+    path: "projects/:projectId/members",
+    lazy: async () => ({ Component: (await import("./pages/members/MembersPage")).MembersPage }),
+  },
+  {
+    path: "projects/:projectId/members/:userId",
+    lazy: async () => ({ Component: (await import("./pages/members/MemberPage")).MemberPage }),
+  },
+  {
+    path: "projects/:projectId/activity",
+    lazy: async () => ({ Component: (await import("./pages/activity/ActivityPage")).ActivityPage }),
+  },
+  {
+    path: "projects/:projectId/activity/:operationId",
+    lazy: async () => ({ Component: (await import("./pages/activity/OperationPage")).OperationPage }),
+  },
+  {
+    path: "projects/:projectId/audit",
+    lazy: async () => ({ Component: (await import("./pages/activity/AuditPage")).AuditPage }),
+  },
+  {
+    path: "account/access",
+    lazy: async () => ({ Component: (await import("./pages/account/AccessPage")).AccessPage }),
+  },
+  {
+    path: "account/ssh-keys",
+    lazy: async () => ({ Component: (await import("./pages/account/SshKeysPage")).SshKeysPage }),
+  },
+  {
+    path: "account/sessions",
+    lazy: async () => ({ Component: (await import("./pages/account/SessionsPage")).SessionsPage }),
+  },
+  {
+    path: "account/tokens",
+    lazy: async () => ({ Component: (await import("./pages/account/TokensPage")).TokensPage }),
+  },
 ];
 
 export const router = createBrowserRouter([

@@ -22,9 +22,12 @@ BOB = Member(project_id=samples.PROJECT, user_id=samples.id_of("user", 2), email
 INVITATION = Invitation(
     id=samples.id_of("inv", 1),
     project_id=samples.PROJECT,
+    project_slug="vision",
+    tenant_slug="acme",
     email=BOB.email,
     role=Role.MEMBER,
     invited_by=samples.USER.id,
+    invited_by_email=samples.USER.email,
     created_at=samples.NOON,
     expires_at=samples.NOON + timedelta(days=14),
 )

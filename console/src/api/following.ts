@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { type Entry, Live } from "./live";
 import { refreshAllocation } from "./queries/allocations";
+import { addToTimeline } from "./queries/timeline";
 
 /** What is shown follows what happens: an entry of the timeline says which queries to ask again. */
 export function follow(queries: QueryClient, projectId: string): () => void {
@@ -15,6 +16,7 @@ export function follow(queries: QueryClient, projectId: string): () => void {
   };
   const onEntry = (entry: Entry): void => {
     if (entry.subject_kind === "allocation") refresh(entry.subject_id);
+    addToTimeline(queries, projectId, entry);
     // Everything that is about one thing has its id in its key: its timeline, its grants, its attachments.
     void queries.invalidateQueries({ predicate: ({ queryKey }) => isAbout(queryKey, entry) });
   };
@@ -30,5 +32,7 @@ export function isAbout(key: readonly unknown[], entry: Entry): boolean {
   // Attaching is told of the machine, and changes the volume that the evidence names.
   if (noun === "volume" && key.includes(entry.evidence?.volume_id)) return true;
   if (noun === "volumes" && entry.phase.startsWith("volume_")) return key.includes(entry.project_id);
+  if (noun === "operations" && entry.operation_id !== null) return key.includes(entry.project_id);
+  if (noun === "operation") return key.includes(entry.operation_id);
   return noun === `${entry.subject_kind}s` && key.includes(entry.project_id);
 }

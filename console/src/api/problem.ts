@@ -10,6 +10,7 @@ export class Problem extends Error {
   readonly errors: Record<string, string>;
   readonly facts: Record<string, unknown>;
   readonly retryAfterSeconds: number | null;
+  readonly at = Date.now();
 
   constructor(document: Partial<Document>, retryAfterSeconds: number | null = null) {
     super(document.detail ?? "The server answered with something that is not ours. Try again.");

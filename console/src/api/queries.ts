@@ -1,11 +1,21 @@
-import { QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { asProblem, UNREACHABLE } from "./problem";
 
 const TRIES = 3;
 const FALLBACK_POLL_MS = 10_000;
 
+/** Whoever notices first that the session has ended has it asked for again, so that the frame says so at once. */
+function heedEnd(error: Error): void {
+  const me = queries.getQueryState(["me"]);
+  if (asProblem(error).code.startsWith("token_") && me?.status === "success") {
+    void queries.invalidateQueries({ queryKey: ["me"] });
+  }
+}
+
 /** Events say when to ask again; asking every ten seconds is for when they do not come. */
-export const queries = new QueryClient({
+export const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: heedEnd }),
+  mutationCache: new MutationCache({ onError: heedEnd }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,

@@ -1,47 +1,68 @@
 import SideNavigation, { type SideNavigationProps } from "@cloudscape-design/components/side-navigation";
-import { useLocation, useNavigate } from "react-router";
-import { type Project, useIsOperator, useProject } from "./project";
+import { generatePath, useLocation, useNavigate } from "react-router";
+import { type Me, useMe } from "../api/queries/session";
+import { leads, type Project, useProject } from "./project";
 
-function ofProject({ id }: Project): SideNavigationProps.Item[] {
-  const base = `/projects/${id}`;
-  return [
-    {
-      type: "section",
-      text: "Compute",
-      items: [
-        { type: "link", text: "Machines", href: `${base}/allocations` },
-        { type: "link", text: "Launch", href: `${base}/launch` },
-      ],
-    },
-    { type: "section", text: "Storage", items: [{ type: "link", text: "Volumes", href: `${base}/volumes` }] },
-  ];
+interface Entry {
+  group: "Compute" | "Storage" | "Access" | "Account" | "Platform";
+  text: string;
+  path: string;
+  /** Pressed after `g`, it goes there. */
+  key?: string;
+  /** Who sees it; everybody when left out. */
+  isFor?: "leaders" | "operators";
 }
 
-const OF_OPERATOR: SideNavigationProps.Item[] = [
-  {
-    type: "section",
-    text: "Platform",
-    items: [
-      { type: "link", text: "Fleet", href: "/platform" },
-      { type: "link", text: "Nodes", href: "/platform/nodes" },
-      { type: "link", text: "Operations", href: "/platform/operations" },
-      { type: "link", text: "Workers and queues", href: "/platform/workers" },
-      { type: "link", text: "Runtime bundles", href: "/platform/runtime-bundles" },
-    ],
-  },
+/** The one table of pages: for the navigation, for search, and for the keyboard. A page joins when it is there. */
+const ENTRIES: readonly Entry[] = [
+  { group: "Compute", text: "Machines", path: "/projects/:projectId/allocations", key: "m" },
+  { group: "Compute", text: "Launch", path: "/projects/:projectId/launch", key: "l" },
+  { group: "Storage", text: "Volumes", path: "/projects/:projectId/volumes", key: "v" },
+  { group: "Access", text: "SSH keys", path: "/account/ssh-keys", key: "k" },
+  { group: "Access", text: "Members", path: "/projects/:projectId/members", key: "p" },
+  { group: "Account", text: "Your access", path: "/account/access", key: "y" },
+  { group: "Account", text: "Sessions", path: "/account/sessions", key: "s" },
+  { group: "Account", text: "Tokens", path: "/account/tokens", key: "t" },
+  { group: "Account", text: "Activity", path: "/projects/:projectId/activity", key: "a" },
+  { group: "Account", text: "Audit log", path: "/projects/:projectId/audit", isFor: "leaders" },
+  { group: "Platform", text: "Fleet", path: "/platform", key: "f", isFor: "operators" },
+  { group: "Platform", text: "Nodes", path: "/platform/nodes", key: "n", isFor: "operators" },
+  { group: "Platform", text: "Operations", path: "/platform/operations", key: "o", isFor: "operators" },
+  { group: "Platform", text: "Workers and queues", path: "/platform/workers", key: "w", isFor: "operators" },
+  { group: "Platform", text: "Runtime bundles", path: "/platform/runtime-bundles", key: "b", isFor: "operators" },
 ];
 
-/** Only what exists; a page joins here when it is there. */
+export interface PageLink {
+  group: string;
+  text: string;
+  href: string;
+  key: string;
+}
+
+/** The pages there are for this person in this project. */
+export function pagesFor(me: Me, project: Project | null): PageLink[] {
+  return ENTRIES.filter(({ path, isFor }) => {
+    if (path.startsWith("/projects/") && project === null) return false;
+    if (isFor === "operators") return Boolean(me.user.platform_role);
+    return isFor !== "leaders" || (project !== null && leads(me, project));
+  }).map(({ group, text, path, key = "" }) => ({
+    group,
+    text,
+    key,
+    href: generatePath(path, { projectId: project?.id ?? "" }),
+  }));
+}
+
 export function Navigation() {
+  const me = useMe().data;
   const project = useProject();
-  const isOperator = useIsOperator();
   const { pathname } = useLocation();
   const navigate = useNavigate();
-  const items = [...(project ? ofProject(project) : []), ...(isOperator ? OF_OPERATOR : [])];
+  const pages = me ? pagesFor(me, project) : [];
   return (
     <SideNavigation
-      items={items}
-      activeHref={longestMatch(items, pathname)}
+      items={sections(pages)}
+      activeHref={longestMatch(pages, pathname)}
       onFollow={(event) => {
         if (event.detail.external) return;
         event.preventDefault();
@@ -51,11 +72,16 @@ export function Navigation() {
   );
 }
 
+function sections(pages: readonly PageLink[]): SideNavigationProps.Item[] {
+  return [...new Set(pages.map(({ group }) => group))].map((group) => ({
+    type: "section",
+    text: group,
+    items: pages.filter((page) => page.group === group).map(({ text, href }) => ({ type: "link", text, href })),
+  }));
+}
+
 /** A detail page lights the list it belongs to. */
-function longestMatch(items: readonly SideNavigationProps.Item[], pathname: string): string {
-  const hrefs = items
-    .flatMap((item) => ("items" in item ? item.items : [item]))
-    .map((item) => ("href" in item ? item.href : ""));
-  const under = hrefs.filter((href) => href && (pathname === href || pathname.startsWith(`${href}/`)));
+function longestMatch(pages: readonly PageLink[], pathname: string): string {
+  const under = pages.map(({ href }) => href).filter((href) => pathname === href || pathname.startsWith(`${href}/`));
   return under.sort((a, b) => b.length - a.length)[0] ?? "";
 }

@@ -1,45 +1,56 @@
 import AppLayout from "@cloudscape-design/components/app-layout";
 import Flashbar, { type FlashbarProps } from "@cloudscape-design/components/flashbar";
-import HelpPanel from "@cloudscape-design/components/help-panel";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useSyncExternalStore } from "react";
-import { Navigate, Outlet, useLocation, useNavigation } from "react-router";
+import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
+import { Navigate, Outlet, useLocation, useNavigate, useNavigation } from "react-router";
 import { connection } from "../api/connection";
 import { follow } from "../api/following";
 import { asProblem } from "../api/problem";
 import { useMe } from "../api/queries/session";
 import { View } from "../parts/View";
-import { help } from "./help";
 import { Navigation } from "./Navigation";
 import { notices, putAway } from "./notices";
+import { panel } from "./panel";
 import { useProject } from "./project";
+import { startReading } from "./reading";
+import { startShortcuts } from "./shortcuts";
 import { useStore } from "./store";
 import { TopBar } from "./TopBar";
 import { useTerminalSlot } from "./terminalSlot";
 
-/** Everything around a page. Who is not signed in is sent to do so, and comes back to where they were going. */
+const SidePanel = lazy(async () => ({ default: (await import("./SidePanel")).SidePanel }));
+const SignInAgain = lazy(async () => ({ default: (await import("./SignInAgain")).SignInAgain }));
+
+/**
+ * Everything around a page. Who is not signed in is sent to do so, and comes back to where they were going; whose
+ * session ends meanwhile signs in over the page, which keeps what was typed.
+ */
 export function Shell() {
   const me = useMe();
   const project = useProject();
   const { pathname, search } = useLocation();
   useFollowing(project?.id);
-  if (me.isError && asProblem(me.error).status === 401) {
-    return <Navigate to={`/login?next=${encodeURIComponent(pathname + search)}`} replace />;
+  useKeyboard();
+  const isSignedOut = me.isError && asProblem(me.error).status === 401;
+  if (me.data === undefined) {
+    if (isSignedOut) return <Navigate to={`/login?next=${encodeURIComponent(pathname + search)}`} replace />;
+    return (
+      <View of={me} what="your account">
+        {() => null}
+      </View>
+    );
   }
   return (
-    <View of={me} what="your account">
-      {(seen) => (
-        <>
-          <TopBar me={seen} />
-          {pathname === "/" && project ? <Navigate to={`/projects/${project.id}/allocations`} replace /> : <Frame />}
-        </>
-      )}
-    </View>
+    <>
+      <TopBar me={me.data} />
+      {pathname === "/" && project ? <Navigate to={`/projects/${project.id}/allocations`} replace /> : <Frame />}
+      <Suspense>{isSignedOut && <SignInAgain email={me.data.user.email} />}</Suspense>
+    </>
   );
 }
 
 function Frame() {
-  const shownHelp = useStore(help);
+  const beside = useStore(panel);
   const isLoading = useNavigation().state === "loading";
   return (
     <AppLayout
@@ -53,17 +64,17 @@ function Frame() {
           <Outlet />
         </div>
       }
-      tools={shownHelp && <HelpPanel header={<h2>{shownHelp.title}</h2>}>{shownHelp.text}</HelpPanel>}
-      toolsHide={shownHelp === null}
-      toolsOpen={shownHelp !== null}
-      onToolsChange={({ detail }) => detail.open || help.set(null)}
+      tools={<Suspense>{beside && <SidePanel shown={beside} />}</Suspense>}
+      toolsHide={beside === null}
+      toolsOpen={beside !== null}
+      onToolsChange={({ detail }) => detail.open || panel.set(null)}
       ariaLabels={{
         navigation: "Pages",
         navigationToggle: "Show the pages",
         navigationClose: "Hide the pages",
-        tools: "Help",
-        toolsToggle: "Show help",
-        toolsClose: "Hide help",
+        tools: "Beside the page",
+        toolsToggle: "Show the panel",
+        toolsClose: "Hide the panel",
         notifications: "Notices",
       }}
     />
@@ -94,4 +105,11 @@ function Notices() {
 function useFollowing(projectId: string | undefined): void {
   const queries = useQueryClient();
   useEffect(() => (projectId === undefined ? undefined : follow(queries, projectId)), [queries, projectId]);
+  useEffect(() => startReading(queries), [queries]);
+}
+
+function useKeyboard(): void {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  useEffect(() => startShortcuts(queries, (path) => void navigate(path)), [queries, navigate]);
 }

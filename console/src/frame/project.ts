@@ -8,13 +8,34 @@ const LAST = "gpuaas-project";
 /** The project of the address; on pages of no project the one last looked at. */
 export function useProject(): Project | null {
   const { projectId } = useParams();
-  const projects = useMe().data?.projects ?? [];
-  const wanted = projectId ?? localStorage.getItem(LAST);
-  const found = projects.find(({ id }) => id === wanted) ?? (projectId ? null : (projects[0] ?? null));
+  const me = useMe().data;
+  const found = me ? projectOf(me, projectId) : null;
   if (found !== null && found.id !== localStorage.getItem(LAST)) localStorage.setItem(LAST, found.id);
   return found;
 }
 
+export function projectOf({ projects }: Me, projectId: string | undefined): Project | null {
+  const wanted = projectId ?? localStorage.getItem(LAST);
+  return projects.find(({ id }) => id === wanted) ?? (projectId ? null : (projects[0] ?? null));
+}
+
 export function useIsOperator(): boolean {
   return Boolean(useMe().data?.user.platform_role);
+}
+
+const LEADING = new Set(["owner", "admin"]);
+
+/** Whether one leads the project: by a role in it, or in its tenant. */
+export function leads({ tenants }: Me, { role, tenant_id }: Project): boolean {
+  return LEADING.has(role) || tenants.some((tenant) => tenant.id === tenant_id && LEADING.has(tenant.role));
+}
+
+/** Where one may create projects. */
+export function ledTenants({ tenants }: Me): Me["tenants"] {
+  return tenants.filter(({ role }) => LEADING.has(role));
+}
+
+/** Owners are made and unmade by owners. */
+export function owns({ tenants }: Me, { role, tenant_id }: Project): boolean {
+  return role === "owner" || tenants.some((tenant) => tenant.id === tenant_id && tenant.role === "owner");
 }

@@ -1,5 +1,6 @@
 import { type PropertyFilterProperty, useCollection } from "@cloudscape-design/collection-hooks";
 import Box from "@cloudscape-design/components/box";
+import Button from "@cloudscape-design/components/button";
 import CollectionPreferences, {
   type CollectionPreferencesProps,
 } from "@cloudscape-design/components/collection-preferences";
@@ -26,7 +27,11 @@ interface Props<T> {
   rowId: (row: T) => string;
   columns: readonly Column<T>[];
   /** None for a few rows that one sees at once. */
-  filters: readonly (PropertyFilterProperty & { groupValuesLabel: string })[];
+  filters?: readonly (PropertyFilterProperty & { groupValuesLabel: string })[];
+  /** Instead of filters in the browser, where the server filters. */
+  filter?: ReactNode;
+  /** Where there are more rows than were asked for yet. */
+  older?: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
   actions?: ReactNode;
   description?: ReactNode;
   empty: ReactNode;
@@ -43,7 +48,7 @@ const PAGE_SIZES = [20, 50, 100];
 
 /** A table one can filter, sort, page and set up, and that remembers how. */
 export function DataTable<T>(props: Props<T>) {
-  const { id, rows, columns, filters, rowId } = props;
+  const { id, rows, columns, filters = [], rowId } = props;
   const [preferences, setPreferences] = useKept<CollectionPreferencesProps.Preferences>(`table-${id}`, {
     pageSize: PAGE_SIZES[0] ?? 20,
     contentDensity: "comfortable",
@@ -73,7 +78,7 @@ export function DataTable<T>(props: Props<T>) {
       items={items}
       trackBy={rowId}
       columnDefinitions={columns}
-      columnDisplay={preferences.contentDisplay ?? []}
+      columnDisplay={withNew(preferences.contentDisplay ?? [], columns)}
       contentDensity={preferences.contentDensity ?? "comfortable"}
       {...(props.isLastSticky ? { stickyColumns: { last: 1 } } : {})}
       {...selection(props)}
@@ -82,8 +87,10 @@ export function DataTable<T>(props: Props<T>) {
           {props.title}
         </Header>
       }
+      footer={props.older?.hasNextPage && <Older what={props.what} {...props.older} />}
       filter={
-        filters.length > 0 && (
+        props.filter ??
+        (filters.length > 0 && (
           <PropertyFilter
             {...propertyFilterProps}
             filteringPlaceholder={`Find ${props.what}`}
@@ -91,7 +98,7 @@ export function DataTable<T>(props: Props<T>) {
             countText={`${filteredItemsCount} found`}
             expandToViewport
           />
-        )
+        ))
       }
       pagination={
         paginationProps.pagesCount > 1 && (
@@ -114,6 +121,25 @@ export function DataTable<T>(props: Props<T>) {
       }}
     />
   );
+}
+
+function Older({ what, isFetchingNextPage, fetchNextPage }: { what: string } & NonNullable<Props<never>["older"]>) {
+  return (
+    <Box textAlign="center">
+      <Button loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        Load older {what}
+      </Button>
+    </Box>
+  );
+}
+
+type Display = readonly CollectionPreferencesProps.ContentDisplayItem[];
+
+/** A column that came after the settings were kept is shown; one that went is left out. */
+function withNew<T>(kept: Display, columns: readonly Column<T>[]): Display {
+  const known = kept.filter(({ id }) => columns.some((column) => column.id === id));
+  const added = columns.filter(({ id }) => !kept.some((item) => item.id === id));
+  return [...known, ...added.map(({ id }) => ({ id, visible: true }))];
 }
 
 function selection<T>({ selected, onSelect }: Props<T>): Partial<TableProps<T>> {

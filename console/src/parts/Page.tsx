@@ -4,7 +4,7 @@ import Header from "@cloudscape-design/components/header";
 import Link from "@cloudscape-design/components/link";
 import type { ReactNode } from "react";
 import { useNavigate } from "react-router";
-import { help } from "../frame/help";
+import { panel } from "../frame/panel";
 
 interface Props {
   title: string;
@@ -20,7 +20,7 @@ interface Props {
 export function Page({ title, about, crumbs = [], description, actions, children }: Props) {
   const navigate = useNavigate();
   const info = (
-    <Link variant="info" ariaLabel={`About ${title}`} onFollow={() => help.set({ title, text: about })}>
+    <Link variant="info" ariaLabel={`About ${title}`} onFollow={() => panel.set({ kind: "help", title, text: about })}>
       Info
     </Link>
   );

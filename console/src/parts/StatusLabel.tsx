@@ -104,6 +104,11 @@ export const RUNTIME: Record<Schemas["RuntimeState"], Look> = {
   cleared: ["stopped", "None: raw compute"],
 };
 
+export const AUDIT: Record<Schemas["AuditResult"], Look> = {
+  done: ["success", "Done"],
+  denied: ["stopped", "Refused"],
+};
+
 export function Label({ look: [type, words] }: { look: Look }) {
   return <StatusIndicator type={type}>{words}</StatusIndicator>;
 }

@@ -3,14 +3,22 @@ import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Spinner from "@cloudscape-design/components/spinner";
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { asProblem } from "../api/problem";
 import { Ago } from "./Ago";
 import { ProblemAlert } from "./ProblemAlert";
 
+/** What was asked for: of one answer, or of pages of them. */
+interface Asked<T> {
+  data: T | undefined;
+  isError: boolean;
+  error: Error | null;
+  dataUpdatedAt: number;
+  refetch: () => Promise<unknown>;
+}
+
 interface Props<T> {
-  of: UseQueryResult<T, Error>;
+  of: Asked<T>;
   /** What is being loaded, as in "Loading volumes". */
   what: string;
   isEmpty?: (data: T) => boolean;

@@ -62,7 +62,7 @@ class Unit:
         self._caller: Caller | None = None
         self._key: Idempotency | None = None
         self.raced = False
-        self.denied: Problem | None = None
+        self.denied: InsufficientPermissions | None = None
 
     async def enter(self) -> tuple[Tx, Caller]:
         """The caller and their transaction, in which they see what is theirs."""

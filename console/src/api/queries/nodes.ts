@@ -20,9 +20,10 @@ const keys = {
 };
 const PAGE = 200;
 
-export function useNodes() {
+export function useNodes(isWanted = true) {
   return useQuery({
     queryKey: keys.list,
+    enabled: isWanted,
     queryFn: () =>
       everyPage((cursor) =>
         answer(

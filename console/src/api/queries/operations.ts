@@ -1,11 +1,36 @@
-import { useQuery } from "@tanstack/react-query";
+import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { answer, client, everyPage } from "../client";
 import type { components } from "../schema";
 
-export type Operation = components["schemas"]["Operation"];
-export type Phase = components["schemas"]["Phase"];
+type Schemas = components["schemas"];
+export type Operation = Schemas["Operation"];
+export type OperationStatus = Schemas["OperationStatus"];
+export type Phase = Schemas["Phase"];
 
 const PAGE = 200;
+
+interface Page<T> {
+  items: T[];
+  next_cursor?: string | null;
+}
+
+const flat = <T>({ pages }: InfiniteData<Page<T>>): T[] => pages.flatMap(({ items }) => items);
+
+/** Running and past ones of a project, newest first; older ones when asked for. */
+export function useOperations(projectId: string) {
+  return useInfiniteQuery({
+    queryKey: ["operations", projectId],
+    queryFn: ({ pageParam }) =>
+      answer(
+        client.GET("/api/v1/operations", {
+          params: { query: { project_id: projectId, limit: PAGE, ...(pageParam ? { cursor: pageParam } : {}) } },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    select: flat<Operation>,
+  });
+}
 
 /** What was ever done to one thing, newest first; without phases. */
 export function useOperationsOf(projectId: string, subjectId: string) {
@@ -24,8 +49,8 @@ export function useOperationsOf(projectId: string, subjectId: string) {
   });
 }
 
-/** One operation with its phases. The subject's id is in the key, so that what happens to the subject refreshes it. */
-export function useOperation(id: string, subjectId: string) {
+/** One operation with its phases and the last that the node said; what happens in it refreshes it. */
+export function useOperation(id: string, subjectId = "") {
   return useQuery({
     queryKey: ["operation", id, subjectId],
     queryFn: () => answer(client.GET("/api/v1/operations/{id}", { params: { path: { id } } })),

@@ -10,8 +10,9 @@ export const sshKeyKeys = { list: ["ssh-keys"] as const };
 const PAGE = 200;
 
 /** The public keys of who is signed in. */
-export function useSshKeys() {
+export function useSshKeys(isWanted = true) {
   return useQuery({
+    enabled: isWanted,
     queryKey: sshKeyKeys.list,
     queryFn: () =>
       everyPage((cursor) =>

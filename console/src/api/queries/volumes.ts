@@ -19,9 +19,10 @@ export const volumeKeys = {
 const PAGE = 200;
 const named = () => ({ header: { "X-Idempotency-Key": idempotencyKey() } });
 
-export function useVolumes(projectId: string) {
+export function useVolumes(projectId: string, isWanted = true) {
   return useQuery({
     queryKey: volumeKeys.list(projectId),
+    enabled: isWanted,
     queryFn: () =>
       everyPage((cursor) =>
         answer(

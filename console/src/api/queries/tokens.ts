@@ -1,0 +1,43 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { answer, client, everyPage, idempotencyKey } from "../client";
+import type { components } from "../schema";
+
+type Schemas = components["schemas"];
+export type Token = Schemas["Token"];
+export type NewToken = Schemas["CreateToken"];
+export type Scope = Schemas["Scope"];
+
+const TOKENS = ["tokens"] as const;
+const PAGE = 200;
+const named = () => ({ "X-Idempotency-Key": idempotencyKey() });
+
+export function useTokens() {
+  return useQuery({
+    queryKey: TOKENS,
+    queryFn: () =>
+      everyPage((cursor) =>
+        answer(
+          client.GET("/api/v1/auth/tokens", { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } }),
+        ),
+      ),
+  });
+}
+
+/** The only answer that holds the token itself; it is forgotten with the dialog that shows it. */
+export function useCreateToken() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: NewToken) => answer(client.POST("/api/v1/auth/tokens", { params: { header: named() }, body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: TOKENS }),
+    gcTime: 0,
+  });
+}
+
+export function useRevokeToken() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) =>
+      answer(client.DELETE("/api/v1/auth/tokens/{id}", { params: { path: { id }, header: named() } })),
+    onSettled: () => queries.invalidateQueries({ queryKey: TOKENS }),
+  });
+}

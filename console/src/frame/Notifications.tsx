@@ -1,0 +1,86 @@
+import Box from "@cloudscape-design/components/box";
+import HelpPanel from "@cloudscape-design/components/help-panel";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import StatusIndicator from "@cloudscape-design/components/status-indicator";
+import { useAllocations } from "../api/queries/allocations";
+import { useInvitations } from "../api/queries/invitations";
+import { useTimeline } from "../api/queries/timeline";
+import { useVolumes } from "../api/queries/volumes";
+import { Ago } from "../parts/Ago";
+import { Link } from "../parts/Link";
+import { View } from "../parts/View";
+import { type News, newsOf, seen } from "./news";
+import { type Project, useProject } from "./project";
+import { useStore } from "./store";
+
+const SHOWN = 50;
+
+/** What happened in the project lately, and who asks one to join theirs. */
+export function Notifications() {
+  const project = useProject();
+  return (
+    <HelpPanel header={<h2>Notifications</h2>}>
+      <SpaceBetween size="l">
+        <Invited />
+        {project && <Lately project={project} />}
+      </SpaceBetween>
+    </HelpPanel>
+  );
+}
+
+function Invited() {
+  const invitations = useInvitations().data ?? [];
+  return (
+    <SpaceBetween size="s">
+      {invitations.map(({ id, project_slug, invited_by_email, role }) => (
+        <StatusIndicator key={id} type="info" wrapText>
+          {invited_by_email} invites you to <strong>{project_slug}</strong> as {role}.{" "}
+          <Link to="/account/access">Answer</Link>
+        </StatusIndicator>
+      ))}
+    </SpaceBetween>
+  );
+}
+
+function Lately({ project }: { project: Project }) {
+  const timeline = useTimeline(project.id);
+  const machines = useAllocations(project.id).data ?? [];
+  const volumes = useVolumes(project.id).data ?? [];
+  const names = new Map([...machines, ...volumes].map(({ id, name }) => [id, name]));
+  const before = useStore(seen)[project.id]?.before ?? 0;
+  return (
+    <View
+      of={timeline}
+      what="notifications"
+      isEmpty={(entries) => newsOf(entries, names).length === 0}
+      empty={
+        <Box color="text-body-secondary">Nothing happened in {project.slug} yet. Launch a machine, and it will.</Box>
+      }
+    >
+      {(entries) => (
+        <ul className="news" aria-label={`Lately in ${project.slug}`}>
+          {newsOf(entries, names)
+            .slice(0, SHOWN)
+            .map((each) => (
+              <Line key={each.id} news={each} isNew={each.id > before} />
+            ))}
+        </ul>
+      )}
+    </View>
+  );
+}
+
+function Line({ news: { at, tone, text, note, href }, isNew }: { news: News; isNew: boolean }) {
+  return (
+    <li className={isNew ? "is-new" : ""}>
+      <StatusIndicator type={tone} wrapText>
+        <Link to={href}>{text}</Link>
+      </StatusIndicator>
+      {note && <div className="news-note">{note}</div>}
+      <Box variant="small" color="text-body-secondary">
+        <Ago at={at} />
+        {isNew && " · new"}
+      </Box>
+    </li>
+  );
+}

@@ -1,0 +1,11 @@
+import { Store } from "./store";
+
+/** What the panel beside the page shows. */
+export type Panel = { kind: "help"; title: string; text: string } | { kind: "notifications" } | { kind: "shortcuts" };
+
+/** Null while it is closed. */
+export const panel = new Store<Panel | null>(null);
+
+export function togglePanel(wanted: Panel): void {
+  panel.set(panel.get()?.kind === wanted.kind ? null : wanted);
+}

@@ -1,0 +1,44 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { matchPath } from "react-router";
+import { knownMe } from "../api/queries/session";
+import { pagesFor } from "./Navigation";
+import { togglePanel } from "./panel";
+import { projectOf } from "./project";
+
+export const SEARCH_ID = "search";
+const SECOND_KEY_MS = 1_500;
+
+/** Keys that do something anywhere but in a field; `g` and a letter goes to a page. */
+export function startShortcuts(queries: QueryClient, go: (path: string) => void): () => void {
+  let goingSince = 0;
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+    const isSecond = event.timeStamp - goingSince < SECOND_KEY_MS;
+    goingSince = event.key === "g" && !isSecond ? event.timeStamp : 0;
+    if (isSecond ? goTo(event.key) : act(event.key)) event.preventDefault();
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+
+  function goTo(key: string): boolean {
+    const me = knownMe(queries);
+    const shown = matchPath("/projects/:projectId/*", window.location.pathname)?.params.projectId;
+    const page = me && pagesFor(me, projectOf(me, shown)).find((each) => each.key === key);
+    if (page) go(page.href);
+    return page !== undefined;
+  }
+}
+
+function act(key: string): boolean {
+  if (key === "/") document.getElementById(SEARCH_ID)?.focus();
+  else if (key === "?") togglePanel({ kind: "shortcuts" });
+  else if (key === "n") togglePanel({ kind: "notifications" });
+  else return false;
+  return true;
+}
+
+/** Letters belong to whoever is typing, and to open dialogs. */
+function isTyping(target: EventTarget | null): boolean {
+  if (document.querySelector("[role=dialog][aria-modal=true]") !== null) return true;
+  return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable], .xterm *");
+}
