@@ -1,26 +1,50 @@
-"""Somebody else on the stage: a member of the person's project, with a key of their own."""
+"""Somebody else on the stage, with a key of their own: a stranger, who may be invited into the person's project."""
 
 import asyncssh
 
 from tests.crash.stages import Stage
 
 PASSWORD = "correct horse battery"
-MEMBER = "insert into tenant_members select tenant_id, $2, 'member' from projects where id = $1"
-WORKS = "insert into project_members select id, tenant_id, $2, 'member' from projects where id = $1"
+MEMBERSHIPS = "select from project_members where project_id = $1 and user_id = $2"
 
 
-async def welcome(stage: Stage, allocation_id: str, name: str) -> dict[str, str]:
-    """Signs up, adds a key, and is a member of the project of this machine."""
+async def arrive(stage: Stage, name: str) -> dict[str, str]:
+    """Signs up, and adds a key."""
     key = asyncssh.generate_private_key("ssh-ed25519")
     credentials = {"email": f"{name}@example.com", "password": PASSWORD}
     signed = (await stage.http.post("/api/v1/auth/personal/signup", json=credentials)).raise_for_status().json()
-    bearer = {"Authorization": f"Bearer {signed['access_token']}"}
-    public = {"title": "guest", "public_key": key.export_public_key().decode()}
-    added = (await stage.http.post("/api/v1/ssh-keys", json=public, headers=bearer)).raise_for_status().json()
-    project_id = (await stage.row(allocation_id))["project_id"]
-    for sql in (MEMBER, WORKS):
-        await stage.query(sql, project_id, signed["user"]["id"])
-    return {"user": signed["user"]["id"], "key_id": added["id"], "key": key.export_private_key().decode()}
+    public: dict[str, object] = {"title": "guest", "public_key": key.export_public_key().decode()}
+    added = await stage.post("/ssh-keys", public, key=f"{name}-key", token=signed["access_token"])
+    return {
+        "email": signed["user"]["email"],
+        "user": signed["user"]["id"],
+        "token": signed["access_token"],
+        "key_id": added["id"],
+        "key": key.export_private_key().decode(),
+    }
+
+
+async def invite(stage: Stage, allocation_id: str, email: str, key: str) -> dict[str, str]:
+    """Into the project of this machine."""
+    project_id = str((await stage.row(allocation_id))["project_id"])
+    sent = await stage.post(f"/projects/{project_id}/members", {"email": email}, key=key)
+    return {"project": project_id, "invitation": sent["id"]}
+
+
+async def accept(stage: Stage, notes: dict[str, str], key: str) -> None:
+    await stage.post(f"/invitations/{notes['invitation']}/accept", {}, key=key, token=notes["token"])
+
+
+async def welcome(stage: Stage, allocation_id: str, name: str) -> dict[str, str]:
+    """One who is in the project already."""
+    notes = await arrive(stage, name)
+    notes |= await invite(stage, allocation_id, notes["email"], f"{name}-invited")
+    await accept(stage, notes, f"{name}-accepted")
+    return notes
+
+
+async def memberships(stage: Stage, notes: dict[str, str]) -> int:
+    return len(await stage.query(MEMBERSHIPS, notes["project"], notes["user"]))
 
 
 async def is_let_in(stage: Stage, allocation_id: str, key: str) -> bool:

@@ -65,10 +65,7 @@ async def missing(stage: Stage, verb: Verb, case: Case) -> str:
 
 async def list_points(stage: Stage, verb: Verb) -> list[Point]:
     """In the order passed. What a process also passes while nothing happens comes by itself: once is enough for it."""
-    for mortal in stage.mortals.values():
-        mortal.note()
-    await until(never, IDLE_SECONDS)
-    idle = {name: set(mortal.passed) for name, mortal in stage.mortals.items()}
+    idle = stage.idle = stage.idle or await idle_points(stage)
     case = Case(stage.ids.new("key"))
     await verb.prepare(stage, case)
     for mortal in stage.mortals.values():
@@ -86,6 +83,13 @@ async def list_points(stage: Stage, verb: Verb) -> list[Point]:
                 points.append(Point(name, point, counts[point]))
     await verb.tidy(stage, case)
     return points
+
+
+async def idle_points(stage: Stage) -> dict[str, set[str]]:
+    for mortal in stage.mortals.values():
+        mortal.note()
+    await until(never, IDLE_SECONDS)
+    return {name: set(mortal.passed) for name, mortal in stage.mortals.items()}
 
 
 async def quiet(stage: Stage, idle: dict[str, set[str]]) -> None:

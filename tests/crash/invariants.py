@@ -19,6 +19,18 @@ SETTLED = {
     """,
     "a resize is under way": "select allocation_id from resizes",
     "a task is open": "select id || ' ' || kind || ' is ' || status from node_tasks where status in ('queued', 'sent')",
+    "a terminal outlives its machine": """
+        select t.id || ' on ' || a.id || ', ' || a.status from terminals t join allocations a on a.id = t.allocation_id
+        where t.closed_at is null and a.status <> 'active'
+    """,
+    "a terminal is over and its node has it": """
+        select id || ': ' || reason from terminals where closed_at is not null and ended_at is null
+    """,
+    "keys are not as they should be": """
+        select a.id || ' admits ' || k.observed_generation || ' of ' || k.generation
+        from allocation_keysets k join allocations a on a.id = k.allocation_id
+        where a.status = 'active' and k.observed_generation <> k.generation
+    """,
     "a node does not answer": "select id from nodes where offline_since is not null",
     "a worker fails": "select concat(worker, ' on ', row_id, ': ', last_error) from work where attempts > 0",
 }

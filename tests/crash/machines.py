@@ -68,6 +68,11 @@ class Machine:
         folder = f"{self.site.environments}/{allocation_id}/"
         return {path.name for path in PROC.iterdir() if path.name.isdigit() and folder in _text(path / "mountinfo")}
 
+    def lasting_processes_of(self, allocation_id: str) -> set[str]:
+        """Those that it lives by, without what people run in it."""
+        found = self.processes_of(allocation_id)
+        return {pid for pid in found if self.site.mark in _text(PROC / pid / "cmdline")}
+
     def _is_ours(self, pid: Path) -> bool:
         first = self.site.init_uid(0)
         return any(first <= uid < first + UIDS_PER_BLOCK for uid in _uids(pid))

@@ -3,12 +3,14 @@
 import asyncio
 import os
 from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.crash.harness import UNPASSED, Outcome, Point, list_points, perform, sample, table
-from tests.crash.stages import stage
+from tests.crash.stages import Stage, stage
 from tests.crash.verbs import VERBS, Verb
 
 SAMPLE = {"create": 4, "release": 4}
@@ -62,17 +64,46 @@ async def die_at_each(verb: Verb, points: list[Point], report: Report) -> None:
             group.create_task(lane())
 
 
+class Theatre:
+    """One stage for many plays; after one that went wrong the next finds a new one."""
+
+    def __init__(self) -> None:
+        self._stack = AsyncExitStack()
+        self._stage: Stage | None = None
+
+    async def stage(self) -> Stage:
+        if self._stage is None:
+            self._stage = await self._stack.enter_async_context(stage())
+        return self._stage
+
+    async def strike(self) -> None:
+        self._stage = None
+        await self._stack.aclose()
+
+
+@pytest.fixture(scope="module")
+async def theatre() -> AsyncIterator[Theatre]:
+    made = Theatre()
+    try:
+        yield made
+    finally:
+        await made.strike()
+
+
 @needs_root
 @pytest.mark.parametrize("verb", VERBS.values(), ids=list(VERBS))
-async def test_a_sample_of_deaths_does_no_harm(verb: Verb) -> None:
-    report = Report(f"sample-{verb.name}")
-    async with stage() as on:
+async def test_a_sample_of_deaths_does_no_harm(theatre: Theatre, verb: Verb) -> None:
+    report, on = Report(f"sample-{verb.name}"), await theatre.stage()
+    try:
         chosen = sample(await list_points(on, verb), SAMPLE.get(verb.name, SAMPLE_OF_OTHERS), ALWAYS)
         assert {point.process for point in chosen} == {"server", "agent"}
         for point in chosen:
             if not report.add(await perform(on, verb, point)):
                 break
-    report.judge()
+        report.judge()
+    except BaseException:
+        await theatre.strike()
+        raise
 
 
 @needs_root

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 
 from tests.crash.harness import Point, complaints, perform, unsettled
-from tests.crash.invariants import breaches
+from tests.crash.invariants import ALWAYS, SETTLED, breaches
 from tests.crash.machines import Expected
 from tests.crash.stages import Stage, stage
 from tests.crash.verbs import VERBS, Case, give_back, inhabited
@@ -37,6 +37,22 @@ PLANTED = {
     "billing goes on": "update allocations set billing_stopped_at = null",
     "cleanup is claimed and not proven": "update cleanup_proofs set ok = false",
     "one key made more than one allocation": "delete from idempotency",
+    "a resize is under way": """
+        insert into resizes select id, tenant_id, 2, size, 1, 1, price_id, 1, '{}' from allocations limit 1
+    """,
+    "a terminal outlives its machine": """
+        insert into terminals (id, tenant_id, project_id, allocation_id, node_id, boot, user_id, credential_id, source,
+            recorded, created_at)
+        select 'term_1', tenant_id, project_id, id, node_id, boot, holder_id, '', '', false, now()
+        from allocations where status = 'released' limit 1
+    """,
+    "a terminal is over and its node has it": """
+        insert into terminals (id, tenant_id, project_id, allocation_id, node_id, boot, user_id, credential_id, source,
+            recorded, created_at, closed_at)
+        select 'term_1', tenant_id, project_id, id, node_id, boot, holder_id, '', '', false, now(), now()
+        from allocations limit 1
+    """,
+    "keys are not as they should be": "update allocation_keysets set generation = generation + 1",
     "a node does not answer": "update nodes set offline_since = now()",
     "a worker fails": "update work set attempts = 1",
 }
@@ -68,6 +84,10 @@ async def inhabited_stage() -> AsyncIterator[Stage]:
                 await give_back(made, case)
         await made.reach(lambda: unsettled(made))
         yield made
+
+
+def test_every_rule_has_a_twin() -> None:
+    assert set(PLANTED) == {*ALWAYS, *SETTLED}
 
 
 @pytest.mark.parametrize("breach", PLANTED)

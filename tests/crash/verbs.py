@@ -6,7 +6,7 @@ from functools import partial
 
 import asyncssh
 
-from tests.crash import guests
+from tests.crash import guests, screens
 from tests.crash import runtime_verbs as runtimes
 from tests.crash.stages import Broken, Stage
 
@@ -164,9 +164,94 @@ async def not_shut_out(stage: Stage, case: Case) -> str:
     return await not_admitting(stage, case)
 
 
-async def equipped(stage: Stage, case: Case) -> None:
-    """A machine with one version applied, on a node that has two."""
+async def invited(stage: Stage, case: Case) -> None:
+    """A machine, and a stranger who was invited into its project."""
     await furnished(stage, case)
+    case.notes |= await guests.arrive(stage, case.key.lower())
+    case.notes |= await guests.invite(stage, case.allocation_id, case.notes["email"], f"{case.key}-invited")
+
+
+async def join(stage: Stage, case: Case) -> None:
+    await guests.accept(stage, case.notes, case.key)
+
+
+async def not_joined(stage: Stage, case: Case) -> str:
+    """Until they are in the project, once, and no machine lets them in for that."""
+    if (count := await guests.memberships(stage, case.notes)) != 1:
+        return f"the guest is {count} times a member"
+    if await guests.is_let_in(stage, case.allocation_id, case.notes["key"]):
+        raise Broken("the guest is let in by being a member")
+    return ""
+
+
+async def remove_member(stage: Stage, case: Case) -> None:
+    place = f"/projects/{case.notes['project']}/members/{case.notes['user']}"
+    await stage.post(place, {}, key=case.key, method="DELETE")
+
+
+async def not_removed(stage: Stage, case: Case) -> str:
+    """Until they are neither in the project nor in its machine."""
+    if await guests.memberships(stage, case.notes):
+        return "the guest is still a member"
+    (grant,) = await stage.query("select status from access_grants where id = $1", case.notes["grant"])
+    if grant["status"] != "revoked":
+        raise Broken(f"the guest is no member, and their grant is {grant['status']}")
+    return await not_shut_out(stage, case)
+
+
+async def open_terminal(stage: Stage, case: Case) -> None:
+    async def not_opened() -> str:
+        case.notes["terminal"], why = await screens.type_into(stage, case.allocation_id, screens.ALIVE)
+        return why
+
+    await stage.reach(not_opened)
+    case.notes["agent deaths"] = str(stage.agent.deaths)
+
+
+async def no_terminal(stage: Stage, case: Case) -> str:
+    """Until the same shell is shown again; with its agent it ends, and then until another one is to be had."""
+    (row,) = await stage.query(screens.ROW, case.notes["terminal"])
+    if row["closed_at"] is not None:
+        if stage.agent.deaths == int(case.notes["agent deaths"]):
+            raise Broken(f"the terminal ended: {row['reason']}")
+        await open_terminal(stage, case)
+    _, why = await screens.type_into(stage, case.allocation_id, screens.SAME, case.notes["terminal"])
+    return why or await screens.too_many(stage, case.allocation_id)
+
+
+async def watched(stage: Stage, case: Case) -> None:
+    """A machine with a terminal that somebody opened and left."""
+    await furnished(stage, case)
+    await open_terminal(stage, case)
+
+
+async def come_back(stage: Stage, case: Case) -> None:
+    await stage.reach(lambda: no_terminal(stage, case))
+
+
+async def end_terminal(stage: Stage, case: Case) -> None:
+    place = f"/allocations/{case.allocation_id}/sessions/{case.notes['terminal']}"
+    try:
+        await stage.post(place, {}, key=case.key, method="DELETE")
+    except Broken as refused:
+        if "session_not_found" not in str(refused):  # it ended with its agent before anybody asked
+            raise
+
+
+async def not_ended(stage: Stage, case: Case) -> str:
+    (row,) = await stage.query(screens.ROW, case.notes["terminal"])
+    if row["closed_at"] is None or row["ended_at"] is None:
+        return f"the terminal is {'open' if row['closed_at'] is None else 'not known to have ended'}"
+    return await screens.too_many(stage, case.allocation_id)
+
+
+async def equipped(stage: Stage, case: Case) -> None:
+    await furnished(stage, case)
+    await equip(stage, case)
+
+
+async def equip(stage: Stage, case: Case) -> None:
+    """One version applied, on a node that has two."""
     case.notes["version"] = await runtimes.shelve_next(stage)
     await runtimes.shelve(stage, runtimes.READY)
     for version in (case.notes["version"], runtimes.READY):
@@ -191,6 +276,10 @@ async def not_applied(stage: Stage, case: Case) -> str:
 async def stored(stage: Stage, case: Case) -> None:
     """A machine, and a volume beside it."""
     await furnished(stage, case)
+    await store(stage, case)
+
+
+async def store(stage: Stage, case: Case) -> None:
     project_id = (await stage.row(case.allocation_id))["project_id"]
     body: dict[str, object] = {"name": f"v-{case.key[-8:]}", "size_gib": 1}
     made = await stage.post(f"/projects/{project_id}/volumes", body, key=f"{case.key}-volume")
@@ -277,6 +366,11 @@ VERBS = {
         Verb(name="create", prepare=nothing, act=create, missing=not_admitting, tidy=give_back),
         Verb(name="grant", prepare=visited, act=grant, missing=not_let_in, tidy=give_back),
         Verb(name="revoke", prepare=shared, act=revoke, missing=not_shut_out, tidy=give_back),
+        Verb(name="join", prepare=invited, act=join, missing=not_joined, tidy=give_back),
+        Verb(name="remove_member", prepare=shared, act=remove_member, missing=not_removed, tidy=give_back),
+        Verb(name="open_terminal", prepare=furnished, act=open_terminal, missing=no_terminal, tidy=give_back),
+        Verb(name="reattach", prepare=watched, act=come_back, missing=no_terminal, tidy=give_back),
+        Verb(name="end_terminal", prepare=watched, act=end_terminal, missing=not_ended, tidy=give_back),
         Verb(name="restart", prepare=furnished, act=restart, missing=not_back, tidy=give_back),
         Verb(name="resize", prepare=furnished, act=resize, missing=not_resized, tidy=give_back),
         Verb(name="apply", prepare=equipped, act=apply, missing=not_applied, tidy=give_back),
