@@ -33,13 +33,18 @@ export function TerminalPanel() {
     else forgetTerminal(terminal.key);
   };
   return (
-    <SplitPanel header="Terminals" closeBehavior="collapse" hidePreferencesButton i18nStrings={WORDS}>
+    <SplitPanel
+      header="Terminals"
+      closeBehavior="collapse"
+      hidePreferencesButton
+      i18nStrings={WORDS}
+      headerActions={<Actions active={active} isReadAloud={isReadAloud} onReadAloud={setReadAloud} />}
+    >
       <div className="terminals">
         <Tabs
-          fitHeight
           disableContentPaddings
           ariaLabel="Open terminals"
-          i18nStrings={{ scrollLeftAriaLabel: "Earlier terminals", scrollRightAriaLabel: "Later terminals" }}
+          i18nStrings={TAB_WORDS}
           activeTabId={active.key}
           onChange={({ detail }) => {
             const byKeyboard = document.activeElement?.matches(":focus-visible") ?? false;
@@ -55,7 +60,6 @@ export function TerminalPanel() {
             onDismiss: () => close(each),
             content: <TerminalView key={each.key} terminal={each} attached={attachedTo(each)} />,
           }))}
-          actions={<Actions active={active} isReadAloud={isReadAloud} onReadAloud={setReadAloud} />}
         />
       </div>
       {ending && <EndTerminalDialog terminal={ending} onDone={() => setEnding(null)} />}
@@ -96,7 +100,7 @@ function Actions({ active, isReadAloud, onReadAloud }: ActionsProps) {
           { id: "read", itemType: "checkbox", text: "Tell a screen reader what it shows", checked: isReadAloud },
         ]}
         onItemClick={({ detail }) => {
-          if (detail.id === "record") attachedTo(active).link.again({ record: true });
+          if (detail.id === "record") record(active);
           else if (detail.id === "new") openTerminal(machine, { record: true });
           else onReadAloud(!isReadAloud);
         }}
@@ -105,9 +109,21 @@ function Actions({ active, isReadAloud, onReadAloud }: ActionsProps) {
   );
 }
 
+function record(terminal: OpenTerminal) {
+  const { link, screen } = attachedTo(terminal);
+  link.again({ record: true });
+  requestAnimationFrame(() => screen.focus()); // after the menu has given the keyboard back
+}
+
 const WORDS = {
   closeButtonAriaLabel: "Hide the terminals",
   openButtonAriaLabel: "Show the terminals",
   resizeHandleAriaLabel: "Height of the terminals",
   resizeHandleTooltipText: "Drag, or focus and use the arrow keys",
+};
+
+const TAB_WORDS = {
+  scrollLeftAriaLabel: "Earlier terminals",
+  scrollRightAriaLabel: "Later terminals",
+  tabsWithActionsAriaRoleDescription: "Tabs, each with a button that closes it",
 };

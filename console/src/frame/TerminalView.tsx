@@ -25,7 +25,7 @@ export function TerminalView({ terminal, attached }: Props) {
     return () => screen.hide();
   }, [screen]);
   return (
-    <div className="terminal">
+    <div className="terminal" ref={fill}>
       <div className="terminal-place" ref={place} />
       <div className="terminal-keys">
         {KEYS.map(([name, bytes]) => (
@@ -54,6 +54,22 @@ export function TerminalView({ terminal, attached }: Props) {
       </div>
     </div>
   );
+}
+
+const BELOW_PX = 8;
+
+/** As high as the panel leaves room for: a terminal scrolls by itself, and nothing else should. */
+function fill(element: HTMLDivElement | null) {
+  let room = element?.parentElement ?? null;
+  while (room !== null && getComputedStyle(room).overflowY !== "auto") room = room.parentElement;
+  if (element === null || room === null) return;
+  const measure = (around: HTMLElement) => {
+    const above = element.getBoundingClientRect().top - around.getBoundingClientRect().top + around.scrollTop;
+    element.style.blockSize = `${around.clientHeight - above - BELOW_PX}px`;
+  };
+  const watch = new ResizeObserver(([entry]) => entry && measure(entry.target as HTMLElement));
+  watch.observe(room);
+  return () => watch.disconnect();
 }
 
 const KEYS: readonly (readonly [string, string])[] = [

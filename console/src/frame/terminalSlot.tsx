@@ -5,7 +5,7 @@ import { useStore } from "./store";
 import { showPanel, terminals } from "./terminals";
 
 const TerminalPanel = lazy(async () => ({ default: (await import("./TerminalPanel")).TerminalPanel }));
-const HEIGHT = 380;
+const HEIGHT = 420;
 
 type Slot = Pick<
   AppLayoutProps,

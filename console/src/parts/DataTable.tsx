@@ -28,6 +28,8 @@ interface Props<T> {
   columns: readonly Column<T>[];
   /** None for a few rows that one sees at once. */
   filters?: readonly (PropertyFilterProperty & { groupValuesLabel: string })[];
+  /** A few rows of a part of a page: nothing to set up. */
+  isPlain?: boolean;
   /** Instead of filters in the browser, where the server filters. */
   filter?: ReactNode;
   /** Where there are more rows than were asked for yet. */
@@ -112,7 +114,9 @@ export function DataTable<T>(props: Props<T>) {
           />
         )
       }
-      preferences={<Preferences columns={columns} preferences={preferences} onChange={setPreferences} />}
+      preferences={
+        !props.isPlain && <Preferences columns={columns} preferences={preferences} onChange={setPreferences} />
+      }
       ariaLabels={{
         tableLabel: props.title,
         selectionGroupLabel: `Choose ${props.what}`,

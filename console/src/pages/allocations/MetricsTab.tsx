@@ -11,7 +11,7 @@ import { Ago, duration } from "../../parts/Ago";
 import { HEALTH, Label } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
 import { ChartCard } from "./metrics/ChartCard";
-import { chartsOf } from "./metrics/charts";
+import { chartsOf, framed, isMeasured, unmeasured } from "./metrics/charts";
 import "./metrics/metrics.css";
 
 const RANGES: Record<string, { text: string; seconds: number }> = {
@@ -65,15 +65,26 @@ export function MetricsTab({ allocation }: { allocation: Allocation }) {
 }
 
 function Charts({ metrics }: { metrics: Metrics }) {
-  const seconds = RANGES[metrics.range]?.seconds ?? 3_600;
-  const end = Date.parse(metrics.sampled_at ?? new Date().toISOString()) + (metrics.age_seconds ?? 0) * 1_000;
-  const frame = { start: end - seconds * 1_000, end };
+  const frame = framed(metrics, RANGES[metrics.range]?.seconds ?? 3_600);
+  const charts = chartsOf(metrics);
+  const missing = unmeasured(charts.filter((chart) => !isMeasured(chart)));
   return (
-    <div className="charts">
-      {chartsOf(metrics).map((chart) => (
-        <ChartCard key={chart.id} chart={chart} metrics={metrics} frame={frame} />
-      ))}
-    </div>
+    <SpaceBetween size="l">
+      <div className="charts">
+        {charts.filter(isMeasured).map((chart) => (
+          <ChartCard key={chart.id} chart={chart} metrics={metrics} frame={frame} />
+        ))}
+      </div>
+      {missing.length > 0 && (
+        <Container header={<Header variant="h3">Not measured</Header>}>
+          {missing.map(({ why, titles }) => (
+            <div key={why}>
+              <strong>{titles.join(", ")}</strong>: {why}
+            </div>
+          ))}
+        </Container>
+      )}
+    </SpaceBetween>
   );
 }
 

@@ -55,12 +55,14 @@ export function GrantsCard({ allocation, rights, myId }: Props) {
             rows={isAll ? all : all.filter(isLive)}
             rowId={(grant) => grant.id}
             columns={columns}
-            filters={[]}
+            isPlain
             actions={actions}
             description={
-              <Toggle checked={isAll} onChange={({ detail }) => setAll(detail.checked)}>
-                Also what is over ({all.length - all.filter(isLive).length})
-              </Toggle>
+              all.some((grant) => !isLive(grant)) && (
+                <Toggle checked={isAll} onChange={({ detail }) => setAll(detail.checked)}>
+                  Also what is over
+                </Toggle>
+              )
             }
             empty={
               <Box textAlign="center" padding="s">

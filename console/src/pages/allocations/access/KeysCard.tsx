@@ -48,7 +48,7 @@ export function KeysCard({ allocation, rights }: { allocation: Allocation; right
             rows={rowsOf(seen, { holder, mine, grants })}
             rowId={(row) => row.fingerprint}
             columns={COLUMNS}
-            filters={[]}
+            isPlain
             description={<Installed keys={seen} />}
             actions={rights.decides && <Button onClick={() => setChanging(true)}>Change keys</Button>}
             empty="No key opens this machine. Add one to log in by SSH; a terminal in the browser needs none."
@@ -63,7 +63,6 @@ export function KeysCard({ allocation, rights }: { allocation: Allocation; right
 }
 
 function Installed({ keys }: { keys: AllocationKeys }) {
-  if (keys.installed)
-    return <StatusIndicator type="success">The machine was seen to admit exactly these</StatusIndicator>;
-  return <StatusIndicator type="in-progress">On their way to the machine; not seen there yet</StatusIndicator>;
+  if (keys.installed) return <StatusIndicator type="success">The machine admits exactly these</StatusIndicator>;
+  return <StatusIndicator type="in-progress">On their way to the machine</StatusIndicator>;
 }

@@ -36,7 +36,7 @@ export function SessionsCard({ allocation, rights, myId }: Props) {
             rows={seen.items}
             rowId={(session) => session.id}
             columns={columnsFor(myId, mayEnd, setEnding)}
-            filters={[]}
+            isPlain
             description={<Observed at={seen.observed_at} isCurrent={seen.is_current} />}
             empty="Nobody is in, by SSH or by a terminal in the browser."
           />

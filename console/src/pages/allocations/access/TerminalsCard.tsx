@@ -24,7 +24,7 @@ export function TerminalsCard({ allocation, mayRead }: { allocation: Allocation;
             rows={rows}
             rowId={(terminal) => terminal.id}
             columns={columnsFor(person, mayRead)}
-            filters={[]}
+            isPlain
             sorted={{ by: "opened", descending: true }}
             empty={<Box textAlign="center">Nobody opened one yet.</Box>}
           />

@@ -71,7 +71,7 @@ function Reading({ line: { name, series }, words, colour, pointed, step }: Readi
     <div className="reading">
       {name && (
         <dt>
-          {colour !== null && <span className={`swatch line-${colour % 8}`} />}
+          {colour !== null && series.points.length > 0 && <span className={`swatch line-${colour % 8}`} />}
           {name}
         </dt>
       )}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Metric, Metrics, Point, Series } from "../../../api/queries/metrics";
-import { chartsOf, HEIGHT, nearest, pathOf, rangeOf, WIDTH } from "./charts";
+import { chartsOf, framed, HEIGHT, isMeasured, nearest, pathOf, rangeOf, unmeasured, WIDTH } from "./charts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 const point = (seconds: number, value: number): Point => ({
@@ -72,4 +72,28 @@ test("the nearest point is told, and none across a hole", () => {
 test("the range speaks of what was measured alone", () => {
   expect(rangeOf([], String)).toBe("");
   expect(rangeOf([point(0, 2), point(10, 7)], String)).toBe("lowest 2, highest 7");
+});
+
+test("what cannot be known is told once for each reason", () => {
+  const simulated = { ...series("gpu_memory", "0"), unavailable: "simulated GPU", source: "simulated" };
+  const charts = chartsOf(
+    metrics(
+      simulated,
+      { ...simulated, device: "1" },
+      { ...simulated, metric: "gpu_utilisation" },
+      series("cpu", "", [point(0, 1)]),
+    ),
+  );
+  expect(charts.map(isMeasured)).toEqual([true, false, false]);
+  expect(unmeasured(charts.filter((chart) => !isMeasured(chart)))).toEqual([
+    { why: "simulated GPU (simulated)", titles: ["GPU use", "GPU memory"] },
+  ]);
+});
+
+test("a young machine is shown from its beginning, five minutes at least", () => {
+  const sampled = { ...metrics(series("cpu", "", [point(0, 1)])), age_seconds: 10 };
+  const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
+  expect(framed({ ...sampled, sampled_at: at(1_190) }, 3_600)).toEqual({ start: START, end: START + 1_200_000 });
+  expect(framed({ ...sampled, sampled_at: at(50) }, 3_600).start).toBe(START - 240_000);
+  expect(framed({ ...sampled, sampled_at: at(86_390) }, 3_600).start).toBe(START + 82_800_000);
 });

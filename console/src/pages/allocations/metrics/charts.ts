@@ -104,6 +104,31 @@ export function chartsOf({ series }: Metrics): Chart[] {
   });
 }
 
+/** What cannot be known, each reason once with what it is about. */
+export function unmeasured(charts: readonly Chart[]): { why: string; titles: string[] }[] {
+  const found = new Map<string, string[]>();
+  for (const { title, lines } of charts) {
+    for (const why of new Set(lines.map(({ series }) => `${series.unavailable} (${series.source})`))) {
+      found.set(why, [...(found.get(why) ?? []), title]);
+    }
+  }
+  return [...found].map(([why, titles]) => ({ why, titles }));
+}
+
+/** Whether there is anything to show of it, now or from before. */
+export function isMeasured({ lines }: Chart): boolean {
+  return lines.some(({ series }) => series.latest !== null || series.points.length > 0);
+}
+
+const SHORTEST_MS = 300_000;
+
+/** The whole range, or for a machine that is younger what there is of it. */
+export function framed({ series, sampled_at, age_seconds }: Metrics, rangeSeconds: number): Omit<Frame, "top"> {
+  const end = Date.parse(sampled_at ?? new Date().toISOString()) + (age_seconds ?? 0) * 1_000;
+  const firsts = series.flatMap(({ points }) => (points[0] ? [Date.parse(points[0].at)] : []));
+  return { start: Math.max(end - rangeSeconds * 1_000, Math.min(end - SHORTEST_MS, ...firsts)), end };
+}
+
 function nameOf({ metric, device }: Series): string {
   if (device !== "") return `GPU ${device}`;
   return NAMES[metric] ?? "";
