@@ -125,7 +125,7 @@ function useChange<Asked>(change: (asked: Asked) => Promise<Allocation>) {
     onSuccess: (seen) => {
       queries.setQueryData(allocationKeys.one(seen.id), seen);
       putInList(queries, seen.project_id, seen);
-      return queries.invalidateQueries({
+      void queries.invalidateQueries({
         predicate: ({ queryKey }) => queryKey[0] !== "allocation" && queryKey.includes(seen.id),
       });
     },

@@ -7,6 +7,7 @@ import type { Allocation } from "../../api/queries/allocations";
 import { useOperation } from "../../api/queries/operations";
 import type { components } from "../../api/schema";
 import { Copy, CopyLine } from "../../parts/Copy";
+import { Link } from "../../parts/Link";
 import { PhaseBars } from "../../parts/PhaseBars";
 import { View } from "../../parts/View";
 import { isEnded } from "./verbs";
@@ -22,9 +23,7 @@ export function ConnectCard({ allocation }: { allocation: Allocation }) {
       <SpaceBetween size="m">
         {isWaiting && operation_id && <Progress operationId={operation_id} allocationId={allocation.id} />}
         {connection && !isEnded(allocation) && <Ways connection={connection} />}
-        {isEnded(allocation) && (
-          <Box color="text-body-secondary">The address is closed. Launch another machine to work on.</Box>
-        )}
+        {isEnded(allocation) && <Link to={`/projects/${allocation.project_id}/launch`}>Launch another machine</Link>}
       </SpaceBetween>
     </Container>
   );
@@ -42,7 +41,7 @@ function describe({ status, connection }: Allocation): string {
     case "restart_failed":
       return "It does not run now; the address stays its own.";
     default:
-      return connection ? "Nobody can get in any more." : "It never admitted anybody.";
+      return connection ? "The address is closed: nobody can get in any more." : "It never admitted anybody.";
   }
 }
 

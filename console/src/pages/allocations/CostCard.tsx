@@ -12,7 +12,13 @@ export function CostCard({ allocation }: { allocation: Allocation }) {
   const { price_per_hour, resize } = allocation;
   const { amountMinor, seconds } = costSoFar(allocation, useNow());
   return (
-    <Container header={<Header description="An estimate from when billing began, not an invoice.">Cost so far</Header>}>
+    <Container
+      header={
+        <Header description="An estimate, not an invoice: the present price times the time since billing began.">
+          Cost so far
+        </Header>
+      }
+    >
       <SpaceBetween size="s">
         <Box variant="awsui-value-large">
           <span className="figure">{growingMoney(amountMinor, price_per_hour.currency)}</span>

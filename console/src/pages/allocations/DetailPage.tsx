@@ -51,12 +51,22 @@ const TABS: readonly MachineTab[] = [
   },
 ];
 
+const ABOUT =
+  "One machine: how to get in, how it is, what it costs and what happened to it. Everything here follows the machine by itself.";
+
 export function DetailPage() {
-  const { id = "" } = useParams();
-  return (
-    <View of={useAllocation(id)} what="details of the machine">
+  const { id = "", projectId = "" } = useParams();
+  const seen = useAllocation(id);
+  const view = (
+    <View of={seen} what="details of the machine">
       {(allocation) => <Machine allocation={allocation} />}
     </View>
+  );
+  if (seen.data !== undefined) return view;
+  return (
+    <Page title="Machine" about={ABOUT} crumbs={[{ text: "Machines", href: `/projects/${projectId}/allocations` }]}>
+      {view}
+    </Page>
   );
 }
 
@@ -70,7 +80,7 @@ function Machine({ allocation }: TabProps) {
   return (
     <Page
       title={allocation.name}
-      about="One machine: how to get in, how it is, what it costs and what happened to it. Everything here follows the machine by itself."
+      about={ABOUT}
       crumbs={[{ text: "Machines", href: list }]}
       description={<StatusLine allocation={allocation} />}
       actions={<HeaderActions allocation={allocation} />}
@@ -78,6 +88,7 @@ function Machine({ allocation }: TabProps) {
       <FailedAlert allocation={allocation} />
       <Tabs
         ariaLabel={`Parts of ${allocation.name}`}
+        i18nStrings={{ scrollLeftAriaLabel: "Earlier tabs", scrollRightAriaLabel: "Later tabs" }}
         activeTabId={TABS.some(({ id }) => id === tab) ? tab : "overview"}
         onChange={({ detail }) => void navigate(address(detail.activeTabId))}
         tabs={TABS.map(({ id, label, Content }) => ({

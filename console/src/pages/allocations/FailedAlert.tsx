@@ -123,15 +123,7 @@ interface FailureProps {
 function Failure({ header, allocation, reason, next, actions, children }: FailureProps) {
   return (
     <Box padding={{ bottom: "l" }}>
-      <Alert
-        type="error"
-        header={header}
-        action={
-          <SpaceBetween direction="horizontal" size="xs">
-            {actions}
-          </SpaceBetween>
-        }
-      >
+      <Alert type="error" header={header} action={<div className="inline-facts">{actions}</div>}>
         <SpaceBetween size="xxs">
           <Box>{reason || "The node gave no reason. The Activity tab shows what it said."}</Box>
           <BillingState allocation={allocation} />

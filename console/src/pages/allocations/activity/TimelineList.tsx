@@ -4,12 +4,14 @@ import Header from "@cloudscape-design/components/header";
 import Input from "@cloudscape-design/components/input";
 import Spinner from "@cloudscape-design/components/spinner";
 import { memo, useDeferredValue, useMemo, useState } from "react";
+import type { Entry } from "../../../api/live";
 import type { Allocation } from "../../../api/queries/allocations";
 import { useAllocationTimeline } from "../../../api/queries/allocationTimeline";
 import { shortDuration } from "../../../parts/Ago";
 import { phaseWords } from "../../../parts/bars";
 import { Evidence } from "../../../parts/Evidence";
 import { View } from "../../../parts/View";
+import { Windowed } from "../../../parts/Windowed";
 import { rowsOf, type TimelineRow } from "./rows";
 import "./activity.css";
 
@@ -61,40 +63,44 @@ function whenSeen(mark: HTMLElement | null, then: () => void): (() => void) | un
   return () => observer.disconnect();
 }
 
-const Rows = memo(function Rows({ entries, text }: { entries: Parameters<typeof rowsOf>[0]; text: string }) {
+const Rows = memo(function Rows({ entries, text }: { entries: readonly Entry[]; text: string }) {
   const rows = useMemo(() => rowsOf(entries, text), [entries, text]);
   if (rows.length === 0) return <Box color="text-body-secondary">No entry says that.</Box>;
   return (
-    <ol className="timeline">
+    <div className="timeline">
+      <Windowed items={rows} render={list} />
+    </div>
+  );
+});
+
+function list(rows: readonly TimelineRow[]) {
+  return (
+    <ol>
       {rows.map((row) => (
         <Row key={row.entry.id} row={row} />
       ))}
     </ol>
   );
-});
+}
 
-/** Plain elements and no clock of its own: ten thousand of these lie below each other. */
-const Row = memo(
-  function Row({ row: { entry, took, day, time } }: { row: TimelineRow }) {
-    return (
-      <li className="entry" data-day={day}>
-        <time dateTime={entry.at} title={new Date(entry.at).toLocaleString()}>
-          {time}
-        </time>
-        <span className={`entry-mark entry-${entry.outcome}`} aria-hidden="true" />
-        <span className="entry-phase">
-          {phaseWords(entry.phase)}
-          {entry.outcome === "failed" && " (failed)"}
-        </span>
-        <span className="entry-took">{took === null ? "" : shortDuration(took)}</span>
-        <span className="entry-actor">{entry.actor_name}</span>
-        <div className="entry-note">
-          {entry.note}
-          <Evidence of={entry} />
-        </div>
-      </li>
-    );
-  },
-  (before, after) =>
-    before.row.entry === after.row.entry && before.row.took === after.row.took && before.row.day === after.row.day,
-);
+/** Plain elements, and no clock that ticks: there may be ten thousand. */
+function Row({ row: { entry, took, day, time } }: { row: TimelineRow }) {
+  return (
+    <li className="entry" data-day={day}>
+      <time dateTime={entry.at} title={new Date(entry.at).toLocaleString()}>
+        {time}
+      </time>
+      <span className={`entry-mark entry-${entry.outcome}`} aria-hidden="true" />
+      <span className="entry-phase">
+        {phaseWords(entry.phase)}
+        {entry.outcome === "failed" && " (failed)"}
+      </span>
+      <span className="entry-took">{took === null ? "" : shortDuration(took)}</span>
+      <span className="entry-actor">{entry.actor_name}</span>
+      <div className="entry-note">
+        {entry.note}
+        <Evidence of={entry} />
+      </div>
+    </li>
+  );
+}

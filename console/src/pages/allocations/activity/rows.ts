@@ -31,10 +31,21 @@ export function rowsOf(entries: readonly Entry[], text: string): TimelineRow[] {
     if (wanted && !says(entry, wanted)) continue;
     const took = entry.outcome === "began" && next !== undefined && next > at ? (next - at) / 1_000 : null;
     const date = DAY.format(at);
-    rows.push({ entry, took, day: date === day ? undefined : date, time: TIME.format(at) });
+    rows.push(rowOf(entry, took, date === day ? undefined : date, at));
     day = date;
   }
   return rows;
+}
+
+const known = new WeakMap<Entry, TimelineRow>();
+
+/** The same entry is the same row, so that a new entry draws no other again. */
+function rowOf(entry: Entry, took: number | null, day: string | undefined, at: number): TimelineRow {
+  const before = known.get(entry);
+  if (before && before.took === took && before.day === day) return before;
+  const row = { entry, took, day, time: TIME.format(at) };
+  known.set(entry, row);
+  return row;
 }
 
 function says(entry: Entry, wanted: string): boolean {
