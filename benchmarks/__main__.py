@@ -7,7 +7,19 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from benchmarks import api, attach, create_to_ssh, dispatch, links, placement, restart, revokes, runtimes, terminal
+from benchmarks import (
+    api,
+    attach,
+    console,
+    create_to_ssh,
+    dispatch,
+    links,
+    placement,
+    restart,
+    revokes,
+    runtimes,
+    terminal,
+)
 from benchmarks.harness import CannotMeasureError, MachineBusyError, Options, Run, measuring
 
 ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
@@ -20,6 +32,7 @@ ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
     "api": ("S5, S6: reading and creating over HTTP, with a FastAPI + SQLAlchemy twin", api.run),
     "dispatch": ("S7: tasks to nodes and back, with graphile-worker and procrastinate", dispatch.run),
     "links": ("S9, S10: 5,000 agents on one server: beats, memory, deaths, a reconnect storm", links.run),
+    "console": ("Lighthouse on the main pages, commit to visible row, frames while scrolling", console.run),
     "terminal": ("S12, S13: browser terminals over two hops, with terminado over one", terminal.run),
 }
 

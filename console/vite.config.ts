@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { build, type Plugin } from "vite";
@@ -49,6 +50,7 @@ function pack(): Plugin {
 
 export default defineConfig({
   plugins: [react(), themed(), pack()],
+  resolve: { alias: { "intl-messageformat": fileURLToPath(new URL("messageformat.ts", import.meta.url)) } },
   build: { outDir: OUT, emptyOutDir: true, assetsInlineLimit: 0, target: "es2023" },
   test: { environment: "happy-dom" },
 });

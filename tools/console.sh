@@ -4,9 +4,10 @@
 #   tools/console.sh schema    the types of the API, from its own description
 #   tools/console.sh check     types, style, and that the schema is the API's
 #   tools/console.sh test      unit tests
+#   tools/console.sh lighthouse URL …   Lighthouse, which the benchmark measures with
 set -euo pipefail
 cd "$(dirname "$0")/../console"
-root=$PWD/..
+root=$(dirname "$PWD")
 
 say() { printf 'console: %s\n' "$*" >&2; }
 
@@ -34,7 +35,8 @@ install_modules() {
     now=$(sha256sum package-lock.json .npmrc)
     [[ $(cat node_modules/.installed 2>/dev/null) != "$now" ]] || return 0
     say "installing what it is built from"
-    "${npm[@]}" ci --no-progress --loglevel=error >&2
+    # Not `npm ci`: it refuses a lock in which builds for other systems are missing, and not every registry has those.
+    "${npm[@]}" install --no-save --no-progress --loglevel=error >&2
     printf '%s\n' "$now" >node_modules/.installed
 }
 
@@ -42,7 +44,7 @@ run() { "${npm[@]}" run --silent "$@"; }
 
 describe() { "$root/.venv/bin/python" "$root/tools/describe_api.py" >"$root/.cache/openapi.json"; }
 
-sources() { find src public index.html package-lock.json vite.config.ts theme.ts tsconfig.json -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
+sources() { find src public index.html package-lock.json vite.config.ts theme.ts messageformat.ts tsconfig.json -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
 
 build() {
     local now
@@ -78,8 +80,14 @@ test)
     install_modules
     run test
     ;;
+lighthouse)
+    cd "$root/benchmarks/lighthouse"
+    install_modules
+    exec 9>&- # it may take long, and nobody has to wait for it
+    exec node node_modules/lighthouse/cli/index.js "${@:2}"
+    ;;
 *)
-    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
     exit 1
     ;;
 esac

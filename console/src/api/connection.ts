@@ -37,6 +37,12 @@ class Connection {
     void this.ask();
   }
 
+  /** Something that listens stopped hearing: find out at once instead of with the next request. */
+  async doubt(): Promise<void> {
+    if (this.state.lostSince !== null || (await isReady())) return;
+    this.lost();
+  }
+
   private change(state: ConnectionState): void {
     this.state = state;
     for (const listener of this.listeners) listener();
@@ -47,11 +53,15 @@ class Connection {
     this.asking = true;
     while (this.state.lostSince !== null) {
       await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
-      const ready = await fetch("/readyz").catch(() => null);
-      if (ready?.ok) this.answered();
+      if (await isReady()) this.answered();
     }
     this.asking = false;
   }
+}
+
+async function isReady(): Promise<boolean> {
+  const answer = await fetch("/readyz").catch(() => null);
+  return answer?.ok ?? false;
 }
 
 export const connection = new Connection();

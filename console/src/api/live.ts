@@ -1,3 +1,4 @@
+import { connection } from "./connection";
 import type { components } from "./schema";
 
 export type Entry = components["schemas"]["Entry"];
@@ -64,10 +65,12 @@ export class Live {
       lost = false;
     };
     source.onerror = () => {
+      void connection.doubt();
       lost = true; // the browser opens it again by itself, and asks for what came since; but not after a refusal
       if (source.readyState === EventSource.CLOSED && this.source === source)
         setTimeout(() => this.reopen(source), 2_000);
     };
+    source.addEventListener("end", () => this.tell(null)); // the session or the membership is over: ask who we are
     source.onmessage = ({ data }: MessageEvent<string>) => this.tell(JSON.parse(data) as Entry);
     this.source = source;
   }

@@ -1,15 +1,16 @@
 import { type PropertyFilterProperty, useCollection } from "@cloudscape-design/collection-hooks";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
-import CollectionPreferences, {
-  type CollectionPreferencesProps,
-} from "@cloudscape-design/components/collection-preferences";
+import type { CollectionPreferencesProps } from "@cloudscape-design/components/collection-preferences";
 import Header from "@cloudscape-design/components/header";
 import Pagination from "@cloudscape-design/components/pagination";
 import PropertyFilter from "@cloudscape-design/components/property-filter";
 import Table, { type TableProps } from "@cloudscape-design/components/table";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { useKept } from "./kept";
+import type { TableSettingsProps } from "./TableSettings";
+
+const TableSettings = lazy(async () => ({ default: (await import("./TableSettings")).TableSettings }));
 
 export interface Column<T> extends TableProps.ColumnDefinition<T> {
   id: string;
@@ -46,13 +47,13 @@ interface Props<T> {
   rowLabel?: (row: T) => string;
 }
 
-const PAGE_SIZES = [20, 50, 100];
+const ROWS_ON_A_PAGE = 20;
 
 /** A table one can filter, sort, page and set up, and that remembers how. */
 export function DataTable<T>(props: Props<T>) {
   const { id, rows, columns, filters = [], rowId } = props;
   const [preferences, setPreferences] = useKept<CollectionPreferencesProps.Preferences>(`table-${id}`, {
-    pageSize: PAGE_SIZES[0] ?? 20,
+    pageSize: ROWS_ON_A_PAGE,
     contentDensity: "comfortable",
     contentDisplay: columns.map((column) => ({ id: column.id, visible: !column.isHidden })),
   });
@@ -65,7 +66,7 @@ export function DataTable<T>(props: Props<T>) {
         empty: props.empty,
         noMatch: <NoMatch onClear={() => actions.setPropertyFiltering({ tokens: [], operation: "and" })} />,
       },
-      pagination: { pageSize: preferences.pageSize ?? 20 },
+      pagination: { pageSize: preferences.pageSize ?? ROWS_ON_A_PAGE },
       sorting: by ? { defaultState: { sortingColumn: by, isDescending: props.sorted?.descending ?? false } } : {},
       selection: { trackBy: rowId },
     },
@@ -166,29 +167,16 @@ function NoMatch({ onClear }: { onClear: () => void }) {
   );
 }
 
-interface PreferencesProps<T> {
-  columns: readonly Column<T>[];
-  preferences: CollectionPreferencesProps.Preferences;
-  onChange: (next: CollectionPreferencesProps.Preferences) => void;
-}
-
-function Preferences<T>({ columns, preferences, onChange }: PreferencesProps<T>) {
+/** A button until it is pressed: what sets a table up weighs more than the table. */
+function Preferences(props: TableSettingsProps) {
+  const [isWanted, setIsWanted] = useState(false);
+  const button = (
+    <Button variant="icon" iconName="settings" ariaLabel="How this table looks" onClick={() => setIsWanted(true)} />
+  );
+  if (!isWanted) return button;
   return (
-    <CollectionPreferences
-      title="How this table looks"
-      confirmLabel="Keep"
-      cancelLabel="Cancel"
-      preferences={preferences}
-      onConfirm={({ detail }) => onChange(detail)}
-      pageSizePreference={{
-        title: "Rows on a page",
-        options: PAGE_SIZES.map((value) => ({ value, label: `${value}` })),
-      }}
-      contentDensityPreference={{ label: "Close together", description: "Shows more rows at once" }}
-      contentDisplayPreference={{
-        title: "Columns",
-        options: columns.map((column, index) => ({ id: column.id, label: column.header, alwaysVisible: index === 0 })),
-      }}
-    />
+    <Suspense fallback={button}>
+      <TableSettings {...props} />
+    </Suspense>
   );
 }

@@ -20,7 +20,11 @@ interface Props {
 export function Page({ title, about, crumbs = [], description, actions, children }: Props) {
   const navigate = useNavigate();
   const info = (
-    <Link variant="info" ariaLabel={`About ${title}`} onFollow={() => panel.set({ kind: "help", title, text: about })}>
+    <Link
+      variant="info"
+      ariaLabel={`Info about ${title}`}
+      onFollow={() => panel.set({ kind: "help", title, text: about })}
+    >
       Info
     </Link>
   );

@@ -1,7 +1,6 @@
 import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
-import SpaceBetween from "@cloudscape-design/components/space-between";
 import Spinner from "@cloudscape-design/components/spinner";
 import type { ReactNode } from "react";
 import { asProblem } from "../api/problem";
@@ -37,20 +36,22 @@ export function View<T>({ of, what, isEmpty, empty, children }: Props<T>) {
     );
   }
   const shown = isEmpty?.(of.data) ? empty : children(of.data);
-  if (!of.isError) return <>{shown}</>;
+  // What is shown keeps its place among the children: it is not made anew, with what was typed lost, when asking fails.
   return (
-    <SpaceBetween size="s">
-      <Stale what={what} since={of.dataUpdatedAt} onRetry={() => void of.refetch()} />
+    <>
+      {of.isError && <Stale what={what} since={of.dataUpdatedAt} onRetry={() => void of.refetch()} />}
       {shown}
-    </SpaceBetween>
+    </>
   );
 }
 
 /** What is below was true once; nobody could be asked since. */
 export function Stale({ what, since, onRetry }: { what: string; since: number; onRetry: () => void }) {
   return (
-    <Alert type="warning" action={<Button onClick={onRetry}>Look again</Button>}>
-      The {what} below were seen <Ago at={new Date(since).toISOString()} />. Asking again did not work yet.
-    </Alert>
+    <Box padding={{ bottom: "s" }}>
+      <Alert type="warning" action={<Button onClick={onRetry}>Look again</Button>}>
+        The {what} below were seen <Ago at={new Date(since).toISOString()} />. Asking again did not work yet.
+      </Alert>
+    </Box>
   );
 }
