@@ -74,8 +74,8 @@ export function Navigation() {
 
 function sections(pages: readonly PageLink[]): SideNavigationProps.Item[] {
   return [...new Set(pages.map(({ group }) => group))].map((group) => ({
-    type: "section",
-    text: group,
+    type: "section-group",
+    title: group,
     items: pages.filter((page) => page.group === group).map(({ text, href }) => ({ type: "link", text, href })),
   }));
 }

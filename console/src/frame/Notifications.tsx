@@ -20,25 +20,26 @@ export function Notifications() {
   const project = useProject();
   return (
     <HelpPanel header={<h2>Notifications</h2>}>
-      <SpaceBetween size="l">
-        <Invited />
-        {project && <Lately project={project} />}
-      </SpaceBetween>
+      <Invited />
+      {project && <Lately project={project} />}
     </HelpPanel>
   );
 }
 
 function Invited() {
   const invitations = useInvitations().data ?? [];
+  if (invitations.length === 0) return null;
   return (
-    <SpaceBetween size="s">
-      {invitations.map(({ id, project_slug, invited_by_email, role }) => (
-        <StatusIndicator key={id} type="info" wrapText>
-          {invited_by_email} invites you to <strong>{project_slug}</strong> as {role}.{" "}
-          <Link to="/account/access">Answer</Link>
-        </StatusIndicator>
-      ))}
-    </SpaceBetween>
+    <Box padding={{ bottom: "l" }}>
+      <SpaceBetween size="s">
+        {invitations.map(({ id, project_slug, invited_by_email, role }) => (
+          <StatusIndicator key={id} type="info" wrapText>
+            {invited_by_email} invites you to <strong>{project_slug}</strong> as {role}.{" "}
+            <Link to="/account/access">Answer</Link>
+          </StatusIndicator>
+        ))}
+      </SpaceBetween>
+    </Box>
   );
 }
 
@@ -58,13 +59,13 @@ function Lately({ project }: { project: Project }) {
       }
     >
       {(entries) => (
-        <ul className="news" aria-label={`Lately in ${project.slug}`}>
+        <section className="news" aria-label={`Lately in ${project.slug}`}>
           {newsOf(entries, names)
             .slice(0, SHOWN)
             .map((each) => (
               <Line key={each.id} news={each} isNew={each.id > before} />
             ))}
-        </ul>
+        </section>
       )}
     </View>
   );
@@ -72,15 +73,17 @@ function Lately({ project }: { project: Project }) {
 
 function Line({ news: { at, tone, text, note, href }, isNew }: { news: News; isNew: boolean }) {
   return (
-    <li className={isNew ? "is-new" : ""}>
-      <StatusIndicator type={tone} wrapText>
-        <Link to={href}>{text}</Link>
-      </StatusIndicator>
-      {note && <div className="news-note">{note}</div>}
+    <article className={isNew ? "is-new" : ""}>
+      <div>
+        <StatusIndicator type={tone} wrapText>
+          <Link to={href}>{text}</Link>
+        </StatusIndicator>
+      </div>
+      {note && tone !== "success" && <div className="news-note">{note}</div>}
       <Box variant="small" color="text-body-secondary">
         <Ago at={at} />
         {isNew && " · new"}
       </Box>
-    </li>
+    </article>
   );
 }

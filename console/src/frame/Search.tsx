@@ -11,7 +11,7 @@ import { ALLOCATION, VOLUME } from "../parts/StatusLabel";
 import { type Findable, find } from "./finding";
 import { pagesFor } from "./Navigation";
 import type { Project } from "./project";
-import { SEARCH_ID } from "./shortcuts";
+import { SEARCH_LABEL } from "./shortcuts";
 
 interface Props {
   me: Me;
@@ -32,7 +32,6 @@ export function Search({ me, project }: Props) {
   };
   return (
     <Autosuggest
-      controlId={SEARCH_ID}
       value={text}
       filteringType="manual"
       hideEnteredTextOption
@@ -52,7 +51,7 @@ export function Search({ me, project }: Props) {
         if (detail.key === "Escape") (document.activeElement as HTMLElement | null)?.blur();
       }}
       placeholder="Search by name or id (press /)"
-      ariaLabel="Search by name or id"
+      ariaLabel={SEARCH_LABEL}
       enteredTextLabel={(entered) => `Look for "${entered}"`}
       empty="Nothing of that name or id"
       clearAriaLabel="Clear the search"

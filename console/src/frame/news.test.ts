@@ -53,6 +53,8 @@ test("an entry that is told twice is there once, and the newest comes first", ()
 test("who comes to a project for the first time has nothing to catch up with, and everything after is new", () => {
   expect(seenOf({}, "fresh", 5)).toEqual({ upTo: 5, before: 5 });
   expect(seenOf({}, "fresh", 9)).toEqual({ upTo: 5, before: 5 });
+  markSeen("fresh", 9);
+  expect(seen.get().fresh).toEqual({ upTo: 9, before: 5 });
 });
 
 test("what was seen before is kept apart from what is seen now, so that new lines can be marked", () => {

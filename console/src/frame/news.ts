@@ -100,17 +100,18 @@ function read(): Record<string, Seen> {
   }
 }
 
+/** Of projects that nobody has opened the list of yet. */
+const firsts: Record<string, Seen> = {};
+
 function keep(all: Readonly<Record<string, Seen>>): void {
   localStorage.setItem(KEPT, JSON.stringify(all));
 }
 
 export function markSeen(projectId: string, upTo: number): void {
-  const before = seen.get()[projectId]?.upTo ?? upTo;
+  const before = (seen.get()[projectId] ?? firsts[projectId])?.upTo ?? upTo;
   seen.set({ ...seen.get(), [projectId]: { upTo, before } });
   keep(seen.get());
 }
-
-const firsts: Record<string, Seen> = {};
 
 /** What was seen of a project; who comes to it for the first time has nothing to catch up with. */
 export function seenOf(all: Readonly<Record<string, Seen>>, projectId: string, newest: number): Seen {

@@ -5,7 +5,7 @@ import { pagesFor } from "./Navigation";
 import { togglePanel } from "./panel";
 import { projectOf } from "./project";
 
-export const SEARCH_ID = "search";
+export const SEARCH_LABEL = "Search by name or id";
 const SECOND_KEY_MS = 1_500;
 
 /** Keys that do something anywhere but in a field; `g` and a letter goes to a page. */
@@ -30,15 +30,21 @@ export function startShortcuts(queries: QueryClient, go: (path: string) => void)
 }
 
 function act(key: string): boolean {
-  if (key === "/") document.getElementById(SEARCH_ID)?.focus();
+  if (key === "/") focusSearch();
   else if (key === "?") togglePanel({ kind: "shortcuts" });
   else if (key === "n") togglePanel({ kind: "notifications" });
   else return false;
   return true;
 }
 
+/** The bar holds the field twice, once to measure what fits. */
+function focusSearch(): void {
+  const fields = document.querySelectorAll<HTMLElement>(`#top input[aria-label="${SEARCH_LABEL}"]`);
+  for (const field of fields) if (field.checkVisibility({ visibilityProperty: true })) field.focus();
+}
+
 /** Letters belong to whoever is typing, and to open dialogs. */
 function isTyping(target: EventTarget | null): boolean {
-  if (document.querySelector("[role=dialog][aria-modal=true]") !== null) return true;
+  for (const dialog of document.querySelectorAll("[role=dialog]")) if (dialog.checkVisibility()) return true;
   return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable], .xterm *");
 }

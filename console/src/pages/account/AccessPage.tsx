@@ -18,6 +18,7 @@ import { notify, notifyProblem } from "../../frame/notices";
 import { Until } from "../../parts/Ago";
 import { Link } from "../../parts/Link";
 import { Page } from "../../parts/Page";
+import { ProblemAlert } from "../../parts/ProblemAlert";
 import { ReachedMachines } from "../../parts/ReachedMachines";
 import { ROLES } from "../../parts/roles";
 import { View } from "../../parts/View";
@@ -26,21 +27,19 @@ import { View } from "../../parts/View";
 export function AccessPage() {
   const navigate = useNavigate();
   const reach = useReach();
+  const invitations = useInvitations();
   return (
     <Page
       title="Your access"
       about="All that you can reach: projects, your role in each, and machines that you hold or were given. Invitations to join others wait here for your answer."
     >
       <SpaceBetween size="l">
-        <View of={useInvitations()} what="invitations">
-          {(invitations) => (
-            <SpaceBetween size="s">
-              {invitations.map((invitation) => (
-                <Invited key={invitation.id} invitation={invitation} />
-              ))}
-            </SpaceBetween>
-          )}
-        </View>
+        {invitations.isError && (
+          <ProblemAlert problem={asProblem(invitations.error)} onRetry={() => void invitations.refetch()} />
+        )}
+        {invitations.data?.map((invitation) => (
+          <Invited key={invitation.id} invitation={invitation} />
+        ))}
         <View
           of={reach}
           what="projects"

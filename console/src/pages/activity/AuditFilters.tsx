@@ -64,7 +64,7 @@ function ActionInput({ action, onChange }: { action: string; onChange: (action: 
       value={text}
       type="search"
       ariaLabel="Action, or how it begins"
-      placeholder="Action begins with, such as volume"
+      placeholder="Action, such as volume"
       onChange={({ detail }) => {
         setText(detail.value);
         if (detail.value === "" && action) onChange("");

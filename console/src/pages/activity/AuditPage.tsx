@@ -19,7 +19,7 @@ import { View } from "../../parts/View";
 import { useNames } from "./ActivityPage";
 import { AuditFilters } from "./AuditFilters";
 import { readFilter, writeFilter } from "./auditFilter";
-import { placeOf } from "./words";
+import { targetOf } from "./words";
 import "./audit.css";
 
 export function AuditPage() {
@@ -74,7 +74,6 @@ function columns(projectId: string, nameOf: (id: string) => string): Column<Audi
     { id: "at", header: "When", cell: ({ at }) => <Ago at={at} />, minWidth: 110 },
     { id: "actor", header: "Who", cell: ({ actor_name }) => actor_name },
     { id: "action", header: "Action", cell: ({ action }) => <code>{action}</code> },
-    { id: "target", header: "On", cell: (row) => <Target row={row} projectId={projectId} nameOf={nameOf} /> },
     {
       id: "result",
       header: "Result",
@@ -85,19 +84,14 @@ function columns(projectId: string, nameOf: (id: string) => string): Column<Audi
         </>
       ),
     },
+    { id: "target", header: "On", cell: (row) => <Target row={row} projectId={projectId} nameOf={nameOf} /> },
     { id: "details", header: "Details", cell: (row) => <Details row={row} /> },
   ];
 }
 
 function Target({ row, projectId, nameOf }: { row: AuditRow; projectId: string; nameOf: (id: string) => string }) {
-  const place = placeOf(projectId, row.target_kind, row.target_id);
-  const name = nameOf(row.target_id);
-  if (place) return <Link to={place}>{row.target_kind === "project" ? "members" : name}</Link>;
-  return (
-    <span className="break-anywhere">
-      {row.target_kind === "route" ? row.target_id : row.target_kind.replaceAll("_", " ")}
-    </span>
-  );
+  const { text, place } = targetOf(row, projectId, nameOf);
+  return place ? <Link to={place}>{text}</Link> : <span className="break-anywhere">{text}</span>;
 }
 
 function Details({ row: { target_id, correlation_id, facts } }: { row: AuditRow }) {

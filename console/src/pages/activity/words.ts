@@ -25,6 +25,48 @@ export function kindWords(kind: string): string {
 
 const PLACES: Record<string, string> = { allocation: "allocations", volume: "volumes" };
 
+interface Audited {
+  target_kind: string;
+  target_id: string;
+  facts?: Record<string, unknown>;
+}
+
+interface Target {
+  text: string;
+  place: string | null;
+}
+
+/** What an audit row is about, by name: the thing itself, the person it was about, or the request that was refused. */
+export function targetOf(
+  { target_kind, target_id, facts = {} }: Audited,
+  projectId: string,
+  nameOf: (id: string) => string,
+): Target {
+  const text = (name: string) => (typeof facts[name] === "string" ? nameOf(facts[name]) : "");
+  if (target_kind === "project") {
+    return { text: text("email") || text("user") || "the project", place: `/projects/${projectId}/members` };
+  }
+  if (target_kind === "route") {
+    const named = target_id
+      .replace("/api/v1", "")
+      .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, (id) => (id === projectId ? "this" : nameOf(id)));
+    return { text: named, place: null };
+  }
+  const machine = facts["allocation"] ?? facts["allocation_id"];
+  if (typeof machine === "string" && target_kind !== "volume") {
+    const whose = text("user");
+    return {
+      text: whose ? `${nameOf(machine)}, ${whose}` : nameOf(machine),
+      place: placeOf(projectId, "allocation", machine),
+    };
+  }
+  const name = nameOf(target_id);
+  return {
+    text: name === target_id ? target_kind.replaceAll("_", " ") : name,
+    place: placeOf(projectId, target_kind, target_id),
+  };
+}
+
 /** Where a subject is shown; null for what has no page. */
 export function placeOf(projectId: string, kind: string, id: string): string | null {
   const place = PLACES[kind];

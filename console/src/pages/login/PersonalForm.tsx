@@ -58,7 +58,7 @@ export function PersonalForm({ knownEmail, isNew = false, footer }: Props) {
             type="email"
             inputMode="email"
             autoComplete="username"
-            disabled={knownEmail !== undefined}
+            readOnly={knownEmail !== undefined}
             autoFocus={knownEmail === undefined}
           />
         </FormField>
