@@ -79,15 +79,15 @@ export function RevokeDialog({ allocation, grant, myId, onDone }: Props) {
       asked={revoke}
     >
       {!isAsked && (
-        <>
-          <div>
-            <strong>Ends:</strong> new logins with this key within a second, its open SSH sessions, their terminals.
-          </div>
-          <div>
-            <strong>Stays:</strong> the machine, and what they started on it. Who could run programs there may have left
-            other doors: look for processes, scheduled jobs and keys that you do not know.
-          </div>
-        </>
+        <div>
+          <strong>Ends:</strong> new logins with this key within a second, its open SSH sessions, their terminals.
+        </div>
+      )}
+      {!isAsked && (
+        <div>
+          <strong>Stays:</strong> the machine, and what they started on it. Who could run programs there may have left
+          other doors: look for processes, scheduled jobs and keys that you do not know.
+        </div>
       )}
       <FormField
         label="Why"

@@ -15,12 +15,16 @@ import type { Rights } from "./rights";
 const COLUMNS: readonly Column<KeyRow>[] = [
   { id: "owner", header: "Belongs to", sortingField: "owner", cell: (row) => row.owner },
   {
-    id: "title",
+    id: "key",
     header: "Key",
     sortingField: "title",
-    cell: (row) => row.title || <Fingerprint of={row.fingerprint} />,
+    cell: ({ title, fingerprint }) => (
+      <>
+        {title && <div>{title}</div>}
+        <Fingerprint of={fingerprint} />
+      </>
+    ),
   },
-  { id: "fingerprint", header: "Fingerprint", cell: (row) => <Fingerprint of={row.fingerprint} /> },
   { id: "how", header: "By", sortingField: "how", cell: (row) => row.how },
   { id: "until", header: "Until", cell: (row) => (row.endsAt ? <Until at={row.endsAt} /> : "No end") },
 ];
