@@ -5,12 +5,14 @@ import { RouterProvider } from "react-router/dom";
 import { connection } from "./api/connection";
 import { queries } from "./api/queries";
 import { heedOtherTabs } from "./api/queries/session";
+import { beginAnewForMissingParts } from "./beginAnew";
 import { startColours } from "./colours";
 import { router } from "./routes";
 import "virtual:theme.css";
 import "./style.css";
 
 startColours();
+beginAnewForMissingParts();
 connection.onComeback(() => void queries.invalidateQueries());
 heedOtherTabs(queries);
 
