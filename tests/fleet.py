@@ -14,7 +14,7 @@ from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.core.errors import Raced
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
-from gpuaas.domain.allocations import drift
+from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker

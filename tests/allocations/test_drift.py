@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from gpuaas.domain.allocations.drift import SLACK, Finding, Lost, Orphan, Rebooted, Unknown, judge
+from gpuaas.domain.allocations.observations.drift import SLACK, Finding, Lost, Orphan, Rebooted, Unknown, judge
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gpuaas.domain.allocations.reach import BILLING_ENDS_AFTER, LOST_AFTER, Act, ReachWorker, decide
-from gpuaas.domain.allocations.store import OfflineNode
+from gpuaas.domain.allocations.observations.reach import BILLING_ENDS_AFTER, LOST_AFTER, Act, ReachWorker, decide
+from gpuaas.domain.allocations.observations.store import OfflineNode
 from gpuaas.wire.allocations import Status
 from tests import peek
 from tests.allocations.rows import NOON

@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from msgspec import to_builtins
 from rich.console import Console
 
 from gpuaas.cli.progress import Picture
@@ -16,6 +17,7 @@ from gpuaas.wire.allocations import (
     Status,
     SubmittedAllocations,
 )
+from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.timeline import OperationStatus, Outcome
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
@@ -253,11 +255,20 @@ def test_on_a_terminal_phases_are_drawn_with_the_running_one_counting() -> None:
 
 
 def test_a_failed_allocation_is_asked_for_again_in_one_word(terminal: Terminal, ready: FakeApi) -> None:
-    again = CreateAllocation(sku="big", ssh_key_ids=["key_1"], project_id=samples.PROJECT, name="train-a", gpu_count=4)
+    again = CreateAllocation(
+        sku="big",
+        ssh_key_ids=["key_1"],
+        project_id=samples.PROJECT,
+        name="train-a",
+        gpu_count=4,
+        idle_minutes=60,
+        expires_at=samples.NOON,
+        runtime_bundle_id="rtb_1",
+        storage_attachments=[LaunchAttachment(volume_id="vol_1", mount_path="/data")],
+    )
     ready.on("GET", LIST, page(samples.allocation(status=Status.FAILED, name="train-a", retry=again)))
     terminal.run("allocations", "retry", "train-a", "--no-wait")
-    body = ready.asked("POST", "/allocations")[0].body
-    assert [body[name] for name in ("sku", "gpu_count", "name", "ssh_key_ids")] == ["big", 4, "train-a", ["key_1"]]
+    assert ready.asked("POST", "/allocations")[0].body == to_builtins(again)
 
 
 def test_what_did_not_fail_is_not_asked_for_again(terminal: Terminal, ready: FakeApi) -> None:

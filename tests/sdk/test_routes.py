@@ -9,7 +9,7 @@ import pytest
 from gpuaas.sdk import AsyncClient, Client, recipes
 from gpuaas.sdk.client import Nouns
 from gpuaas.sdk.requests import Request
-from gpuaas.wire.allocations import Allocation, Status
+from gpuaas.wire.allocations import Allocation, CreateAllocation, Status
 from gpuaas.wire.identity import Me, Role, Scope
 from gpuaas.wire.storage import Backend
 
@@ -49,6 +49,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.skus.get("s"), "GET /skus/s"),
     (nouns.placement.explain("s"), "POST /placement/explain"),
     (nouns.allocations.create("s", ["k"]), "POST /allocations"),
+    (nouns.allocations.submit(CreateAllocation(sku="s", ssh_key_ids=["k"])), "POST /allocations"),
     (nouns.allocations.list("p"), "GET /projects/p/allocations"),
     (nouns.allocations.logs("a"), "GET /allocations/a/logs"),
     (nouns.allocations.follow_logs("a"), "GET /allocations/a/logs"),

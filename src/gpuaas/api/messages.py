@@ -14,7 +14,7 @@ from gpuaas.core.db import AWAY, RERUN, Database, Tx
 from gpuaas.core.errors import Raced
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
-from gpuaas.domain.allocations import drift
+from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.storage.attachments import reconcile as attachments

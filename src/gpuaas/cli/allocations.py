@@ -99,6 +99,8 @@ def retry_allocation(
 ) -> None:
     """Ask again for what a failed allocation was to be; it is a new one, under the same name.
 
+    With its keys, limits, runtime bundle and volumes, as far as they still exist.
+
     \b
     Example:
       gpuaas allocations retry train-a
@@ -111,17 +113,7 @@ def retry_allocation(
                 next_step="gpuaas allocations create",
                 code=ExitCode.CLIENT,
             )
-        again = failed.retry
-        submitted = client.allocations.create(
-            again.sku,
-            again.ssh_key_ids,
-            project_id=again.project_id,
-            name=again.name,
-            gpu_count=again.gpu_count,
-            size=again.size,
-            region=again.region,
-            runtime_bundle_id=again.runtime_bundle_id,
-        )
+        submitted = client.allocations.submit(failed.retry)
         show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
 
 

@@ -36,7 +36,7 @@ from gpuaas.core.traces import Traces
 from gpuaas.core.work import Loop, Worker, system_jitter
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.limits import LimitsWorker
-from gpuaas.domain.allocations.reach import ReachWorker
+from gpuaas.domain.allocations.observations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity.catalog import Catalog
 from gpuaas.domain.capacity.index import Index

@@ -71,6 +71,11 @@ class Allocations(Noun[R_co]):
         )
         return post(path("allocations"), SubmittedAllocations, body, key=idempotency_key)
 
+    @Call
+    def submit(self, request: CreateAllocation, *, idempotency_key: str | None = None) -> Request[SubmittedAllocations]:
+        """A request that is there already: `allocation.retry` of a failed one repeats all that was asked for."""
+        return post(path("allocations"), SubmittedAllocations, request, key=idempotency_key)
+
     @Listing
     def list(
         self, project_id: str, *, status: Status | None = None, name: str | None = None, limit: int | None = None

@@ -9,6 +9,7 @@ from gpuaas.core.errors import Conflict, IllegalMove, NotFound, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.observations.store import live_on_node
 from gpuaas.domain.allocations.reconcile import settle
 from gpuaas.domain.allocations.states import LIVE
 from gpuaas.domain.allocations.store import AllocationRow, Change
@@ -207,7 +208,7 @@ async def declare_lost(tx: Tx, caller: Caller, node_id: str, *, reason: str, now
     node = await capacity.node(tx, node_id, lock=True)
     if node.offline_since is None:
         raise Conflict("The node answers. Quarantine or drain it instead.")
-    rows = await store.live_on_node(tx, node_id)
+    rows = await live_on_node(tx, node_id)
     for row in rows:
         await fail_lost(tx, row, actor=caller.actor, note=reason or "The machine was lost.", now=now)
     return len(rows)

@@ -1,7 +1,6 @@
 """Rows of allocations. `move` is the only writer of a status."""
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -21,13 +20,21 @@ from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
 from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.runtimes import RuntimeSummary
-from gpuaas.wire.storage import Attachment
+from gpuaas.wire.storage import Attachment, LaunchAttachment
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
 LIMITS = "limits"  # the topic of machines that end by themselves
 KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """Of what a failed machine was to be, all that its row does not say."""
+
+    ssh_key_ids: list[str]
+    expires_at: datetime | None
+    storage_attachments: list[LaunchAttachment]
 
 
 class AllocationRow(Struct, frozen=True, kw_only=True):
@@ -75,7 +82,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     node_offline_since: datetime | UnsetType | None = UNSET
     slots: list[AllocationSlot] | UnsetType = UNSET
     resize: Resize | UnsetType | None = UNSET
-    ssh_key_ids: list[str] | UnsetType | None = UNSET
+    asked: Asked | UnsetType | None = UNSET
     findings: list[HealthReason] | UnsetType = UNSET
     sampled_at: datetime | UnsetType | None = UNSET
     sample_age_seconds: float | UnsetType | None = UNSET
@@ -95,13 +102,6 @@ class Seen(Struct, frozen=True, kw_only=True):
     holds: list[str]
     attempts: int  # removals tried in the current operation
     blocked: bool  # its slots are out of sale until cleanup is proven
-
-
-class OfflineNode(Struct, frozen=True, kw_only=True):
-    offline_since: datetime | None
-    offline_for: timedelta
-    fleet: int
-    fleet_offline: int
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -155,19 +155,6 @@ async def list_of_group(tx: Tx, group_id: str) -> list[AllocationRow]:
 async def look(tx: Tx, id: str) -> Seen:
     """One statement, so that all facts are of one moment."""
     return await tx.one(Seen, LOOK, id, TaskKind.REMOVE.value)
-
-
-async def live_on_node(tx: Tx, node_id: str) -> list[AllocationRow]:
-    return await tx.all(AllocationRow, LIVE_ON_NODE, node_id)
-
-
-async def on_nodes(tx: Tx, node_ids: list[str], reported: list[str]) -> list[AllocationRow]:
-    """What stands on the nodes by our records, and of what they report, all we ever heard of as their own."""
-    return await tx.all(AllocationRow, ON_NODES, node_ids, reported)
-
-
-async def set_unknown_environments(tx: Tx, by_node: Mapping[str, list[str]]) -> None:
-    await tx.run(SET_UNKNOWN, by_node)
 
 
 async def move(
@@ -252,11 +239,6 @@ async def stop_billing(tx: Tx, row: AllocationRow, at: datetime | None) -> None:
         raise StaleWrite("allocation")
 
 
-async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta) -> OfflineNode:
-    """How long the node has been away while we were there, and how much of the fleet with it."""
-    return await tx.one(OfflineNode, COUNT_OFFLINE, node_id, now, at_most)
-
-
 SEEN = """
     select a.*, n.offline_since as node_offline_since, (
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
@@ -264,8 +246,16 @@ SEEN = """
         from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
             and (c.released_at is null or c.released_at = a.cleanup_proven_at)
     ) as slots, (select to_jsonb(r) from resizes r where r.allocation_id = a.id) as resize,
-        case when a.status = 'failed' then
-        array(select k.ssh_key_id from allocation_keys k where k.allocation_id = a.id order by 1) end as ssh_key_ids, (
+        case when a.status = 'failed' then jsonb_build_object(
+            'ssh_key_ids', array(select k.ssh_key_id from allocation_keys k where k.allocation_id = a.id order by 1),
+            'expires_at', case when a.expires_at > clock_timestamp() + interval '10 minutes' then a.expires_at end,
+            'storage_attachments', (
+                select coalesce(jsonb_agg(jsonb_build_object('volume_id', t.volume_id, 'mount_path', t.mount_path,
+                    'access_mode', t.access_mode) order by t.id), '[]')
+                from storage_attachments t join volumes v on v.id = t.volume_id
+                    join operations o on o.id = t.operation_id
+                where t.allocation_id = a.id and t.status <> 'failed' and o.kind = 'attach'
+                    and v.status in ('creating', 'available'))) end as asked, (
         select coalesce(jsonb_agg(jsonb_build_object('code', h.code, 'words', h.words, 'since', h.since,
             'next_step', h.next_step) order by h.since, h.code), '[]')
         from health_findings h where h.allocation_id = a.id
@@ -307,20 +297,6 @@ LIST_FLEET = f"""
     {SEEN} where ($1::text is null or a.status = $1) and ($2::text is null or a.node_id = $2) and {{only}}
         and a.id < $3 order by a.id desc limit $4
 """  # house: project-filter because operators see the whole fleet
-LIVE_ON_NODE = f"""
-    {SEEN} where a.node_id = $1 and a.cleanup_proven_at is null and a.status not in ('released', 'failed')
-        order by a.id
-"""  # house: project-filter because a node's failure concerns every project on it
-ON_NODES = f"""
-    {SEEN} where a.node_id = any ($1::text[]) and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
-"""
-SET_UNKNOWN = """
-    update nodes n set unknown_environments = told.ids
-    from (
-        select key as node_id, array(select jsonb_array_elements_text(value)) as ids from jsonb_each($1::jsonb)
-    ) as told
-    where n.id = told.node_id and n.unknown_environments <> told.ids
-"""
 MOVE = """
     with moved as (
         update allocations set
@@ -367,20 +343,6 @@ DEVICES = """
 ADD_PROOF = """
     insert into cleanup_proofs (allocation_id, tenant_id, item, ok, evidence, at) values ($1, $2, $3, $4, $5, $6)
     on conflict do nothing
-"""
-# Back online counts as zero again; offline adds what passed since the last look, if that was lately.
-COUNT_OFFLINE = """
-    with counted as (
-        update nodes set
-            offline_for = case when offline_since is null then interval '0'
-                else offline_for + least($3::interval, $2 - coalesce(offline_counted_at, offline_since)) end,
-            offline_counted_at = case when offline_since is null then null else $2::timestamptz end
-        where id = $1 returning offline_since, offline_for
-    )
-    select offline_since, offline_for, (select count(*) from nodes where intent in ('active', 'draining')) as fleet,
-        (select count(*) from nodes where intent in ('active', 'draining') and offline_since is not null)
-            as fleet_offline
-    from counted
 """
 SETTLE = """
     update allocations set cleanup_proven_at = $3, version = version + 1, last_progress_at = $3

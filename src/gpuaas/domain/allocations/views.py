@@ -77,18 +77,21 @@ def pending_resize(row: AllocationRow) -> PendingResize | None:
 
 
 def retry(row: AllocationRow) -> CreateAllocation | None:
-    """`failed` is final: another try is a new request. This is it, but for keys that were removed since."""
-    if not row.ssh_key_ids:
+    """`failed` is final: another try is a new request. This is it, but for keys and volumes that are gone since, and
+    an end that is over. A volume that was made with the machine is there by now, and so is attached, not made."""
+    if not row.asked or not row.asked.ssh_key_ids:
         return None
     return CreateAllocation(
         sku=row.sku,
-        ssh_key_ids=row.ssh_key_ids,
+        ssh_key_ids=row.asked.ssh_key_ids,
         project_id=row.project_id,
         name=row.name,
         gpu_count=row.gpu_count,
         size=row.size,
         region=row.region,
+        expires_at=row.asked.expires_at,
         idle_minutes=row.idle_minutes,
+        storage_attachments=row.asked.storage_attachments,
         runtime_bundle_id=row.runtime.bundle.id if row.runtime and row.runtime.bundle else None,
     )
 

@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
-from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.commands import fail_lost
-from gpuaas.domain.allocations.store import AllocationRow, OfflineNode
+from gpuaas.domain.allocations.observations import store
+from gpuaas.domain.allocations.observations.store import OfflineNode
+from gpuaas.domain.allocations.store import AllocationRow, stop_billing
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.timeline.store import NewEntry, record
 from gpuaas.wire.allocations import Status
@@ -70,13 +71,13 @@ class ReachWorker:
                 if act.fail:
                     await fail_lost(tx, row, actor=SYSTEM, note="The node was away for a day.", now=now)
                 elif act.stop_billing and row.status is Status.ACTIVE and not row.billing_stopped_at:
-                    await store.stop_billing(tx, row, seen.offline_since)
+                    await stop_billing(tx, row, seen.offline_since)
                     await record(tx, row.subject, _entry("billing_paused", seen.offline_since or now), None)
                 elif act.resume_billing and row.status is Status.ACTIVE and row.billing_stopped_at:
                     await self._resume(tx, row, now)
 
     async def _resume(self, tx: Tx, row: AllocationRow, now: datetime) -> None:
-        await store.stop_billing(tx, row, None)
+        await stop_billing(tx, row, None)
         await record(tx, row.subject, _entry("billing_resumed", now), None)
 
 

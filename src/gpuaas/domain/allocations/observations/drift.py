@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from gpuaas.core.db import Tx
 from gpuaas.core.ids import Ids
-from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.commands import boot_again, fail_lost
+from gpuaas.domain.allocations.observations import store
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
