@@ -7,7 +7,7 @@ import typer
 from gpuaas.cli.allocation_views import card
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys
-from gpuaas.cli.names import ProjectOption, choose, chosen_allocation, chosen_member
+from gpuaas.cli.names import NameArgument, ProjectOption, choose, chosen_allocation, chosen_member
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
@@ -15,7 +15,6 @@ from gpuaas.cli.words import age
 from gpuaas.wire.access import AllocationKeys
 from gpuaas.wire.sessions import LiveSession
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
 KEYS: list[Column[AllocationKeys]] = [
     Column("Keys that enter", lambda keys: ", ".join(keys.fingerprints) or "none"),
     Column("Installed", lambda keys: "yes" if keys.installed else "on its way"),

@@ -1,5 +1,6 @@
 """Changes to a live machine: `gpuaas allocations restart|resize|extend|release`, with what each ends and leaves."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated
 
@@ -7,21 +8,15 @@ import typer
 from msgspec import UNSET
 
 from gpuaas.cli.allocation_views import card, say_how_to_get_in, summary
-from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.changing import Change, NoWaitOption, Question, make
 from gpuaas.cli.connections import connected
-from gpuaas.cli.launching import waiting_kindly
-from gpuaas.cli.names import ProjectOption, chosen_allocation
+from gpuaas.cli.names import NameArgument, ProjectOption, chosen_allocation
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.progress import show_progress
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
+from gpuaas.cli.speech import ReasonOption, YesOption, note
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.cli.words import age
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation, Consequence, Disruption, LimitsNow, Status, UseSignal
-from gpuaas.wire.timeline import OperationStatus
-
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
-NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is accepted.")]
 
 
 def release_allocation(
@@ -43,13 +38,15 @@ def release_allocation(
       gpuaas allocations release train-a
       gpuaas allocations release train-a --yes --no-wait
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        ask_first(client, found, Disruption.RELEASE, yes=yes)
-        released = client.allocations.release(found.id, reason=reason)
-        again = f"gpuaas allocations release {found.id} --yes tries again"
-        released = settled(ctx, client, released, no_wait=no_wait, next_step=again)
-    show_changed(ctx, released, output)
+
+    def act(client: Client, found: Allocation) -> Allocation:
+        return client.allocations.release(found.id, reason=reason)
+
+    def again(found: Allocation) -> str:
+        return f"gpuaas allocations release {found.id} --yes tries again"
+
+    change = changing(Disruption.RELEASE, act, again)
+    show_changed(ctx, make(ctx, name, project, change, yes=yes, no_wait=no_wait), output)
 
 
 def restart_allocation(
@@ -69,13 +66,15 @@ def restart_allocation(
       gpuaas allocations restart train-a
       gpuaas allocations restart train-a --yes --reason "driver hung"
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        ask_first(client, found, Disruption.RESTART, yes=yes)
-        restarted = client.allocations.restart(found.id, reason=reason)
-        ways_out = f"gpuaas allocations restart {found.id} tries again; `release` gives it back"
-        restarted = settled(ctx, client, restarted, no_wait=no_wait, next_step=ways_out)
-    show_changed(ctx, restarted, output)
+
+    def act(client: Client, found: Allocation) -> Allocation:
+        return client.allocations.restart(found.id, reason=reason)
+
+    def ways_out(found: Allocation) -> str:
+        return f"gpuaas allocations restart {found.id} tries again; `release` gives it back"
+
+    change = changing(Disruption.RESTART, act, ways_out)
+    show_changed(ctx, make(ctx, name, project, change, yes=yes, no_wait=no_wait), output)
 
 
 def resize_allocation(
@@ -97,16 +96,16 @@ def resize_allocation(
       gpuaas allocations resize train-a --gpus 2
       gpuaas allocations resize train-a --gpus 1 --size large --yes
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        ask_first(client, found, Disruption.RESIZE, yes=yes)
-        resized = client.allocations.resize(found.id, gpus, size=size or None, reason=reason)
-        ways_out = (
-            f"gpuaas allocations restart {found.id} finishes it; "
-            f"gpuaas allocations resize {found.id} --gpus {found.gpu_count} reverts it"
-        )
-        resized = settled(ctx, client, resized, no_wait=no_wait, next_step=ways_out)
-    show_changed(ctx, resized, output)
+
+    def act(client: Client, found: Allocation) -> Allocation:
+        return client.allocations.resize(found.id, gpus, size=size or None, reason=reason)
+
+    def ways_out(found: Allocation) -> str:
+        back = f"gpuaas allocations resize {found.id} --gpus {found.gpu_count}"
+        return f"gpuaas allocations restart {found.id} finishes it; {back} reverts it"
+
+    change = changing(Disruption.RESIZE, act, ways_out)
+    show_changed(ctx, make(ctx, name, project, change, yes=yes, no_wait=no_wait), output)
 
 
 def extend_allocation(
@@ -181,36 +180,31 @@ def ending(found: LimitsNow) -> str:
     return " ".join(ends) or "It has no end of its own: gpuaas allocations extend NAME --hours 8"
 
 
-def ask_first(client: Client, found: Allocation, of: Disruption, *, yes: bool) -> None:
-    """With the server's own words on what is lost and what survives."""
+def changing(
+    of: Disruption, act: Callable[[Client, Allocation], Allocation], ways_out: Callable[[Allocation], str]
+) -> Change[Allocation]:
+    return Change(
+        act=act,
+        look=lambda client, found: client.allocations.get(found.id),
+        question=lambda client, found: said_before(client, found, of),
+        failure=lambda _found, now, why: f"{now.name} is {now.status}: {why or now.status_reason}",
+        ways_out=ways_out,
+        come_back=lambda found: f"gpuaas allocations get {found.id} --watch",
+    )
+
+
+def said_before(client: Client, found: Allocation, of: Disruption) -> Question:
+    """The server's own words on what is lost and what survives."""
     said = client.allocations.consequences(found.id, of)
-    confirm(
-        f"{of.value.capitalize()} {found.name}?",
+    return Question(
+        words=f"{of.value.capitalize()} {found.name}?",
         lost=_listed(said.lost),
         survives=f"{_listed(said.survives)}\n{said.billing}",
-        yes=yes,
     )
 
 
 def _listed(consequences: list[Consequence]) -> str:
     return "".join(f"\n  {each.what}: {each.detail}" for each in consequences) or "nothing"
-
-
-def settled(ctx: typer.Context, client: Client, changed: Allocation, *, no_wait: bool, next_step: str) -> Allocation:
-    """Its progress until it is there; a failure says the ways out."""
-    if no_wait or not changed.operation_id:
-        return changed
-    with waiting_kindly(f"gpuaas allocations get {changed.id} --watch"):
-        watched = client.operations.watch(changed.operation_id, allocation_id=changed.id)
-        end = show_progress(watched, surroundings_of(ctx).now)
-    found = client.allocations.get(changed.id)
-    if end.status is OperationStatus.FAILED:
-        raise Complaint(
-            f"{found.name} is {found.status}: {end.reason or found.status_reason}",
-            next_step=next_step,
-            code=ExitCode.SERVER,
-        )
-    return found
 
 
 def show_changed(ctx: typer.Context, changed: Allocation, output: Output) -> None:

@@ -7,8 +7,6 @@ import typer
 
 from gpuaas.cli.allocation_access import add_to
 from gpuaas.cli.allocation_changes import (
-    NameArgument,
-    NoWaitOption,
     extend_allocation,
     release_allocation,
     resize_allocation,
@@ -17,10 +15,11 @@ from gpuaas.cli.allocation_changes import (
 )
 from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_changes, summary, timeline_rows
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.changing import NoWaitOption
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
-from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project, waiting_kindly
-from gpuaas.cli.names import ENDED, ProjectOption, chosen_allocation, chosen_project
+from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project
+from gpuaas.cli.names import ENDED, NameArgument, ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import surroundings_of
@@ -122,11 +121,7 @@ def show_launch(
 ) -> None:
     """What was asked for, at once or once it is there."""
     now = surroundings_of(ctx).now
-    if no_wait:
-        made = submitted.allocations
-    else:
-        with waiting_kindly(f"gpuaas allocations get {submitted.allocations[0].name} --watch"):
-            made = finish(client, submitted, now)
+    made = submitted.allocations if no_wait else finish(ctx, client, submitted)
     if output is Output.TABLE and not no_wait:
         say_how_to_get_in(made)
     elif len(made) == 1:

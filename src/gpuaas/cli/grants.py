@@ -9,7 +9,7 @@ from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys
-from gpuaas.cli.names import ProjectOption, choose, chosen_allocation, chosen_member, chosen_project
+from gpuaas.cli.names import MachineArgument, ProjectOption, choose, chosen_allocation, chosen_member, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
@@ -20,7 +20,6 @@ from gpuaas.wire.allocations import Allocation
 
 command = new_app("Share a machine: who else may enter, who asked, and with which key.")
 LIVE = (GrantStatus.ASKED, GrantStatus.AWAITING_KEY, GrantStatus.ACTIVE)
-MachineArgument = Annotated[str, typer.Argument(metavar="ALLOCATION", help="Name or id, or the beginning of one.")]
 PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="E-mail address or user id of a member.")]
 KeyOption = Annotated[str, typer.Option("--key", "-k", help="A key of yours, by title, fingerprint or id.")]
 

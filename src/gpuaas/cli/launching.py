@@ -1,24 +1,19 @@
 """What `gpuaas allocations create` fills in, and how it waits."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Sequence
 
 import typer
 
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import effective
 from gpuaas.cli.names import choose, chosen_project
-from gpuaas.cli.progress import show_progress
-from gpuaas.cli.speech import note
+from gpuaas.cli.progress import follow
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.access import SshKey
 from gpuaas.wire.allocations import Allocation, SubmittedAllocations
 from gpuaas.wire.storage import AccessMode, LaunchAttachment
 from gpuaas.wire.timeline import OperationStatus
-
-INTERRUPTED = 130  # as shells say it
 
 
 def chosen_sku(client: Client, sku: str) -> str:
@@ -65,12 +60,18 @@ def launch_project(ctx: typer.Context, client: Client, word: str) -> str | None:
     return chosen_project(ctx, client, word)
 
 
-def finish(client: Client, submitted: SubmittedAllocations, now: Callable[[], datetime]) -> list[Allocation]:
+def finish(ctx: typer.Context, client: Client, submitted: SubmittedAllocations) -> list[Allocation]:
     """Show the work until it has ended; the allocations as they then are."""
     first = submitted.allocations[0]
     is_alone = len(submitted.allocations) == 1
-    place = {"allocation_id": first.id} if is_alone else {"project_id": first.project_id}
-    end = show_progress(client.operations.watch(submitted.operation_id, **place), now)
+    end = follow(
+        ctx,
+        client,
+        submitted.operation_id,
+        come_back=f"gpuaas allocations get {first.name} --watch",
+        allocation_id=first.id if is_alone else None,
+        project_id=None if is_alone else first.project_id,
+    )
     made = [client.allocations.get(one.id) for one in submitted.allocations]
     if end.status is OperationStatus.FAILED:
         reason = end.reason or made[0].status_reason or "no reason was given"
@@ -80,13 +81,3 @@ def finish(client: Client, submitted: SubmittedAllocations, now: Callable[[], da
             code=ExitCode.SERVER,
         )
     return made
-
-
-@contextmanager
-def waiting_kindly(come_back: str) -> Iterator[None]:
-    """Ctrl-C ends the waiting, not the work; say so."""
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        note(f"The work goes on without you. Look again with: {come_back}")
-        raise typer.Exit(INTERRUPTED) from stop

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gpuaas.cli.connections import connected
-from gpuaas.cli.names import ProjectOption, chosen_allocation
+from gpuaas.cli.names import NameArgument, ProjectOption, chosen_allocation
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_rows
 from gpuaas.cli.speech import note, say
 from gpuaas.cli.words import clock
@@ -20,7 +20,7 @@ PREFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
 
 def command(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")],
+    name: NameArgument,
     *,
     range: Annotated[str, typer.Option("--range", "-r", help="How far back: 15m, 6h, 1d at most.")] = "1h",
     step: Annotated[str, typer.Option("--step", help="Between two points: 10s, 5m. Otherwise what fits.")] = "",

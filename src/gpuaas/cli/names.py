@@ -21,6 +21,8 @@ ProjectOption = Annotated[
     str,
     typer.Option("--project", "-p", help="Project, by slug or id; otherwise GPUAAS_PROJECT or your default."),
 ]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
+MachineArgument = Annotated[str, typer.Argument(metavar="ALLOCATION", help="Name or id, or the beginning of one.")]
 
 
 def is_id(word: str, prefix: str) -> bool:

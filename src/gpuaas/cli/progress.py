@@ -1,8 +1,10 @@
 """Long work while it runs: its phases as they begin and end, each with how long it took."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
+import typer
 from rich.console import Group
 from rich.live import Live
 from rich.spinner import Spinner
@@ -11,8 +13,37 @@ from rich.text import Text
 
 from gpuaas.cli.output import stderr
 from gpuaas.cli.speech import note
+from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.cli.words import BAD, GOOD, QUIET, plain, took
+from gpuaas.sdk import Client
 from gpuaas.wire.timeline import Operation, OperationStatus, Outcome, Phase
+
+INTERRUPTED = 130  # as shells say it
+
+
+def follow(
+    ctx: typer.Context,
+    client: Client,
+    operation_id: str,
+    *,
+    come_back: str,
+    allocation_id: str | None = None,
+    project_id: str | None = None,
+) -> Operation:
+    """Long work phase by phase until it has ended. `come_back` is what to type after Ctrl-C."""
+    with waiting_kindly(come_back):
+        seen = client.operations.watch(operation_id, allocation_id=allocation_id, project_id=project_id)
+        return show_progress(seen, surroundings_of(ctx).now)
+
+
+@contextmanager
+def waiting_kindly(come_back: str) -> Iterator[None]:
+    """Ctrl-C ends the waiting, not the work; say so."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        note(f"The work goes on without you. Look again with: {come_back}")
+        raise typer.Exit(INTERRUPTED) from stop
 
 
 def show_progress(operations: Iterable[Operation], now: Callable[[], datetime]) -> Operation:

@@ -5,20 +5,16 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.allocation_changes import NameArgument, NoWaitOption
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.changing import Change, NoWaitOption, Question, make
 from gpuaas.cli.connections import connected
-from gpuaas.cli.launching import waiting_kindly
-from gpuaas.cli.names import ProjectOption, chosen_allocation
+from gpuaas.cli.names import NameArgument, ProjectOption, chosen_allocation
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.progress import show_progress
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
-from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.speech import ReasonOption, YesOption, note
 from gpuaas.cli.words import clock
 from gpuaas.sdk import Client
+from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.runtimes import AllocationRuntime, ChosenBundle, RuntimeBundle
-from gpuaas.wire.timeline import OperationStatus
 
 command = new_app(
     "Managed runtime bundles. They are supported and observable; environments installed by hand over SSH are allowed"
@@ -109,12 +105,7 @@ def apply_bundle(
       gpuaas runtimes apply train-a pytorch
       gpuaas runtimes apply train-a jupyter@2026.11
     """
-    slug, _, version = bundle.partition("@")
-
-    def ask(client: Client, id: str) -> AllocationRuntime:
-        return client.runtimes.apply(id, slug, version=version or None, reason=reason)
-
-    change(ctx, name, ask, project=project, no_wait=no_wait, output=output)
+    change(ctx, name, applying(bundle, reason), project=project, no_wait=no_wait, output=output)
 
 
 @command.command("switch")
@@ -135,13 +126,8 @@ def switch_bundle(
     Example:
       gpuaas runtimes switch train-a pytorch@2.13.0-cpu
     """
-    slug, _, version = bundle.partition("@")
-
-    def ask(client: Client, id: str) -> AllocationRuntime:
-        confirm_switch(f"Switch {name} to {bundle}?", yes=yes)
-        return client.runtimes.apply(id, slug, version=version or None, reason=reason)
-
-    change(ctx, name, ask, project=project, no_wait=no_wait, output=output)
+    ask, act = f"Switch {name} to {bundle}?", applying(bundle, reason)
+    change(ctx, name, act, ask=ask, yes=yes, project=project, no_wait=no_wait, output=output)
 
 
 @command.command("upgrade")
@@ -157,11 +143,10 @@ def upgrade_bundle(
 ) -> None:
     """Move to the newest supported version of the bundle in force."""
 
-    def ask(client: Client, id: str) -> AllocationRuntime:
-        confirm_switch(f"Upgrade {name}?", yes=yes)
-        return client.runtimes.upgrade(id, reason=reason)
+    def act(client: Client, found: Allocation) -> AllocationRuntime:
+        return client.runtimes.upgrade(found.id, reason=reason)
 
-    change(ctx, name, ask, project=project, no_wait=no_wait, output=output)
+    change(ctx, name, act, ask=f"Upgrade {name}?", yes=yes, project=project, no_wait=no_wait, output=output)
 
 
 @command.command("rollback")
@@ -177,11 +162,10 @@ def roll_back(
 ) -> None:
     """Go back to the bundle that was in force before."""
 
-    def ask(client: Client, id: str) -> AllocationRuntime:
-        confirm_switch(f"Roll {name} back?", yes=yes)
-        return client.runtimes.roll_back(id, reason=reason)
+    def act(client: Client, found: Allocation) -> AllocationRuntime:
+        return client.runtimes.roll_back(found.id, reason=reason)
 
-    change(ctx, name, ask, project=project, no_wait=no_wait, output=output)
+    change(ctx, name, act, ask=f"Roll {name} back?", yes=yes, project=project, no_wait=no_wait, output=output)
 
 
 @command.command("repair")
@@ -196,10 +180,10 @@ def repair(
 ) -> None:
     """Compare every file of the bundle with its checksum, and put right what changed."""
 
-    def ask(client: Client, id: str) -> AllocationRuntime:
-        return client.runtimes.repair(id, reason=reason)
+    def act(client: Client, found: Allocation) -> AllocationRuntime:
+        return client.runtimes.repair(found.id, reason=reason)
 
-    change(ctx, name, ask, project=project, no_wait=no_wait, output=output)
+    change(ctx, name, act, project=project, no_wait=no_wait, output=output)
 
 
 @command.command("clear")
@@ -215,46 +199,46 @@ def clear(
 ) -> None:
     """Back to raw compute."""
 
-    def ask(client: Client, id: str) -> AllocationRuntime:
-        confirm_switch(f"Clear the runtime of {name}?", yes=yes)
-        return client.runtimes.clear(id, reason=reason)
+    def act(client: Client, found: Allocation) -> AllocationRuntime:
+        return client.runtimes.clear(found.id, reason=reason)
 
-    change(ctx, name, ask, project=project, no_wait=no_wait, output=output)
+    change(ctx, name, act, ask=f"Clear the runtime of {name}?", yes=yes, project=project, no_wait=no_wait, output=output)
 
 
-def confirm_switch(question: str, *, yes: bool) -> None:
-    confirm(
-        question,
+def applying(bundle: str, reason: str) -> Callable[[Client, Allocation], AllocationRuntime]:
+    slug, _, version = bundle.partition("@")
+    return lambda client, found: client.runtimes.apply(found.id, slug, version=version or None, reason=reason)
+
+
+def switching(words: str) -> Question:
+    return Question(
+        words=words,
         lost="`current` of the bundle in force: what starts from now on finds the other.",
         survives="what is running, with the version it began with; your files, your own environments, the machine.",
-        yes=yes,
     )
 
 
 def change(
     ctx: typer.Context,
     name: str,
-    ask: Callable[[Client, str], AllocationRuntime],
+    act: Callable[[Client, Allocation], AllocationRuntime],
     *,
+    ask: str = "",
+    yes: bool = False,
     project: str,
     no_wait: bool,
     output: Output,
 ) -> None:
-    """Ask, show the phases until it is so, and say what to type inside."""
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        runtime = ask(client, found.id)
-        if not no_wait and runtime.operation_id:
-            with waiting_kindly(f"gpuaas runtimes get {found.name}"):
-                seen = client.operations.watch(runtime.operation_id, allocation_id=found.id)
-                end = show_progress(seen, surroundings_of(ctx).now)
-            runtime = client.runtimes.get(found.id)
-            if end.status is OperationStatus.FAILED:
-                raise Complaint(
-                    f"{found.name} is as it was, without that bundle: {end.reason}",
-                    next_step=f"gpuaas allocations timeline {found.name}",
-                    code=ExitCode.SERVER,
-                )
+    """Show the phases until it is so, and say what to type inside."""
+    wanted = Change(
+        act=act,
+        look=lambda client, found: client.runtimes.get(found.id),
+        question=(lambda _client, _found: switching(ask)) if ask else None,
+        failure=lambda found, _runtime, why: f"{found.name} is as it was, without that bundle: {why}",
+        ways_out=lambda found: f"gpuaas allocations timeline {found.name}",
+        come_back=lambda found: f"gpuaas runtimes get {found.name}",
+    )
+    runtime = make(ctx, name, project, wanted, yes=yes, no_wait=no_wait)
     show_one(runtime, RUNTIME, output)
     if output is Output.TABLE and runtime.observed_bundle and not no_wait:
         slug = runtime.observed_bundle.slug

@@ -7,11 +7,10 @@ import typer
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
-from gpuaas.cli.names import ProjectOption, choose, chosen_allocation, chosen_project
+from gpuaas.cli.names import MachineArgument, ProjectOption, choose, chosen_allocation, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.progress import show_progress
+from gpuaas.cli.progress import follow
 from gpuaas.cli.speech import YesOption, confirm, note
-from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.storage import AccessMode, Attachment, Backend, Snapshot, Volume, WritePolicy
 from gpuaas.wire.timeline import OperationStatus
@@ -19,7 +18,6 @@ from gpuaas.wire.timeline import OperationStatus
 command = new_app("Volumes: data that outlives allocations, attached to them on purpose.")
 
 VolumeArgument = Annotated[str, typer.Argument(metavar="VOLUME", help="Name or id, or the beginning of one.")]
-MachineArgument = Annotated[str, typer.Argument(metavar="ALLOCATION", help="Name or id, or the beginning of one.")]
 MIB = 1 << 20
 
 
@@ -68,10 +66,9 @@ def chosen(ctx: typer.Context, client: Client, word: str, project: str) -> Volum
     return choose(word, found, lambda one: (one.name, one.id), "volume")
 
 
-def follow(ctx: typer.Context, client: Client, operation_id: str, project_id: str, *, retry: str) -> None:
+def finish(ctx: typer.Context, client: Client, operation_id: str, project_id: str, *, retry: str) -> None:
     """Show the work until it has ended; a failure is this command's own."""
-    watch = client.operations.watch(operation_id, project_id=project_id)
-    end = show_progress(watch, surroundings_of(ctx).now)
+    end = follow(ctx, client, operation_id, come_back="gpuaas volumes list", project_id=project_id)
     if end.status is OperationStatus.FAILED:
         raise Complaint(end.reason or "It failed.", next_step=retry, code=ExitCode.SERVER)
 
@@ -106,7 +103,7 @@ def create_volume(
             write_policy=writers,
             allocation_id=machine.id if machine else None,
         )
-        follow(ctx, client, made.operation_id, project_id, retry=f"gpuaas volumes get {name}")
+        finish(ctx, client, made.operation_id, project_id, retry=f"gpuaas volumes get {name}")
         show_one(client.volumes.get(project_id, made.id), CARD, output)
 
 
@@ -150,7 +147,7 @@ def attach_volume(
         found = chosen(ctx, client, volume, project)
         machine = chosen_allocation(ctx, client, allocation, project)
         made = client.volumes.attach(machine.id, found.id, at, access_mode=mode)
-        follow(ctx, client, made.operation_id, found.project_id, retry=f"gpuaas allocations timeline {machine.name}")
+        finish(ctx, client, made.operation_id, found.project_id, retry=f"gpuaas allocations timeline {machine.name}")
         show_one(client.volumes.attachment(machine.id, made.id), ATTACHMENT, output)
 
 
@@ -187,7 +184,7 @@ def detach_volume(
             )
         gone = client.volumes.detach(machine.id, attached.id, force=force)
         retry = f"close what uses it, or: gpuaas volumes detach {found.name} {machine.name} --force"
-        follow(ctx, client, gone.operation_id, found.project_id, retry=retry)
+        finish(ctx, client, gone.operation_id, found.project_id, retry=retry)
         show_one(client.volumes.attachment(machine.id, attached.id), ATTACHMENT, output)
 
 
@@ -204,7 +201,7 @@ def snapshot_volume(
         found = chosen(ctx, client, volume, project)
         if name:
             taken = client.volumes.snapshot(found.id, name)
-            follow(ctx, client, taken.operation_id, found.project_id, retry=f"gpuaas volumes snapshot {found.name}")
+            finish(ctx, client, taken.operation_id, found.project_id, retry=f"gpuaas volumes snapshot {found.name}")
         show_rows(client.volumes.snapshots(found.id), SNAPSHOT, output, empty="It has no snapshots.")
 
 
@@ -225,7 +222,7 @@ def restore_volume(
         made = client.volumes.create(
             found.project_id, name, found.size_gib, backend=found.backend, snapshot_id=taken.id
         )
-        follow(ctx, client, made.operation_id, found.project_id, retry=f"gpuaas volumes get {name}")
+        finish(ctx, client, made.operation_id, found.project_id, retry=f"gpuaas volumes get {name}")
         show_one(client.volumes.get(found.project_id, made.id), CARD, output)
 
 
@@ -258,5 +255,5 @@ def delete_volume(
             yes=yes,
         )
         gone = client.volumes.delete(found.project_id, found.id)
-        follow(ctx, client, gone.operation_id, found.project_id, retry=f"gpuaas volumes delete {found.name} --yes")
+        finish(ctx, client, gone.operation_id, found.project_id, retry=f"gpuaas volumes delete {found.name} --yes")
     note(f"{found.name} is deleted, and proven gone.")
