@@ -61,9 +61,9 @@ async def watched(config: Settings, dsn: str) -> AsyncIterator[server.Wired]:
     async with wired(config, dsn) as made:
         services = made.services
         clock = CountingClock(services.links._clock)
-        services.links._clock = clock
+        services.links._clock = services.links.dispatch._clock = clock
         if os.environ.get("BENCH_UNSIGNED"):
-            services.links._signer = cast("TaskSigner", Unsigned(services.signer))
+            services.links.dispatch._signer = cast("TaskSigner", Unsigned(services.signer))
 
         async def count() -> None:
             await tell(clock, config.data / "messages")

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuaas.agent.loop import AT_ONCE, LINES_PER_ATTEMPT
+from gpuaas.agent.jobs import LINES_PER_ATTEMPT
+from gpuaas.agent.loop import AT_ONCE
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.link import Ack, Beat, LogLines, Progress, Report, TaskStatus

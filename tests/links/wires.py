@@ -35,11 +35,13 @@ class Wire:
         self._down: asyncio.Queue[bytes] = asyncio.Queue()
         self.takes = 1_000_000  # messages, before it is broken
         self.is_stuck = False
+        self.held = asyncio.Event()  # something was sent to it while it was stuck
         self.closed: tuple[int, str] | None = None
         self.running: asyncio.Future[None] | None = None
 
     async def send(self, data: bytes) -> None:
         if self.is_stuck:
+            self.held.set()
             await asyncio.Event().wait()
         if not self.takes:
             raise ConnectionResetError("the node's link is gone")

@@ -14,7 +14,7 @@ MODULES = [
     *("wire/capacity", "wire/common", "domain/launch/commands", "domain/access/store", "domain/allocations/store"),
     *("domain/capacity/states", "domain/identity/store", "domain/timeline/store", "domain/resizes/store"),
     *("domain/members/store", "domain/sessions/store", "domain/terminals/store", "domain/storage/views"),
-    *("domain/runtimes/store", "domain/metrics/store", "domain/overview/store"),
+    *("domain/runtimes/store", "domain/metrics/store", "domain/overview/store", "domain/skus/store"),
 ]
 PLANTED = [
     ("layers", "wire/capacity", "import gpuaas.core.db"),

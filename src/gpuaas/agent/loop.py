@@ -9,8 +9,6 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -20,9 +18,11 @@ from gpuaas.agent import journal as journals
 from gpuaas.agent.admission import Admission, Answered, Known, Taken
 from gpuaas.agent.doorkeeper import LOOK_SECONDS, Doorkeeper
 from gpuaas.agent.identity import Identity
+from gpuaas.agent.jobs import Job, Lanes, Told, Voices
 from gpuaas.agent.journal import Journal, JournalRefusedError, Pinned
 from gpuaas.agent.link import Link
 from gpuaas.agent.outgoing import Outgoing
+from gpuaas.agent.reports import Reports
 from gpuaas.agent.sampling import sample
 from gpuaas.agent.server_time import ServerTime, machine_boot_id
 from gpuaas.agent.streams import Streams
@@ -31,58 +31,12 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.points import Points
 from gpuaas.engines.base import Engine, EngineError
 from gpuaas.wire.environments import NodeFacts
-from gpuaas.wire.link import Hello, Lease, LogLines, Progress, Report, Result, Task, TaskKind, TaskStatus, Welcome
+from gpuaas.wire.link import Hello, Lease, Result, Task, TaskKind, TaskStatus, Welcome
 
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
-TELL_AGAIN_AFTER = timedelta(seconds=5)
-LOOKS = 3  # how often an observation is made again because a task ended meanwhile
-LINES_PER_ATTEMPT = 200
-LONGEST_LINE = 2000
-UNNAMED_LANE = "environment"
 
 log = structlog.get_logger()
-
-
-@dataclass(eq=False)
-class Job:
-    """A task taken and not yet answered."""
-
-    taken: Taken
-    attempt: int
-    has_begun: bool = False
-    is_overtaken: bool = False
-    lines_said: int = 0
-    runner: asyncio.Task[None] | None = None
-
-    @property
-    def id(self) -> str:
-        return self.taken.body.id
-
-    @property
-    def kind(self) -> str:
-        return self.taken.body.kind
-
-    @property
-    def lane(self) -> str:
-        """What it must not overlap with: a task of the node as a whole only with those of a lane it names."""
-        body = self.taken.body
-        return body.allocation_id or (self.id if body.lane == UNNAMED_LANE else body.lane)
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a task in hand tells of itself: phases, which are kept, and lines, which may be lost."""
-
-    phase: Callable[[Job, str, str], None]
-    line: Callable[[Job, str], None]
-    job: Job
-
-    async def __call__(self, phase: str, note: str, /) -> None:
-        self.phase(self.job, phase, note)
-
-    def say(self, line: str) -> None:
-        self.line(self.job, line)
 
 
 async def run_agent(
@@ -153,11 +107,11 @@ class Agent:
         self._outgoing = Outgoing()
         self._doorkeeper = Doorkeeper(engine, self._outgoing)
         self._group, self._room = asyncio.TaskGroup(), asyncio.Semaphore(AT_ONCE)
-        self._lanes: dict[str, list[Job]] = {}
+        self._lanes = Lanes(self._group, run=self._run, answer_overtaken=self._answer_overtaken)
+        self._voices = Voices(journal, self._outgoing, server_time.now)
+        self._reports = Reports(engine, self._outgoing, server_time.now)
         self._left_over: list[Job] = []
         self._ended = 0  # tasks, since the start
-        self._reported: Report | None = None  # on this link
-        self._is_told_twice = False
         self._look = asyncio.Event()
         self._streams = Streams(identity, admission.verifiers, engine.terminals, self._outgoing, server_time)
         self.asked, self.ended = self._streams.asked, self._streams.ended
@@ -190,8 +144,7 @@ class Agent:
                 task.cancel()
             await asyncio.wait(outward)
             await self._streams.close()
-            for job in [job for lane in self._lanes.values() for job in lane]:
-                _cancel(job)  # and it is done again at the next start
+            self._lanes.cancel_all()  # and they are done again at the next start
 
     # What the link tells
 
@@ -200,7 +153,7 @@ class Agent:
         self._replay()
         for result in self._journal.results():
             self._outgoing.put(result)
-        self._reported = None
+        self._reports.forget()
         self._doorkeeper.forget()
         self._streams.welcomed()
         self._look.set()
@@ -220,7 +173,7 @@ class Agent:
             case Taken(_, body, _) as taken:
                 is_removal = body.kind == TaskKind.REMOVE
                 self._journal.accept(task, body, is_removal=is_removal, at=self._time.now())
-                self._start(Job(taken, attempt=1))
+                self._lanes.start(Job(taken, attempt=1))
 
     def acknowledged(self, task_ids: list[str]) -> None:
         self._journal.acknowledge(task_ids)
@@ -242,33 +195,7 @@ class Agent:
         left_over, self._left_over = self._left_over, []
         for job in left_over:
             self._journal.replay(job.id)
-            self._start(job)
-
-    def _start(self, job: Job) -> None:
-        lane = self._lanes.setdefault(job.lane, [])
-        for older in lane:
-            if older.kind in job.taken.work.replaces:
-                self._overtake(older)
-        earlier = {older.runner for older in lane if older.runner is not None}
-        log.info("task.taken", task=job.id, kind=job.kind, lane=job.lane, attempt=job.attempt, after=len(earlier))
-        lane.append(job)
-        job.runner = self._group.create_task(self._run(job, earlier))
-        job.runner.add_done_callback(lambda _: self._leave(job))
-
-    def _overtake(self, job: Job) -> None:
-        """A job that has begun answers when it has unwound; one that waits is answered here, for it may never run."""
-        if job.is_overtaken:
-            return
-        job.is_overtaken = True
-        if not job.has_begun:
-            self._finish(job, self._overtaken(job))
-        _cancel(job)
-
-    def _leave(self, job: Job) -> None:
-        lane = self._lanes[job.lane]
-        lane.remove(job)
-        if not lane:
-            del self._lanes[job.lane]
+            self._lanes.start(job)
 
     async def _run(self, job: Job, earlier: set[asyncio.Task[None]]) -> None:
         try:
@@ -284,10 +211,10 @@ class Agent:
         self._finish(job, result)
 
     async def _perform(self, job: Job) -> Result:
-        self._say(job, f"{job.kind} begun" if job.attempt == 1 else f"{job.kind} begun again after a restart")
+        self._voices.say(job, f"{job.kind} begun" if job.attempt == 1 else f"{job.kind} begun again after a restart")
         try:
             self._points.reach(f"task:{job.kind}:before")
-            effects = await job.taken.work.perform(self._engine, Told(self._on_phase, self._say, job))
+            effects = await job.taken.work.perform(self._engine, Told(self._voices, job))
             self._points.reach(f"task:{job.kind}:after")
         except asyncio.CancelledError:
             if not job.is_overtaken:
@@ -307,11 +234,8 @@ class Agent:
         status = TaskStatus.FAILED if effects.shortfall else TaskStatus.DONE
         return self._result(job, status, effects.shortfall, effects=effects)
 
-    def _on_phase(self, job: Job, phase: str, note: str) -> None:
-        progress = Progress(task_id=job.id, phase=phase, note=note, at=self._time.now())
-        self._journal.record_phase(progress)
-        self._outgoing.put(progress)
-        self._say(job, f"{phase}: {note}" if note else phase)
+    def _answer_overtaken(self, job: Job) -> None:
+        self._finish(job, self._overtaken(job))
 
     def _overtaken(self, job: Job) -> Result:
         return self._result(job, TaskStatus.SUPERSEDED, "a newer task of this allocation took its place")
@@ -339,29 +263,20 @@ class Agent:
     def _finish(self, job: Job, result: Result) -> None:
         log.info("task.ended", task=job.id, kind=job.kind, status=result.status, reason=result.reason)
         self._journal.finish(result)
-        self._say(job, f"{job.kind} {result.status}" + (f": {result.reason}" if result.reason else ""))
+        self._voices.say(job, f"{job.kind} {result.status}" + (f": {result.reason}" if result.reason else ""))
         self._outgoing.put(result)
         self._ended += 1
         self._look.set()
-
-    def _say(self, job: Job, line: str) -> None:
-        """A line for whoever watches. Each attempt has numbers of its own, so that none stands for two lines."""
-        if job.lines_said < LINES_PER_ATTEMPT:
-            seq = (job.attempt - 1) * LINES_PER_ATTEMPT + job.lines_said
-            lines = LogLines(task_id=job.id, first_seq=seq, lines=[line[:LONGEST_LINE]], at=self._time.now())
-            job.lines_said += 1
-            self._outgoing.put(lines)
 
     # What exists
 
     async def _watch(self) -> None:
         while True:
             self._look.clear()
-            if self._outgoing.is_open:
-                try:
-                    await self._report()
-                except Exception:
-                    log.exception("observe.failed")
+            try:
+                await self._reports.look(lambda: self._ended)
+            except Exception:
+                log.exception("observe.failed")
             with suppress(TimeoutError):
                 async with asyncio.timeout(WATCH_SECONDS):
                     await self._look.wait()
@@ -373,26 +288,3 @@ class Agent:
             except Exception:
                 log.exception("doors.failed")
             await asyncio.sleep(LOOK_SECONDS)
-
-    async def _report(self) -> None:
-        """Whole, on a new link and after every change. What was seen while a task ended is looked at again, so that an
-        older sight does not follow a newer result; `at` is the moment before looking."""
-        for _ in range(LOOKS):
-            at, ended = self._time.now(), self._ended
-            seen = sorted(await self._engine.observe(), key=lambda one: one.allocation_id)
-            if ended == self._ended:
-                break
-        self._tell(Report(environments=seen, at=at))
-
-    def _tell(self, report: Report) -> None:
-        """Every change, and once more when it has settled: a server may find the first telling too fresh to judge."""
-        told = self._reported
-        is_news = told is None or told.environments != report.environments
-        is_settled = told is not None and not self._is_told_twice and report.at - told.at >= TELL_AGAIN_AFTER
-        if (is_news or is_settled) and self._outgoing.put(report):
-            self._reported, self._is_told_twice = report, not is_news
-
-
-def _cancel(job: Job) -> None:
-    if job.runner is not None:
-        job.runner.cancel()

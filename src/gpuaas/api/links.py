@@ -1,5 +1,5 @@
-"""The server's end of the node links: who is connected here, and what goes down. Beats stay in memory; what else comes
-up goes to messages.py.
+"""The server's end of the node links: who is connected here. Beats stay in memory; what else comes up goes to messages.py,
+what goes down comes from dispatch.py.
 
 A link counts by its row, of which a node has one in all replicas. Rows and sockets may part when the database or a
 replica stands still; `check_in` brings them together again, from both sides.
@@ -7,16 +7,17 @@ replica stands still; `check_in` brings them together again, from both sides.
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from datetime import datetime, timedelta
 
 import msgspec
 import structlog
 
+from gpuaas.api.dispatch import Dispatch
+from gpuaas.api.errands import Errands
 from gpuaas.api.messages import Messages
 from gpuaas.api.openings import LinkRefused, Openings
 from gpuaas.api.samples import SampleBook
-from gpuaas.api.sockets import BROKEN, SEND_SECONDS, Link, Socket, UnreadableError, read
+from gpuaas.api.sockets import BROKEN, Link, Socket, UnreadableError, read
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
@@ -35,7 +36,6 @@ from gpuaas.wire.link import (
     Hello,
     Lease,
     OpenStream,
-    TaskBody,
     Welcome,
 )
 from gpuaas.wire.metrics import Samples
@@ -46,10 +46,6 @@ SEEN_SECONDS = 30.0
 RENEW_SECONDS = 60.0
 OPENING_LIMIT = timedelta(seconds=30)  # a row older than this that has no link here will get none
 RETURNED = 500  # links that are given what is theirs, or closed, together
-TASK_LIFE = timedelta(minutes=10)
-TAKEN = 4_000  # tasks claimed together, and
-TAKEN_OF_EACH = 100  # of one node: it is asked again after the others
-SENT = 50  # tasks sent down one link before others get their turn
 BEAT = msgspec.msgpack.encode(Beat())  # most of all that comes up: known by its bytes
 log = structlog.get_logger()
 
@@ -64,29 +60,36 @@ class Links:
         clock: Clock,
         signer: TaskSigner,
         points: Points,
-        replica_id: str,
         origins: frozenset[str],
     ) -> None:
-        self._db, self._clock, self._signer, self._points = db, clock, signer, points
-        self._replica_id = replica_id
+        self._db, self._clock, self._replica_id = db, clock, hints.replica_id
         self._links: dict[str, Link] = {}
-        self._waiting: set[str] = set()
-        self._wake = asyncio.Event()
+        self._errands = Errands()
+        self.dispatch = Dispatch(
+            self._links,
+            db=db,
+            hints=hints,
+            clock=clock,
+            signer=signer,
+            points=points,
+            errands=self._errands,
+            cut=self._cut_broken,
+        )
         self._seen_at = self._renewed_at = clock.monotonic()
         self.messages = Messages(
-            db=db, ids=ids, clock=clock, points=points, is_current=self._is_current, cut=self._cut_broken
+            db=db,
+            ids=ids,
+            clock=clock,
+            points=points,
+            errands=self._errands,
+            is_current=self._is_current,
+            cut=self._cut_broken,
         )
         self.samples = SampleBook(db, clock)
         self.beats = 0
-        self._openings = Openings(db=db, clock=clock, replica_id=replica_id, origins=origins)
+        self._openings = Openings(db=db, clock=clock, replica_id=hints.replica_id, origins=origins)
         self._unfinished = Together(self._take_unfinished, most=RETURNED)
         self._closings = Together(self._close, most=RETURNED)
-        hints.on(tasks.TASKS, self._hint)
-
-    def _hint(self, node_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
-        if node_id in self._links:
-            self._waiting.add(node_id)
-            self._wake.set()
 
     @property
     def count(self) -> int:
@@ -115,8 +118,8 @@ class Links:
             raise ConnectionResetError("replaced by a newer link")
         self._links[link.node_id] = link  # only now may a task be sent: an agent expects the welcome first
         if other:
-            await other.close(4409, "replaced by a newer link")
-        await self._send(link.node_id, await self._unfinished.ask(link.node_id))
+            self._errands.start(other.close(4409, "replaced by a newer link"))
+        await self.dispatch.send(link, await self._unfinished.ask(link.node_id))
         log.info("link.opened", node=link.node_id, epoch=link.epoch)
 
     async def _read(self, link: Link) -> None:
@@ -169,7 +172,7 @@ class Links:
 
     async def _cut(self, link: Link, code: int, reason: str) -> None:
         await self._lose(link)
-        await link.close(code, reason)
+        self._errands.start(link.close(code, reason))
 
     async def _cut_broken(self, link: Link) -> None:
         """What was sent in vain is sent again after the next hello, so there must be one."""
@@ -179,45 +182,18 @@ class Links:
         """The nodes whose links are held by this replica."""
         return list(self._links)
 
-    async def tell(self, node_id: str, message: OpenStream | EndTerminals) -> None:
+    def tell(self, node_id: str, message: OpenStream | EndTerminals) -> None:
         """Beside the tasks, if the node's link is here; what is lost with it is asked for again by whoever wants it."""
         link = self._links.get(node_id)
-        if link is None:
-            return
+        if link is not None:
+            self._errands.start(self._tell(link, message))
+
+    async def _tell(self, link: Link, message: OpenStream | EndTerminals | Lease) -> None:
         try:
             await link.send(message)
         except BROKEN as error:
-            log.warning("link.send_failed", node=node_id, error=repr(error))
+            log.warning("link.send_failed", node=link.node_id, error=repr(error))
             await self._cut_broken(link)
-
-    # down ---------------------------------------------------------------------------------------------------------
-
-    async def dispatch(self) -> None:
-        """Send queued tasks down, as hinted and every so often unasked, until cancelled."""
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(REPLICA_SECONDS):
-                    await self._wake.wait()
-            self._wake.clear()
-            waiting, self._waiting = list(self._waiting or self._links), set()
-            try:
-                while waiting:
-                    waiting = await self._dispatch(waiting)
-            except (*AWAY, *RERUN) as error:
-                log.warning("link.dispatch_failed", error=repr(error))
-                await asyncio.sleep(1)
-
-    async def _dispatch(self, node_ids: list[str]) -> list[str]:
-        """Those that may have more waiting; who has had a turn stands last."""
-        async with self._db.read() as tx:  # one statement, and so a transaction by itself
-            rows = await tasks.take_queued(tx, node_ids, self._replica_id, of_each=TAKEN_OF_EACH, in_all=TAKEN)
-        by_node: dict[str, list[tasks.SentTask]] = {}
-        for row in rows:
-            by_node.setdefault(row.node_id, []).append(row)
-        await asyncio.gather(*(self._send(node_id, rows) for node_id, rows in by_node.items()))
-        if len(rows) == TAKEN:
-            return [*(node_id for node_id in node_ids if node_id not in by_node), *by_node]
-        return [node_id for node_id, rows in by_node.items() if len(rows) == TAKEN_OF_EACH]
 
     async def _take_unfinished(self, node_ids: list[str]) -> list[list[tasks.SentTask]]:
         async with self._db.read() as tx:
@@ -226,38 +202,6 @@ class Links:
         for row in rows:
             by_node[row.node_id].append(row)
         return [by_node[node_id] for node_id in node_ids]
-
-    async def _send(self, node_id: str, rows: list[tasks.SentTask]) -> None:
-        link = self._links.get(node_id)
-        if link is None:
-            return
-        try:
-            for start in range(0, len(rows), SENT):
-                async with asyncio.timeout(SEND_SECONDS):
-                    for row in rows[start : start + SENT]:
-                        self._points.reach(f"link:before {row.kind}")
-                        await link.socket.send(msgspec.msgpack.encode(self._signer.sign(self._body(row))))
-                        self._points.reach(f"link:after {row.kind}")
-                await asyncio.sleep(0)
-        except BROKEN as error:
-            log.warning("link.send_failed", node=node_id, error=repr(error))
-            await self._cut_broken(link)
-
-    def _body(self, row: tasks.SentTask) -> bytes:
-        now = self._clock.now()
-        body = TaskBody(
-            id=row.id,
-            node_id=row.node_id,
-            allocation_id=row.allocation_id,
-            lane=row.lane,
-            seq=row.seq,
-            boot=row.boot,
-            kind=row.kind,
-            wants=msgspec.Raw(msgspec.msgpack.encode(row.wants)),
-            issued_at=now,
-            expires_at=now + TASK_LIFE,
-        )
-        return msgspec.msgpack.encode(body)
 
     # life ---------------------------------------------------------------------------------------------------------
 
@@ -281,7 +225,7 @@ class Links:
         while True:
             try:
                 await self.check_in(url)
-                await self.renew_leases()
+                self.renew_leases()
             except (*AWAY, *RERUN) as error:
                 log.warning("link.check_in_failed", error=repr(error))
             await asyncio.sleep(REPLICA_SECONDS)
@@ -306,18 +250,13 @@ class Links:
             log.warning("link.row_closed", node=each.node_id, last_seen=each.last_seen.isoformat())
         await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
 
-    async def renew_leases(self) -> None:
+    def renew_leases(self) -> None:
         """After a check-in, and so only by a replica that would have heard of a revoke."""
         if self._clock.monotonic() - self._renewed_at < RENEW_SECONDS:
             return
         self._renewed_at = self._clock.monotonic()
-        await asyncio.gather(*(self._renew(link) for link in list(self._links.values())))
-
-    async def _renew(self, link: Link) -> None:
-        try:
-            await link.send(self._lease())
-        except BROKEN:
-            await self._cut_broken(link)
+        for link in list(self._links.values()):
+            self._errands.start(self._tell(link, self._lease()))
 
     def _lease(self) -> Lease:
         return Lease(server_time=self._clock.now(), seconds=LEASE_SECONDS)
@@ -327,4 +266,4 @@ class Links:
         return {id: now - timedelta(seconds=max(0.0, monotonic - link.heard_at)) for id, link in self._links.items()}
 
     def loops(self, url: str) -> list[Callable[[], Coroutine[None, None, None]]]:
-        return [self.dispatch, self.messages.write, self.samples.write, self.sweep, lambda: self.keep_alive(url)]
+        return [self.dispatch.run, self.messages.write, self.samples.write, self.sweep, lambda: self.keep_alive(url)]

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from gpuaas.api.errands import Errands
 from gpuaas.api.sockets import BROKEN, Link
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database, Tx
@@ -42,13 +43,13 @@ class Messages:
         ids: Ids,
         clock: Clock,
         points: Points,
+        errands: Errands,
         is_current: Callable[[Link], bool],
         cut: Callable[[Link], Awaitable[None]],
     ) -> None:
         self._db, self._ids, self._clock, self._points = db, ids, clock, points
-        self._is_current, self._cut = is_current, cut
+        self._errands, self._is_current, self._cut = errands, is_current, cut
         self._unwritten: asyncio.Queue[Written] = asyncio.Queue(UNWRITTEN)
-        self._acks: set[asyncio.Task[None]] = set()
 
     async def put(self, link: Link, message: Message) -> None:
         """Wait for room: the link is not read meanwhile, and so not silent."""
@@ -60,15 +61,11 @@ class Messages:
 
     async def write(self) -> None:
         """Write down what comes up, until cancelled."""
-        try:
-            while True:
-                batch = [await self._unwritten.get()]
-                while len(batch) < BATCH and not self._unwritten.empty():
-                    batch.append(self._unwritten.get_nowait())
-                await self._write(batch)
-        finally:
-            for ack in self._acks:
-                ack.cancel()
+        while True:
+            batch = [await self._unwritten.get()]
+            while len(batch) < BATCH and not self._unwritten.empty():
+                batch.append(self._unwritten.get_nowait())
+            await self._write(batch)
 
     async def _write(self, batch: list[Written]) -> None:
         """In one transaction; if what one message holds forbids that, in two halves, and so on down to that message."""
@@ -147,9 +144,7 @@ class Messages:
             if isinstance(message, Result):
                 ended.setdefault(link, []).append(message.task_id)
         for link, task_ids in ended.items():
-            ack = asyncio.create_task(self._send_ack(link, task_ids))
-            self._acks.add(ack)
-            ack.add_done_callback(self._acks.discard)
+            self._errands.start(self._send_ack(link, task_ids))
 
     async def _send_ack(self, link: Link, task_ids: list[str]) -> None:
         try:

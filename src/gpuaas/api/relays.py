@@ -235,12 +235,13 @@ class Relays:
             requests = await store.take_stream_requests(tx, nodes, self._clock.now()) if nodes else []
             closed = await store.closed_among(tx, here) if here else []
             ends = await store.to_end(tx, nodes) if nodes else []
-        await asyncio.gather(*(self._pass_on(request) for request in requests))
+        for request in requests:
+            self._pass_on(request)
         for row in closed:
             for relay in self._relays.get(row.id, ()):
                 relay.end(Ending(code=ENDED, reason=row.reason, exit_code=row.exit_code))
         for end in ends:
-            await self._links.tell(end.node_id, EndTerminals(terminal_ids=[end.id], reason=end.reason))
+            self._links.tell(end.node_id, EndTerminals(terminal_ids=[end.id], reason=end.reason))
 
     async def _tell_use(self) -> None:
         """A machine whose terminal is typed in, or shows something to somebody, is not idle."""
@@ -252,7 +253,7 @@ class Relays:
         self._used.difference_update(used)
         self._use_told = self._clock.monotonic()
 
-    async def _pass_on(self, request: StreamRequest) -> None:
+    def _pass_on(self, request: StreamRequest) -> None:
         body = StreamBody(
             id=request.id,
             node_id=request.node_id,
@@ -263,4 +264,4 @@ class Relays:
             secret=self.secret(request.id, request.node_id),
             expires_at=request.expires_at,
         )
-        await self._links.tell(request.node_id, self._signer.sign_stream(msgspec.msgpack.encode(body)))
+        self._links.tell(request.node_id, self._signer.sign_stream(msgspec.msgpack.encode(body)))

@@ -5,7 +5,8 @@ from litestar import Router, get, post
 from gpuaas.api.deps import Context
 from gpuaas.api.problems import problems
 from gpuaas.core.errors import NotFound
-from gpuaas.domain.capacity import commands, store
+from gpuaas.domain.capacity import commands
+from gpuaas.domain.skus import store
 from gpuaas.wire.capacity import AskPlacement, Placement, Sku
 from gpuaas.wire.common import Page
 
@@ -13,13 +14,13 @@ from gpuaas.wire.common import Page
 @get("/skus")
 async def list_skus(context: Context) -> Page[Sku]:
     """What is sold, with its price and how much of it is free now."""
-    return Page(items=commands.with_availability(await store.skus(context.tx), context.services.index.free()))
+    return Page(items=commands.with_availability(await store.list_sold(context.tx), context.services.index.free()))
 
 
 @get("/skus/{sku:str}", responses=problems(NotFound))
 async def get_sku(sku: str, context: Context) -> Sku:
     """One SKU."""
-    return commands.with_availability([await store.sku(context.tx, sku)], context.services.index.free())[0]
+    return commands.with_availability([await store.get(context.tx, sku)], context.services.index.free())[0]
 
 
 @post("/placement/explain", status_code=200, responses=problems(NotFound))

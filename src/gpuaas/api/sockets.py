@@ -27,12 +27,14 @@ class UnreadableError(Exception):
 class Link:
     """One node's link, here."""
 
-    __slots__ = ("epoch", "heard_at", "is_over", "is_waiting", "node_id", "socket")
+    __slots__ = ("epoch", "has_more", "heard_at", "is_over", "is_sending", "is_waiting", "node_id", "socket")
 
     def __init__(self, node_id: str, socket: Socket, epoch: int, heard_at: float) -> None:
         self.node_id, self.socket, self.epoch, self.heard_at = node_id, socket, epoch, heard_at
         self.is_waiting = False  # it spoke, and it is we who cannot listen yet: not silent
         self.is_over = False
+        self.is_sending = False  # tasks that were taken for it are going down
+        self.has_more = False  # and more may be waiting
 
     async def send(self, message: Down) -> None:
         async with asyncio.timeout(SEND_SECONDS):

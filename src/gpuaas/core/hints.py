@@ -26,7 +26,7 @@ class Hints:
     """The bus of one process."""
 
     def __init__(self, replica_id: str) -> None:
-        self._replica_id = replica_id
+        self.replica_id = replica_id
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
         self._outgoing: dict[Hint, None] = {}
         self._wake = asyncio.Event()
@@ -87,10 +87,10 @@ class Hints:
             yield self._encode(part)
 
     def _encode(self, part: list[Hint]) -> str:
-        return msgspec.json.encode((self._replica_id, part)).decode()
+        return msgspec.json.encode((self.replica_id, part)).decode()
 
     def _heard(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
         sender, hints = msgspec.json.decode(str(payload), type=tuple[str, list[Hint]])
-        if sender != self._replica_id:
+        if sender != self.replica_id:
             for hint in hints:
                 self._deliver(hint, remote=True)

@@ -19,6 +19,7 @@ from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.runtimes import store as runtimes
 from gpuaas.domain.runtimes.catalog import publish_as
 from gpuaas.domain.runtimes.reconcile import begin_staging
+from gpuaas.domain.skus import store as skus
 from gpuaas.sdk import recipes
 from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size
 from gpuaas.wire.identity import PlatformRole, User
@@ -100,11 +101,11 @@ class Demo:
 
     async def ensure_catalog(self) -> None:
         async with self._db.write() as tx:
-            if await capacity.skus(tx):
+            if await skus.list_sold(tx):
                 return
             await capacity.add_region(tx, REGION)
-            await capacity.add_sku(tx, self._slice(), self._now)
-            await capacity.add_sku(tx, self._node(), self._now)
+            await skus.add(tx, self._slice(), self._now)
+            await skus.add(tx, self._node(), self._now)
 
     async def ensure_bundles(self) -> None:
         """Every recipe that ships with this release is on offer."""
@@ -135,8 +136,8 @@ class Demo:
                 if slot.approved_by is None:
                     await capacity_commands.approve_slot(tx, operator, node_id, index, reason="demo", now=self._now)
 
-    def _slice(self) -> capacity.SkuRow:
-        return capacity.SkuRow(
+    def _slice(self) -> skus.SkuRow:
+        return skus.SkuRow(
             sku="sim-h200-slice",
             title="Simulated H200, by the GPU",
             shape=Shape.GPU_SLICE,
@@ -149,8 +150,8 @@ class Demo:
             currency="USD",
         )
 
-    def _node(self) -> capacity.SkuRow:
-        return capacity.SkuRow(
+    def _node(self) -> skus.SkuRow:
+        return skus.SkuRow(
             sku="sim-h200-node",
             title="Simulated H200, the whole node",
             shape=Shape.BAREMETAL,

@@ -38,7 +38,6 @@ from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.limits import LimitsWorker
 from gpuaas.domain.allocations.observations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
-from gpuaas.domain.capacity.catalog import Catalog
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
@@ -47,6 +46,7 @@ from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.metrics.rollup import RollUp
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
 from gpuaas.domain.sessions.reconcile import SessionsWorker
+from gpuaas.domain.skus.catalog import Catalog
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker
 from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
 from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
@@ -96,55 +96,55 @@ class Wired:
 
 @asynccontextmanager
 async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> AsyncIterator[Wired]:
-    """Everything a server is made of, and the loops that run beside its routes."""
+    """Everything a server is made of, on open pools; they are closed with it."""
     parts = parts or Parts()
-    clock, points = parts.clock, points_from(config.points)
-    ids = Ids(clock, parts.randomness)
-    hints = Hints(replica_id := ids.new("replica"))
+    points, ids = points_from(config.points), Ids(parts.clock, parts.randomness)
+    hints = Hints(ids.new("replica"))
     pools = await open_pools(config, dsn, hints, points, parts.traces or traces_from(config.traces))
-    api_db, operator_db, worker_db = pools
     try:
-        await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
-        master, index = MasterKey.from_file(config.master_key_file), Index(worker_db, hints, clock)
-        await index.refresh()
-        await pin(worker_db, signer := TaskSigner(master))
-        links = Links(
-            db=worker_db,
-            hints=hints,
-            ids=ids,
-            clock=clock,
-            signer=signer,
-            points=points,
-            replica_id=replica_id,
-            origins=origins(config),
-        )
-        url, policy = config.advertise_url or config.public_url, terminal_policy(config)
-        relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
-        workers = all_workers(worker_db, ids, clock, policy)
-        loops = [Loop(worker_db, worker, hints, token=replica_id, jitter=parts.jitter).run for worker in workers]
-        services = Services(
-            api_db=api_db,
-            operator_db=operator_db,
-            worker_db=worker_db,
-            hints=hints,
-            ids=ids,
-            clock=clock,
-            master=master,
-            signer=signer,
-            accounts=Accounts(worker_db, ids, parts.passwords),
-            index=index,
-            launch=Launch(index, Catalog(worker_db, clock), ids),
-            links=links,
-            relays=relays,
-            workers=workers,
-            public_url=config.public_url,
-            metrics_token=config.metrics_token,
-            caller_type=parts.caller_type,
-        )
-        yield Wired(services, [index.run, relays.run, *links.loops(url)], loops)
+        yield await assemble(config, parts, pools, hints=hints, ids=ids, points=points)
     finally:
         for db in pools:
             await db.close()
+
+
+async def assemble(
+    config: Settings, parts: Parts, pools: Sequence[Database], *, hints: Hints, ids: Ids, points: Points
+) -> Wired:
+    """The services behind the routes, and the loops that run beside them."""
+    api_db, operator_db, worker_db = pools
+    await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
+    clock, master = parts.clock, MasterKey.from_file(config.master_key_file)
+    index, policy = Index(worker_db, hints, clock), terminal_policy(config)
+    await index.refresh()
+    await pin(worker_db, signer := TaskSigner(master))
+    links = Links(
+        db=worker_db, hints=hints, ids=ids, clock=clock, signer=signer, points=points, origins=origins(config)
+    )
+    url = config.advertise_url or config.public_url
+    relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
+    workers = all_workers(worker_db, ids, clock, policy)
+    services = Services(
+        api_db=api_db,
+        operator_db=operator_db,
+        worker_db=worker_db,
+        hints=hints,
+        ids=ids,
+        clock=clock,
+        master=master,
+        signer=signer,
+        accounts=Accounts(worker_db, ids, parts.passwords),
+        index=index,
+        launch=Launch(index, Catalog(worker_db, clock), ids),
+        links=links,
+        relays=relays,
+        workers=workers,
+        public_url=config.public_url,
+        metrics_token=config.metrics_token,
+        caller_type=parts.caller_type,
+    )
+    loops = [Loop(worker_db, worker, hints, token=hints.replica_id, jitter=parts.jitter).run for worker in workers]
+    return Wired(services, [index.run, relays.run, *links.loops(url)], loops)
 
 
 async def open_pools(config: Settings, dsn: str, hints: Hints, points: Points, traces: Traces) -> list[Database]:

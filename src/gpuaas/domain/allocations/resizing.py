@@ -11,12 +11,12 @@ from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.commands import boot_again, operable
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import view
-from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.commands import choose_size, explain_placement
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.capacity.placement import NodeView, reshape
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.resizes import store as resizes
+from gpuaas.domain.skus import store as skus
 from gpuaas.domain.timeline.store import audit
 from gpuaas.wire.allocations import Allocation, ResizeAllocation
 from gpuaas.wire.capacity import AskPlacement, Placement, Shape
@@ -45,7 +45,7 @@ async def resize(
     row = await operable(tx, caller, id)
     if row.shape is Shape.BAREMETAL:
         raise Conflict("A whole machine has no other size. Release it and take another.", shape=row.shape)
-    sku = await capacity.sku(tx, row.sku)
+    sku = await skus.get(tx, row.sku)
     size = choose_size(sku, data.gpu_count, data.size)
     if row.resize is None and (size.gpu_count, size.name) == (row.gpu_count, row.size):
         raise Conflict(f"The machine has {row.gpu_count} GPUs and the size {row.size} already.")

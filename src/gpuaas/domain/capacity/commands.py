@@ -17,6 +17,8 @@ from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.capacity.placement import Ask, FreeSlots, explain
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.skus import store as skus
+from gpuaas.domain.skus.store import SkuRow
 from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
 from gpuaas.wire.capacity import (
     AskPlacement,
@@ -55,7 +57,7 @@ class EnrolmentRefused(Problem):
     status, code = 401, "enrolment_refused"
 
 
-def choose_size(sku: store.SkuRow, gpu_count: int, name: str | None) -> Size:
+def choose_size(sku: SkuRow, gpu_count: int, name: str | None) -> Size:
     """The size asked for, or the first of this GPU count."""
     if gpu_count not in sku.allowed_counts:
         allowed = ", ".join(map(str, sku.allowed_counts))
@@ -72,19 +74,19 @@ def choose_size(sku: store.SkuRow, gpu_count: int, name: str | None) -> Size:
     raise ValidationError(f"There is no size {name} with {gpu_count} GPUs.", errors={"size": f"one of {names}"})
 
 
-def ask_for(sku: store.SkuRow, data: AskPlacement) -> Ask:
+def ask_for(sku: SkuRow, data: AskPlacement) -> Ask:
     choose_size(sku, data.gpu_count, data.size)
     return Ask(shape=sku.shape, gpu_family=sku.gpu_family, gpu_count=data.gpu_count, region=data.region)
 
 
 async def explain_placement(tx: Tx, data: AskPlacement, fleet: Index) -> Placement:
     """From a fresh read of the fleet: never from the index, nor by what the caller may see of it."""
-    sku = await store.sku(tx, data.sku)
+    sku = await skus.get(tx, data.sku)
     ask = ask_for(sku, data)
     return explain(await fleet.read(), ask, count=data.count, allowed_counts=sku.allowed_counts)
 
 
-def with_availability(skus: Iterable[store.SkuRow], free: FreeSlots) -> list[Sku]:
+def with_availability(rows: Iterable[SkuRow], free: FreeSlots) -> list[Sku]:
     """How many machines of each GPU count could be had now, by region; each figure on its own."""
     return [
         replace(
@@ -96,7 +98,7 @@ def with_availability(skus: Iterable[store.SkuRow], free: FreeSlots) -> list[Sku
                 for gpu_count in row.allowed_counts
             ],
         )
-        for row in skus
+        for row in rows
     ]
 
 

@@ -1,4 +1,4 @@
-"""Rows of SKUs, nodes, slots and claims; who holds what is read from live claims, never kept twice."""
+"""Rows of nodes, slots and claims; who holds what is read from live claims, never kept twice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -11,37 +11,11 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.capacity.placement import Blocked, NodeView, SlotView
 from gpuaas.domain.capacity.states import MACHINE
 from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
-from gpuaas.wire.capacity import Intent, Node, Shape, Size, Sku, Slot
-from gpuaas.wire.common import Money
+from gpuaas.wire.capacity import Intent, Node, Slot
 from gpuaas.wire.environments import NodeFacts
 
 CAPACITY = "capacity"  # the topic of nodes and slots that changed; its row ids are node ids
 CLAIMED = "claimed"  # the topic of nodes that were claimed on, for other replicas
-
-
-class SkuRow(Struct, frozen=True, kw_only=True):
-    sku: str
-    title: str
-    shape: Shape
-    gpu_family: str
-    allowed_counts: list[int]
-    simulated: bool
-    sizes: list[Size]
-    price_id: str
-    amount_minor: int
-    currency: str
-
-    def view(self) -> Sku:
-        return Sku(
-            sku=self.sku,
-            title=self.title,
-            shape=self.shape,
-            gpu_family=self.gpu_family,
-            allowed_counts=self.allowed_counts,
-            sizes=self.sizes,
-            price_per_gpu_hour=Money(amount_minor=self.amount_minor, currency=self.currency),
-            simulated=self.simulated,
-        )
 
 
 class OpenedLink(Struct, frozen=True, kw_only=True):
@@ -89,27 +63,6 @@ class _SlotRow(Struct, frozen=True):
     cleanup_blocked: bool
     fabric: bool
     claimed: bool
-
-
-async def skus(tx: Tx, only: str | None = None) -> list[SkuRow]:
-    return await tx.all(SkuRow, SKUS.format(sku="$1"), only)
-
-
-async def sku(tx: Tx, name: str) -> SkuRow:
-    rows = await skus(tx, name)
-    if not rows:
-        raise NotFound("sku")
-    return rows[0]
-
-
-async def add_sku(tx: Tx, row: SkuRow, now: datetime) -> None:
-    key = await tx.value(ADD_SKU, row.sku, row.title, row.shape, row.gpu_family, row.allowed_counts, row.simulated)
-    sizes = [
-        (row.sku, position, size.name, size.gpu_count, size.vcpus, size.memory_mib)
-        for position, size in enumerate(row.sizes)
-    ]
-    await tx.run_many(ADD_SIZE, sizes)
-    await tx.run(ADD_PRICE, row.price_id, key, row.amount_minor, row.currency, now)
 
 
 async def add_region(tx: Tx, name: str) -> None:
@@ -287,24 +240,6 @@ async def block_slots(tx: Tx, allocation_id: str, node_id: str, *, now: datetime
     tx.hint(CAPACITY, node_id)
 
 
-SKUS = """  -- {sku} is the parameter that names one, or null for all
-    select k.sku, k.title, k.shape, k.gpu_family, k.allowed_counts, k.simulated, p.id as price_id, p.amount_minor,
-        p.currency, (
-            select coalesce(jsonb_agg(jsonb_build_object('name', z.name, 'gpu_count', z.gpu_count, 'vcpus', z.vcpus,
-                'memory_mib', z.memory_mib) order by z.position), '[]')
-            from sku_sizes z where z.sku = k.sku
-        ) as sizes
-    from skus k join prices p on p.sku_key = k.key and p.valid @> clock_timestamp()
-    where k.active and ({sku}::text is null or k.sku = {sku}) order by k.key
-"""
-ADD_SKU = """
-    insert into skus (sku, title, shape, gpu_family, allowed_counts, simulated) values ($1, $2, $3, $4, $5, $6)
-    returning key
-"""
-ADD_SIZE = "insert into sku_sizes (sku, position, name, gpu_count, vcpus, memory_mib) values ($1, $2, $3, $4, $5, $6)"
-ADD_PRICE = """
-    insert into prices (id, sku_key, amount_minor, currency, valid) values ($1, $2, $3, $4, tstzrange($5, null))
-"""
 NODE_VIEWS = """
     select n.id as node_id, n.region, n.intent = 'active' as node_ready, n.offline_since is null as node_online,
         s.gpu_family, s.id as slot_id, s.numa, s.approved_at is not null as approved,

@@ -11,15 +11,15 @@ from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations.commands import check_expiry
 from gpuaas.domain.allocations.store import AllocationRow, set_limits
 from gpuaas.domain.allocations.views import view
-from gpuaas.domain.capacity.catalog import Catalog
 from gpuaas.domain.capacity.commands import SkuUnavailable, ask_for, choose_size, explain_placement
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.capacity.placement import Proposal
-from gpuaas.domain.capacity.store import SkuRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.launch import storage, store
 from gpuaas.domain.runtimes.commands import choose_at_launch
+from gpuaas.domain.skus.catalog import Catalog
+from gpuaas.domain.skus.store import SkuRow
 from gpuaas.wire.allocations import CreateAllocation, SubmittedAllocations
 from gpuaas.wire.capacity import AskPlacement, Size
 from gpuaas.wire.runtimes import ApplyRuntimeBundle

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -15,14 +14,15 @@ import msgspec
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.leases import Leases
 from gpuaas.engines.nvml import Nvml, open_nvml
-from gpuaas.engines.sandbox import facts, files, gpus, isolation
+from gpuaas.engines.sandbox import facts, files, gpus
 from gpuaas.engines.sandbox.boots import Boots, try_namespaces
 from gpuaas.engines.sandbox.checks import ID, check, check_keys, told
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
-from gpuaas.engines.sandbox.mounts import SandboxMounts, mounts_in
-from gpuaas.engines.sandbox.network import LIMIT
-from gpuaas.engines.sandbox.ports import Recency, is_free, try_listen
+from gpuaas.engines.sandbox.living import Living, Sights
+from gpuaas.engines.sandbox.mounts import SandboxMounts
+from gpuaas.engines.sandbox.numbers import Numbers
+from gpuaas.engines.sandbox.ports import try_listen
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
@@ -30,28 +30,10 @@ from gpuaas.engines.sandbox.samples import SandboxSamples
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.terminals import SandboxTerminals
 from gpuaas.engines.sandbox.volumes import SandboxVolumes
-from gpuaas.wire.environments import (
-    Connection,
-    Environment,
-    EnvironmentSpec,
-    EnvironmentState,
-    KeySet,
-    NodeFacts,
-    ProofItem,
-)
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 
 PORTS = range(20_000, 30_000)
 STOP_SECONDS = 2.0
-
-
-@dataclass(kw_only=True)
-class Living:
-    """A running environment and the door to it."""
-
-    pid: int
-    boot: int
-    inside: Inside
-    door: Door
 
 
 class SandboxEngine:
@@ -76,7 +58,8 @@ class SandboxEngine:
     ) -> None:
         self._site = Site(root)
         self._clock, self._bind, self._ssh_host = clock, bind, ssh_host or bind
-        self._port_range, self._simulated_gpus = ports, simulated_gpus
+        self._simulated_gpus = simulated_gpus
+        self._numbers = Numbers(self._site.root, address=bind, ports=ports)
         self._records = Records(self._site.environments)
         self._allow_unisolated = allow_unisolated
         self._boots = Boots(self._site, spare=spare, spare_networks=spare_networks, hide=hide)
@@ -85,8 +68,7 @@ class SandboxEngine:
         self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
         self._living: dict[str, Living] = {}
         self.terminals = SandboxTerminals(self._way_in)
-        self._indexes: dict[str, int] = {}
-        self._ports: dict[str, int] = {}
+        self._sights = Sights(self._records, self._living, self._boots)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic)
         self._refill: asyncio.Task[None] | None = None
@@ -101,10 +83,9 @@ class SandboxEngine:
         self._site.open()
         await self.runtimes.open()
         self.volumes.open()
-        self._port_use = Recency(self._site.root / "ports.json", self._port_range)
-        self._index_use = Recency(self._site.root / "indexes.json", range(LIMIT))
+        self._numbers.open()
         living = self._find_living()
-        keep = {self._indexes[id] for id in living if id in self._indexes}
+        keep = {index for index, _ in map(self._numbers.of, living) if index is not None}
         await self._boots.open(keep, {pid for pid, _ in living.values()}, is_isolated=not refusal)
         for pid, record in living.values():
             if record is not None:
@@ -121,10 +102,7 @@ class SandboxEngine:
             except UnreadableError:
                 is_readable = False
             index = self._boots.index_of_disk(folder) if here is None else here.index
-            if index is not None:
-                self._indexes[id] = index
-            if here is not None and here.port is not None:
-                self._ports[id] = here.port
+            self._numbers.keep(id, index=index, port=here.port if here is not None else None)
             record = here if isinstance(here, Record) else None
             if (record is not None or not is_readable) and (pid := Inside(folder).pid()) is not None:
                 living[id] = (pid, record)
@@ -162,7 +140,7 @@ class SandboxEngine:
         )
 
     async def observe(self) -> list[Environment]:
-        return [self._look(id) for id in self._records.ids()]
+        return self._sights.all()
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         check(spec)
@@ -185,7 +163,7 @@ class SandboxEngine:
             await self._open_door(record)
             await on_phase("access_ready", note)
             self._prepare_next()
-            return self._describe(id, record)
+            return self._sights.describe(id, record)
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
         if not ID.fullmatch(allocation_id):
@@ -193,9 +171,8 @@ class SandboxEngine:
         async with self._alone(allocation_id), told(allocation_id):
             living = self._living.pop(allocation_id, None)
             pid = living.pid if living else None
-            remains = self._removals.begin(
-                allocation_id, pid=pid, index=self._indexes.get(allocation_id), port=self._ports.get(allocation_id)
-            )
+            index, port = self._numbers.of(allocation_id)
+            remains = self._removals.begin(allocation_id, pid=pid, index=index, port=port)
             self.terminals.end(allocation_id, "the allocation was released")
             if living is not None:
                 await living.door.close("the allocation was released")
@@ -249,51 +226,13 @@ class SandboxEngine:
 
     def _is_running(self, allocation_id: str) -> bool:
         living = self._living.get(allocation_id)
-        return living is not None and living.inside.pid() == living.pid
-
-    def _look(self, id: str) -> Environment:
-        broken = Environment(allocation_id=id, state=EnvironmentState.BROKEN, boot=0)
-        try:
-            record = self._records.read(id)
-        except UnreadableError as error:
-            return msgspec.structs.replace(broken, detail=error.reason)
-        match record:
-            case None:
-                return msgspec.structs.replace(broken, detail="half made")
-            case Remains():
-                return msgspec.structs.replace(broken, boot=record.boot, port=record.port, detail="half removed")
-            case Record():
-                return self._describe(id, record)
-
-    def _describe(self, allocation_id: str, record: Record) -> Environment:
-        seen = Environment(
-            allocation_id=allocation_id,
-            state=EnvironmentState.STOPPED,
-            boot=record.boot,
-            port=record.port,
-            host_key=_public_half(record.host_key),
-            key_generation=record.keys.generation,
-            started_at=record.started_at,
-        )
-        living = self._living.get(allocation_id)
-        if living is None or not self._is_running(allocation_id):
-            return seen
-        return msgspec.structs.replace(
-            seen,
-            state=EnvironmentState.RUNNING if living.door.is_open else EnvironmentState.BROKEN,
-            detail="" if living.door.is_open else f"another program has port {record.port}",
-            mounts=tuple(mounts_in(living.pid)),
-            isolation=isolation.find(
-                living.pid, self._boots.limits.found(allocation_id, living.pid), self._boots.uid_inside(record.index)
-            ),
-        )
+        return living is not None and living.is_running
 
     async def _make(self, spec: EnvironmentSpec) -> Record:
         """Everything but the boot; until the record is written there is nothing but a folder to throw away."""
         id, folder = spec.allocation_id, self._records.folder(spec.allocation_id)
         await files.erase(folder)
-        index = self._indexes[id] = self._choose_index()
-        port = self._ports[id] = self._choose_port()
+        index, port = self._numbers.take(id, is_prepared=self._boots.is_prepared)
         folder.mkdir(mode=0o700)
         await asyncio.to_thread(self._boots.make_disk, folder, spec, index)
         host_key = asyncssh.generate_private_key("ssh-ed25519")
@@ -306,20 +245,6 @@ class SandboxEngine:
             keys=spec.keys,
             started_at=self._clock(),
         )
-
-    def _choose_index(self) -> int:
-        taken = set(self._indexes.values())
-        free = [index for index in self._index_use.order() if index not in taken]
-        if not free:
-            raise EngineError("this node is full", f"{len(taken)} environments")
-        return next((index for index in free if self._boots.is_prepared(index)), free[0])
-
-    def _choose_port(self) -> int:
-        taken = set(self._ports.values())
-        for port in self._port_use.order():
-            if port not in taken and is_free(self._bind, port):
-                return port
-        raise EngineError("this node has no port left", f"{self._port_range}")
 
     async def _halt(self, record: Record) -> Record:
         living = self._living.pop(record.spec.allocation_id, None)
@@ -334,7 +259,7 @@ class SandboxEngine:
 
     async def _boot(self, record: Record) -> Record:
         id = record.spec.allocation_id
-        self._indexes[id], self._ports[id] = record.index, record.port
+        self._numbers.keep(id, index=record.index, port=record.port)
         await asyncio.to_thread(self._records.write, id, record)
         pid = await self._boots.boot(self._records.folder(id), record)
         self._welcome(record, pid)
@@ -361,7 +286,7 @@ class SandboxEngine:
         if listener is None:
             raise EngineError("the environment cannot be reached", f"another program has port {record.port}")
         await door.open(listener, asyncssh.import_private_key(record.host_key))
-        self._port_use.touch(record.port)
+        self._numbers.port_used(record.port)
 
     def _admit(self, record: Record, keys: KeySet) -> Record:
         """On disk first: what admits after a crash is never older than what admitted before it."""
@@ -379,21 +304,11 @@ class SandboxEngine:
         items = await self._removals.clean(id, remains)
         if not all(item.ok for item in items):
             return [*items, self._removals.keep(id)]
-        if remains.index is not None:
-            self._index_use.touch(remains.index)
-        if remains.port is not None:
-            self._port_use.touch(remains.port)
+        self._numbers.retire(remains)
         items.append(await self._removals.finish(id))
-        self._indexes.pop(id, None)
-        self._ports.pop(id, None)
+        self._numbers.give_back(id)
         return items
 
     def _prepare_next(self) -> None:
         if self._refill is None or self._refill.done():
-            taken = set(self._indexes.values())
-            free = [index for index in self._index_use.order() if index not in taken]
-            self._refill = asyncio.create_task(self._boots.refill(free))
-
-
-def _public_half(host_key: str) -> str:
-    return asyncssh.import_private_key(host_key).export_public_key().decode().strip()
+            self._refill = asyncio.create_task(self._boots.refill(self._numbers.free_indexes()))

@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gpuaas.engines.nvml import Nvml, NvmlError
 from gpuaas.engines.sandbox.boots import Boots
-from gpuaas.engines.sandbox.door import Door
+from gpuaas.engines.sandbox.living import Living
 from gpuaas.engines.sandbox.processes import PROC, pids
 from gpuaas.engines.sandbox.records import Record, Records
 from gpuaas.wire.environments import EnvironmentSpec
@@ -52,11 +51,6 @@ class Walk(Struct, frozen=True, kw_only=True):
 
     reading: Reading
     next_at: float
-
-
-class Living(Protocol):
-    pid: int
-    door: Door
 
 
 class SandboxSamples:

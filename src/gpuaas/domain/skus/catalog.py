@@ -2,7 +2,7 @@
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
-from gpuaas.domain.capacity import store
+from gpuaas.domain.skus import store
 
 OLD_SECONDS = 30.0
 
@@ -25,5 +25,5 @@ class Catalog:
     async def _read(self) -> None:
         read_at = self._clock.monotonic()
         async with self._db.read() as tx:
-            self._skus = {row.sku: row for row in await store.skus(tx)}
+            self._skus = {row.sku: row for row in await store.list_sold(tx)}
         self._read_at = read_at

@@ -1,0 +1,76 @@
+"""Rows of what is sold: SKUs with their sizes, and the price that holds now."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.wire.capacity import Shape, Size, Sku
+from gpuaas.wire.common import Money
+
+
+class SkuRow(Struct, frozen=True, kw_only=True):
+    sku: str
+    title: str
+    shape: Shape
+    gpu_family: str
+    allowed_counts: list[int]
+    simulated: bool
+    sizes: list[Size]
+    price_id: str
+    amount_minor: int
+    currency: str
+
+    def view(self) -> Sku:
+        return Sku(
+            sku=self.sku,
+            title=self.title,
+            shape=self.shape,
+            gpu_family=self.gpu_family,
+            allowed_counts=self.allowed_counts,
+            sizes=self.sizes,
+            price_per_gpu_hour=Money(amount_minor=self.amount_minor, currency=self.currency),
+            simulated=self.simulated,
+        )
+
+
+async def list_sold(tx: Tx, only: str | None = None) -> list[SkuRow]:
+    return await tx.all(SkuRow, SKUS.format(sku="$1"), only)
+
+
+async def get(tx: Tx, name: str) -> SkuRow:
+    rows = await list_sold(tx, name)
+    if not rows:
+        raise NotFound("sku")
+    return rows[0]
+
+
+async def add(tx: Tx, row: SkuRow, now: datetime) -> None:
+    key = await tx.value(ADD_SKU, row.sku, row.title, row.shape, row.gpu_family, row.allowed_counts, row.simulated)
+    sizes = [
+        (row.sku, position, size.name, size.gpu_count, size.vcpus, size.memory_mib)
+        for position, size in enumerate(row.sizes)
+    ]
+    await tx.run_many(ADD_SIZE, sizes)
+    await tx.run(ADD_PRICE, row.price_id, key, row.amount_minor, row.currency, now)
+
+
+SKUS = """  -- {sku} is the parameter that names one, or null for all
+    select k.sku, k.title, k.shape, k.gpu_family, k.allowed_counts, k.simulated, p.id as price_id, p.amount_minor,
+        p.currency, (
+            select coalesce(jsonb_agg(jsonb_build_object('name', z.name, 'gpu_count', z.gpu_count, 'vcpus', z.vcpus,
+                'memory_mib', z.memory_mib) order by z.position), '[]')
+            from sku_sizes z where z.sku = k.sku
+        ) as sizes
+    from skus k join prices p on p.sku_key = k.key and p.valid @> clock_timestamp()
+    where k.active and ({sku}::text is null or k.sku = {sku}) order by k.key
+"""
+ADD_SKU = """
+    insert into skus (sku, title, shape, gpu_family, allowed_counts, simulated) values ($1, $2, $3, $4, $5, $6)
+    returning key
+"""
+ADD_SIZE = "insert into sku_sizes (sku, position, name, gpu_count, vcpus, memory_mib) values ($1, $2, $3, $4, $5, $6)"
+ADD_PRICE = """
+    insert into prices (id, sku_key, amount_minor, currency, valid) values ($1, $2, $3, $4, tstzrange($5, null))
+"""

@@ -1,0 +1,81 @@
+"""Environments as they are found: what runs, what the records say, and what an observer is told of both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import asyncssh
+from msgspec.structs import replace
+
+from gpuaas.engines.sandbox import isolation
+from gpuaas.engines.sandbox.boots import Boots
+from gpuaas.engines.sandbox.door import Door
+from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.mounts import mounts_in
+from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
+from gpuaas.wire.environments import Environment, EnvironmentState
+
+
+@dataclass(kw_only=True)
+class Living:
+    """A running environment and the door to it."""
+
+    pid: int
+    boot: int
+    inside: Inside
+    door: Door
+
+    @property
+    def is_running(self) -> bool:
+        """Asked of pid 1's socket, never remembered."""
+        return self.inside.pid() == self.pid
+
+
+class Sights:
+    """What there is, as others may know it."""
+
+    def __init__(self, records: Records, living: Mapping[str, Living], boots: Boots) -> None:
+        self._records, self._living, self._boots = records, living, boots
+
+    def all(self) -> list[Environment]:
+        return [self._look(id) for id in self._records.ids()]
+
+    def _look(self, id: str) -> Environment:
+        broken = Environment(allocation_id=id, state=EnvironmentState.BROKEN, boot=0)
+        try:
+            record = self._records.read(id)
+        except UnreadableError as error:
+            return replace(broken, detail=error.reason)
+        match record:
+            case None:
+                return replace(broken, detail="half made")
+            case Remains():
+                return replace(broken, boot=record.boot, port=record.port, detail="half removed")
+            case Record():
+                return self.describe(id, record)
+
+    def describe(self, allocation_id: str, record: Record) -> Environment:
+        seen = Environment(
+            allocation_id=allocation_id,
+            state=EnvironmentState.STOPPED,
+            boot=record.boot,
+            port=record.port,
+            host_key=_public_half(record.host_key),
+            key_generation=record.keys.generation,
+            started_at=record.started_at,
+        )
+        living = self._living.get(allocation_id)
+        if living is None or not living.is_running:
+            return seen
+        return replace(
+            seen,
+            state=EnvironmentState.RUNNING if living.door.is_open else EnvironmentState.BROKEN,
+            detail="" if living.door.is_open else f"another program has port {record.port}",
+            mounts=tuple(mounts_in(living.pid)),
+            isolation=isolation.find(
+                living.pid, self._boots.limits.found(allocation_id, living.pid), self._boots.uid_inside(record.index)
+            ),
+        )
+
+
+def _public_half(host_key: str) -> str:
+    return asyncssh.import_private_key(host_key).export_public_key().decode().strip()

@@ -1,0 +1,111 @@
+"""A link that takes nothing holds up nobody else's."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+
+from gpuaas.api.dispatch import Dispatch
+from gpuaas.api.errands import Errands
+from gpuaas.api.sockets import Link
+from gpuaas.core.points import NoPoints
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.store import NewNodeTask
+from gpuaas.wire.link import Lease, RemoveEnvironment, Task, TaskBody, TaskKind
+from tests.isolation.machines import enrol
+from tests.links.wires import URL, Wire, linked
+from tests.world import World
+
+
+class AllTogether(Dispatch):
+    """Planted: tasks of all links go down in one step, which ends when the last link has taken its own."""
+
+    async def take(self, node_ids: list[str]) -> list[str]:
+        async with self._db.read() as tx:
+            rows = await tasks.take_queued(tx, node_ids, self._replica_id, of_each=100, in_all=100)
+        await asyncio.gather(*(self.send(self._links[row.node_id], [row]) for row in rows))
+        return []
+
+
+async def leave(link: Link) -> None:
+    """It is never cut: whoever waits for it waits for ever."""
+
+
+@asynccontextmanager
+async def dispatching(world: World, kind: type[Dispatch]) -> AsyncIterator[None]:
+    services = world.services
+    parts: dict[str, Any] = {"clock": services.clock, "signer": services.signer, "points": NoPoints()}
+    dispatch = kind(
+        services.links._links,
+        db=world.db,
+        hints=services.hints,
+        errands=Errands(),
+        cut=leave,
+        send_seconds=3600,
+        **parts,
+    )
+    running = asyncio.ensure_future(dispatch.run())
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def ask(world: World, node_id: str) -> str:
+    task = NewNodeTask(
+        id=world.services.ids.new("task"),
+        node_id=node_id,
+        operation_id=None,
+        kind=TaskKind.PROBE,
+        wants=RemoveEnvironment(),
+        lane=f"probes:{node_id}",
+    )
+    async with world.db.write() as tx:
+        await tasks.queue_on_node(tx, task, now=world.clock.now())
+    return task.id
+
+
+async def next_task(wire: Wire) -> str:
+    return msgspec.msgpack.decode((await wire.heard(Task)).body, type=TaskBody).id
+
+
+@asynccontextmanager
+async def one_stuck(world: World) -> AsyncIterator[tuple[Wire, Wire, str]]:
+    """Two nodes; of one, the link takes nothing and a task is on its way to it. Then one that listens, and its node."""
+    silent, machine = await enrol(world, "silent"), await enrol(world, "machine")
+    stuck, wire = await linked(world, silent), await linked(world, machine)
+    stuck.is_stuck = True
+    await ask(world, silent.id)
+    yield stuck, wire, machine.id
+    await stuck.hang_up()
+    await wire.hang_up()
+
+
+async def test_a_task_reaches_its_node_while_another_link_takes_nothing(world: World) -> None:
+    async with one_stuck(world) as (stuck, wire, node_id), dispatching(world, Dispatch):
+        await stuck.held.wait()
+        for _ in range(3):
+            asked = await ask(world, node_id)
+            assert await next_task(wire) == asked
+
+
+async def test_the_old_way_holds_everybody_up(world: World) -> None:
+    async with one_stuck(world) as (stuck, wire, node_id), dispatching(world, AllTogether):
+        await stuck.held.wait()
+        await ask(world, node_id)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await next_task(wire)
+
+
+async def test_a_lease_and_a_check_in_wait_for_no_link_that_takes_nothing(world: World) -> None:
+    async with one_stuck(world) as (_, wire, _):
+        await wire.heard(Lease)
+        world.clock.advance(minutes=2)
+        world.services.links.renew_leases()
+        await wire.heard(Lease)
+        await world.services.links.check_in(URL)
