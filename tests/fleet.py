@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.core.errors import Raced
+from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
@@ -153,6 +154,7 @@ class Nodes:
         report = Report(environments=await node.observe(), at=world.clock.now())
         async with world.db.write() as tx:
             found = await drift.apply(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
+            await own_keys.observe(tx, {node.id: report})
             await observe(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
         return [finding for _, finding in found]
 

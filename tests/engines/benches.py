@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import asyncssh
 import msgspec
 
-from gpuaas.engines.base import Engine, EngineError, OnPhase
+from gpuaas.engines.base import Engine
 from gpuaas.engines.fake import FakeEngine, FakeEnvironment
 from gpuaas.engines.fake_runtimes import FakeBundles
 from gpuaas.engines.fake_storage import FakeDisk
@@ -24,14 +24,10 @@ from gpuaas.wire.environments import (
     Environment,
     EnvironmentSpec,
     KeySet,
-    NodeFacts,
-    ProofItem,
     SlotDevice,
 )
-from tests.engines.conversations import Conversation, RemoteTerminals, converse
-from tests.engines.remote_runtimes import RemoteRuntimes
-from tests.engines.remote_samples import RemoteSamples
-from tests.engines.remote_storage import RemoteMounts, RemoteVolumes
+from tests.engines.conversations import Conversation, converse
+from tests.engines.remote import RemoteEngine, ignore
 
 REPOSITORY = Path(__file__).parents[2]
 ORDINARY_UID = 64_242
@@ -58,10 +54,6 @@ async def eventually(check: Callable[[], Awaitable[bool]], seconds: float = 15.0
     async with asyncio.timeout(seconds):
         while not await check():
             await asyncio.sleep(0.02)
-
-
-async def ignore(phase: str, note: str) -> None:
-    """For those who do not care how far it has come."""
 
 
 class Key:
@@ -116,6 +108,9 @@ class Bench(Protocol):
     async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
         """A way in, or None when refused."""
 
+    async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:
+        """The holder writes these into ~/.ssh/authorized_keys, from inside."""
+
     async def pass_time(self, seconds: float) -> None:
         """By the engine's monotonic clock, at once."""
 
@@ -153,6 +148,9 @@ class FakeBench:
             disk=self._disk,
         )
 
+    async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:  # noqa: ARG002
+        self._fake.environments[environment.allocation_id].own_file = {key.authorized.fingerprint for key in wanted}
+
     async def pass_time(self, seconds: float) -> None:
         self._ticks += seconds
 
@@ -184,95 +182,6 @@ class SshWay:
     async def ended(self) -> str:
         async with asyncio.timeout(15):
             return str(await self._client.lost)
-
-
-class RemoteEngine:
-    """The engine protocol over the standard input of another process."""
-
-    name = "sandbox"
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._count = 0
-        self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
-        self._listening = asyncio.create_task(self._listen())
-        self.samples = RemoteSamples(self._ask)
-        self.runtimes = RemoteRuntimes(self._ask)
-        self.volumes, self.mounts = RemoteVolumes(self._ask), RemoteMounts(self._ask)
-        self.terminals = RemoteTerminals(self._ask)
-
-    async def _listen(self) -> None:
-        assert self._process.stdout is not None
-        while line := await self._process.stdout.readline():
-            message = msgspec.json.decode(line)
-            future, on_phase = self._waiting[message["n"]]
-            if "phase" in message:
-                await on_phase(*message["phase"])
-            elif "error" in message:
-                future.set_exception(EngineError(*message["error"]))
-            else:
-                future.set_result(message["result"])
-        for future, _ in self._waiting.values():
-            if not future.done():
-                future.set_exception(ConnectionResetError("the agent died"))
-
-    async def _ask(self, verb: str, body: object = None, on_phase: OnPhase = ignore) -> Any:
-        assert self._process.stdin is not None
-        self._count += 1
-        number, future = self._count, asyncio.get_running_loop().create_future()
-        self._waiting[number] = (future, on_phase)
-        try:
-            self._process.stdin.write(msgspec.json.encode({"n": number, "verb": verb, "body": body}) + b"\n")
-            return await future
-        finally:
-            del self._waiting[number]
-
-    async def start(self) -> None:
-        await self._ask("start")
-
-    async def close(self, *, stop_environments: bool) -> None:
-        await self._ask("close", stop_environments)
-
-    async def probe(self) -> NodeFacts:
-        return msgspec.convert(await self._ask("probe"), NodeFacts)
-
-    async def observe(self) -> list[Environment]:
-        return msgspec.convert(await self._ask("observe"), list[Environment])
-
-    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
-        return msgspec.convert(await self._ask("ensure", spec, on_phase), Environment)
-
-    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
-        return msgspec.convert(await self._ask("remove", allocation_id, on_phase), list[ProofItem])
-
-    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
-        await self._ask("set_keys", [allocation_id, keys])
-
-    async def lease(self, server_time: datetime, seconds: float) -> None:
-        await self._ask("lease", [server_time, seconds])
-
-    async def enforce(self) -> int:
-        return int(await self._ask("enforce"))
-
-    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
-        return bool(await self._ask("end_connection", [allocation_id, id, reason]))
-
-    async def pass_time(self, seconds: float) -> None:
-        await self._ask("pass_time", seconds)
-
-    async def connections(self, allocation_id: str | None) -> list[Connection]:
-        return msgspec.convert(await self._ask("connections", allocation_id), list[Connection])
-
-    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
-        listed = None if fingerprints is None else sorted(fingerprints)
-        return int(await self._ask("end_connections", [allocation_id, listed, reason]))
-
-    async def arm(self, at: int) -> int:
-        """Die at that step from now; how many steps there were since it was last armed."""
-        return int(await self._ask("arm", at))
-
-    async def stop_listening(self) -> None:
-        await self._listening
 
 
 class SandboxBench:
@@ -354,6 +263,16 @@ class SandboxBench:
         self.process.stdin.close()
         await self.process.wait()
         await self.remote.stop_listening()
+
+    async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:
+        way = await self.log_in(environment, holder)
+        assert isinstance(way, SshWay)
+        lines = "\n".join(key.private.export_public_key().decode().strip() for key in wanted)
+        line = f"umask 077 && mkdir -p ~/.ssh && echo '{lines}' > ~/.ssh/authorized_keys"
+        done = await way.connection.run(line)
+        assert done.exit_status == 0, done.stderr
+        way.connection.close()
+        await way.connection.wait_closed()
 
     async def pass_time(self, seconds: float) -> None:
         await self.remote.pass_time(seconds)

@@ -61,6 +61,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.allocations.release("a"), "POST /allocations/a/release"),
     (nouns.allocations.ssh_keys("a"), "GET /allocations/a/ssh-keys"),
     (nouns.allocations.set_ssh_keys("a", ["k"]), "PUT /allocations/a/ssh-keys"),
+    (nouns.allocations.allow_own_keys("a", allowed=True), "PUT /allocations/a/own-keys"),
     (nouns.allocations.hand_over("a", "u"), "POST /allocations/a/handover"),
     (nouns.allocations.sessions("a"), "GET /allocations/a/sessions"),
     (nouns.allocations.end_session("a", "s"), "DELETE /allocations/a/sessions/s"),

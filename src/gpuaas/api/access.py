@@ -14,6 +14,7 @@ from gpuaas.domain.identity.commands import get_project
 from gpuaas.wire.access import (
     AccessGrant,
     AllocationKeys,
+    AllowOwnKeys,
     AskAccess,
     ChangeAccessGrant,
     CreateAccessGrant,
@@ -41,6 +42,12 @@ async def get_allocation_keys(id: str, context: Context) -> AllocationKeys:
 async def set_allocation_keys(id: str, data: SetSshKeys, context: Context) -> AllocationKeys:
     """Change the holder's keys of a running machine; sessions of keys that go are cut. The last one needs a word."""
     return await commands.set_keys(context.tx, context.caller, id, data, now=context.now)
+
+
+@put("/allocations/{id:str}/own-keys", responses=problems(NotFound, InsufficientPermissions, Conflict))
+async def allow_own_keys(id: str, data: AllowOwnKeys, context: Context) -> AllocationKeys:
+    """Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are."""
+    return await commands.allow_own_keys(context.tx, context.caller, id, data, now=context.now)
 
 
 @post("/allocations/{id:str}/handover", status_code=200, responses=CHANGE)
@@ -106,6 +113,7 @@ ROUTER = Router(
     route_handlers=[
         get_allocation_keys,
         set_allocation_keys,
+        allow_own_keys,
         hand_over_allocation,
         list_access_grants,
         list_project_grants,

@@ -15,6 +15,7 @@ from gpuaas.core.db import AWAY, RERUN, Database, Tx
 from gpuaas.core.errors import Raced
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
+from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.sessions import store as sessions
@@ -133,6 +134,7 @@ class Messages:
         if first:
             for node_id, finding in await drift.apply(tx, first, ids=self._ids, now=self._clock.now()):
                 log.warning("node.drift", node=node_id, finding=type(finding).__name__)
+            await own_keys.observe(tx, first)
             for id in await attachments.observe(tx, first, ids=self._ids, now=self._clock.now()):
                 log.warning("volume.mount_gone", attachment=id)
         return left

@@ -1,4 +1,4 @@
-"""`gpuaas allocations sessions | end-session | set-keys | handover`."""
+"""`gpuaas allocations sessions | end-session | set-keys | own-keys | handover`."""
 
 from typing import Annotated
 
@@ -18,12 +18,14 @@ from gpuaas.wire.sessions import LiveSession
 KEYS: list[Column[AllocationKeys]] = [
     Column("Keys that enter", lambda keys: ", ".join(keys.fingerprints) or "none"),
     Column("Installed", lambda keys: "yes" if keys.installed else "on its way"),
+    Column("Its own file", lambda keys: "admitted" if keys.admits_own_keys else "not admitted"),
+    Column("Unknown keys in it", lambda keys: ", ".join(keys.own_fingerprints) if keys.admits_own_keys else None),
 ]
 
 
 def columns(around: Surroundings) -> list[Column[LiveSession]]:
     return [
-        Column("Person", lambda one: one.email or one.user_id, may_shrink=True),
+        Column("Person", lambda one: "unknown key" if one.is_unknown_key else one.email or one.user_id, may_shrink=True),
         Column("Kind", lambda one: one.kind),
         Column("From", lambda one: one.source),
         Column("Since", lambda one: one.opened_at, lambda opened: age(opened, around.now()), align="right"),
@@ -108,6 +110,41 @@ def set_keys(
     show_one(keys, KEYS, output)
 
 
+def own_keys(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    allow: Annotated[
+        bool | None, typer.Option("--allow/--refuse", help="Let them in, or no more. Otherwise show how it is.")
+    ] = None,
+    yes: YesOption = False,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Let keys of the machine's own ~/.ssh/authorized_keys in, or show which there are.
+
+    \b
+    Examples:
+      gpuaas allocations own-keys train-a
+      gpuaas allocations own-keys train-a --allow
+    """
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        if allow:
+            confirm(
+                f"Let in whoever has a key in ~/.ssh/authorized_keys of {found.name}?",
+                lost="knowing who enters: whoever can write that file lets in whom they like, also after a revoke.",
+                survives="everything else; such logins are flagged, and --refuse cuts them.",
+                yes=yes,
+            )
+        keys = (
+            client.allocations.ssh_keys(found.id)
+            if allow is None
+            else client.allocations.allow_own_keys(found.id, allowed=allow)
+        )
+    show_one(keys, KEYS, output)
+
+
 def hand_over(
     ctx: typer.Context,
     name: NameArgument,
@@ -144,4 +181,5 @@ def add_to(command: typer.Typer) -> None:
     command.command("sessions")(show_sessions)
     command.command("end-session")(end_session)
     command.command("set-keys")(set_keys)
+    command.command("own-keys")(own_keys)
     command.command("handover")(hand_over)

@@ -51,6 +51,7 @@ class FakeEnvironment:
     removing: bool = False
     connections: list[Connection] = field(default_factory=list)
     mounts: dict[str, Mount] = field(default_factory=dict)
+    own_file: set[str] = field(default_factory=set)  # fingerprints in the person's ~/.ssh/authorized_keys
 
 
 class FakeEngine:
@@ -207,7 +208,7 @@ class FakeEngine:
         if here is None or here.state is not EnvironmentState.RUNNING or here.spec.username != username:
             return None
         key = self._admitted(here, fingerprint)
-        if key is None:
+        if key is None and not (here.keys.admits_own and fingerprint in here.own_file):
             return None
         connection = Connection(
             id=f"{allocation_id}-{next(self._numbers)}",
@@ -215,7 +216,7 @@ class FakeEngine:
             source="127.0.0.1:0",
             opened_at=self._clock(),
             allocation_id=allocation_id,
-            user_id=key.user_id,
+            user_id=key.user_id if key else "",
         )
         here.connections.append(connection)
         return connection
@@ -269,10 +270,18 @@ class FakeEngine:
         return None if key is None or self._leases.objection(key) else key
 
     def _cut_unadmitted(self, here: FakeEnvironment) -> int:
-        stay = [one for one in here.connections if self._admitted(here, one.key_fingerprint)]
+        stay = [
+            one
+            for one in here.connections
+            if (not one.user_id and here.keys.admits_own) or self._admitted(here, one.key_fingerprint)
+        ]
         ended = len(here.connections) - len(stay)
         here.connections[:] = stay
         return ended
+
+    def _own_keys(self, here: FakeEnvironment) -> tuple[str, ...] | None:
+        known = {key.fingerprint for key in here.keys.keys}
+        return tuple(sorted(here.own_file - known)) if here.keys.admits_own else None
 
     def _describe(self, allocation_id: str) -> Environment:
         here = self.environments[allocation_id]
@@ -287,6 +296,7 @@ class FakeEngine:
             started_at=here.started_at,
             isolation=NO_ISOLATION if is_running else None,
             mounts=tuple(here.mounts.values()) if is_running else (),
+            own_keys=self._own_keys(here) if is_running else None,
         )
 
 

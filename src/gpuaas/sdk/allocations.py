@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co, Waiting, Watching
 from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, get, path, post, put
-from gpuaas.wire.access import AllocationKeys, HandOver, SetSshKeys
+from gpuaas.wire.access import AllocationKeys, AllowOwnKeys, HandOver, SetSshKeys
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationGroup,
@@ -170,6 +170,13 @@ class Allocations(Noun[R_co]):
         """All of the holder's keys, anew; what is granted to others stays."""
         body = SetSshKeys(ssh_key_ids=[*ssh_key_ids], confirm_no_way_in=confirm_no_way_in)
         return put(path("allocations", id, "ssh-keys"), AllocationKeys, body, key=idempotency_key)
+
+    @Call
+    def allow_own_keys(
+        self, id: str, *, allowed: bool, idempotency_key: str | None = None
+    ) -> Request[AllocationKeys]:
+        """Whether keys of the machine's own ~/.ssh/authorized_keys enter too; only its holder may allow it."""
+        return put(path("allocations", id, "own-keys"), AllocationKeys, AllowOwnKeys(allowed=allowed), key=idempotency_key)
 
     @Call
     def sessions(self, id: str) -> Request[LiveSessions]:

@@ -22,7 +22,7 @@ class AuthorizedKey(Struct, frozen=True, kw_only=True):
     type: str
     blob: str  # base64, re-emitted by us
     fingerprint: str  # SHA256:…
-    user_id: str
+    user_id: str  # empty: of the machine's own file, unknown to the platform
     granted: bool = False  # shared by the holder: admits only while the node has a lease from the server
     ends_at: Moment | None = None  # of a grant, in the server's time; the node itself ends it then
 
@@ -32,6 +32,7 @@ class KeySet(Struct, frozen=True, kw_only=True):
 
     generation: int
     keys: tuple[AuthorizedKey, ...] = ()
+    admits_own: bool = False  # those of the person's own ~/.ssh/authorized_keys too; the holder allowed it
 
 
 class EnvironmentSpec(Struct, frozen=True, kw_only=True):
@@ -86,6 +87,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     started_at: Moment | None = None
     isolation: Isolation | None = None
     mounts: tuple[Mount, ...] = ()
+    own_keys: tuple[str, ...] | None = None  # fingerprints in the person's own file; none: it is not looked at
     detail: str = ""
 
 
@@ -105,7 +107,7 @@ class Connection(Struct, frozen=True, kw_only=True):
     source: str
     opened_at: Moment
     allocation_id: str = ""
-    user_id: str = ""  # whose key it was
+    user_id: str = ""  # whose key it was; empty: a key of the machine's own file
     kind: str = "ssh"
     bytes_in: int = 0  # from the person
     bytes_out: int = 0

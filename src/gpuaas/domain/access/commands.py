@@ -9,6 +9,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, InsufficientPermissions, Place, Problem, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.domain.access import keys, store
+from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.access.store import GrantChange
 from gpuaas.domain.allocations import store as allocations
 from gpuaas.domain.allocations.commands import readable
@@ -18,7 +19,7 @@ from gpuaas.domain.allocations.views import view
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
-from gpuaas.wire.access import AddSshKey, AllocationKeys, GrantStatus, HandOver, SetSshKeys, SshKey
+from gpuaas.wire.access import AddSshKey, AllocationKeys, AllowOwnKeys, GrantStatus, HandOver, SetSshKeys, SshKey
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.timeline import Outcome
 
@@ -109,6 +110,19 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
     return after
 
 
+async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *, now: datetime) -> AllocationKeys:
+    """The holder's to allow: whoever can write that file lets in whom they like. Who leads may take it back."""
+    row = await controlled(tx, caller, id)
+    require_live(row)
+    is_held = row.holder_id != caller.user_id and await store.works_in(tx, row, row.holder_id)
+    if data.allowed and is_held:
+        raise InsufficientPermissions("Only the holder may let keys of the machine's own file in.")
+    if await own_keys.admit(tx, id, allowed=data.allowed):
+        what, note = ("own_keys_allowed", own_keys.WARNING) if data.allowed else ("own_keys_refused", "")
+        await _tell(tx, caller, row, what, note=note, now=now, facts={"allowed": data.allowed})
+    return await store.allocation_keys(tx, id)
+
+
 async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: datetime) -> Allocation:
     """Another member holds it from now on, with keys of their own; the machine itself goes on untouched."""
     row = await controlled(tx, caller, id)
@@ -125,6 +139,8 @@ async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: dat
     if row.holder_id != data.user_id or chosen:
         await store.set_allocation_keys(tx, row, chosen)
     await store.set_holder(tx, row, data.user_id)
+    if row.holder_id != data.user_id:
+        await own_keys.admit(tx, id, allowed=False)  # whoever holds it now decides for themselves
     await store.render(tx, id)
     facts = {"from": row.holder_id, "to": data.user_id, "ssh_key_ids": chosen}
     await _tell(tx, caller, row, "handed_over", note=data.reason, now=now, facts=facts)

@@ -10,6 +10,7 @@ from gpuaas.core.errors import Conflict, NotFound, StaleWrite
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access.keys import PublicKey
+from gpuaas.domain.access.own_keys.store import WARNING
 from gpuaas.domain.access.states import MACHINE
 from gpuaas.domain.allocations.store import KEYS, AllocationRow
 from gpuaas.domain.tasks.store import TaskRow
@@ -139,7 +140,7 @@ async def allocations_opened_by(tx: Tx, key_id: str) -> list[str]:
 
 
 async def allocation_keys(tx: Tx, allocation_id: str) -> AllocationKeys:
-    return await tx.one(AllocationKeys, ALLOCATION_KEYS, allocation_id)
+    return await tx.one(AllocationKeys, ALLOCATION_KEYS, allocation_id, WARNING)
 
 
 async def set_allocation_keys(tx: Tx, row: AllocationRow, ssh_key_ids: list[str]) -> None:
@@ -283,6 +284,8 @@ OPENED_BY = """
 """
 ALLOCATION_KEYS = """
     select k.allocation_id, k.generation, k.observed_generation >= k.generation as installed,
+        k.admits_own as admits_own_keys, k.own_keys as own_fingerprints, k.own_keys_at as own_observed_at,
+        case when k.admits_own then $2 else '' end as warning,
         array(select c.ssh_key_id from allocation_keys c where c.allocation_id = $1 order by 1) as ssh_key_ids,
         array(select e ->> 'fingerprint' from jsonb_array_elements(k.body) as e) as fingerprints
     from allocation_keysets k where k.allocation_id = $1

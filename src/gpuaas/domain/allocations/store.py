@@ -203,7 +203,7 @@ async def warned(tx: Tx, row: AllocationRow, *, expiry: datetime | None, idle: d
 async def keyset(tx: Tx, allocation_id: str) -> KeySet:
     return await tx.one(
         KeySet,
-        "select generation, body as keys from allocation_keysets where allocation_id = $1",
+        "select generation, body as keys, admits_own from allocation_keysets where allocation_id = $1",
         allocation_id,
     )
 

@@ -8,6 +8,7 @@ from msgspec import Struct, to_builtins
 from gpuaas.core.db import Tx
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.environments import Connection
 from gpuaas.wire.link import Sessions
 
@@ -20,6 +21,10 @@ MOST_SESSIONS = 400
 class SeenSession(Connection, frozen=True, kw_only=True):
     email: str = ""
     is_ending: bool = False
+
+    @property
+    def is_unknown_key(self) -> bool:
+        return not self.user_id
 
 
 class Observation(Struct, frozen=True, kw_only=True):
@@ -41,13 +46,15 @@ async def observe(tx: Tx, told: Iterable[tuple[str, Sessions]]) -> None:
     newest = {(node_id, seen.allocation_id): seen for node_id, seen in told}
     if not newest:
         return
-    await tx.run(
+    flagged = await tx.column(
         OBSERVE,
         [allocation_id for _, allocation_id in newest],
         [node_id for node_id, _ in newest],
         [seen.at for seen in newest.values()],
         [{"sessions": to_builtins(seen.sessions[:MOST_SESSIONS])} for seen in newest.values()],  # else a 2-D array
     )
+    for project_id in flagged:
+        tx.hint(EVENTS, str(project_id))
 
 
 async def latest(tx: Tx, allocation_id: str, now: datetime) -> Observation:
@@ -76,13 +83,32 @@ async def forget_end(tx: Tx, allocation_id: str, session_id: str) -> None:
     await tx.run("delete from session_ends where allocation_id = $1 and session_id = $2", allocation_id, session_id)
 
 
+# A login by a key that the platform does not know is told on the timeline, once.
 OBSERVE = """
-    insert into allocation_sessions as kept (allocation_id, tenant_id, observed_at, body)
-    select a.id, a.tenant_id, s.at, s.body -> 'sessions'
-    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::jsonb[]) as s (allocation_id, node_id, at, body)
-        join allocations a on a.id = s.allocation_id and a.node_id = s.node_id
-    on conflict (allocation_id) do update set observed_at = excluded.observed_at, body = excluded.body
-        where kept.observed_at < excluded.observed_at
+    with told as (
+        select a.id, a.tenant_id, a.project_id, s.at, s.body -> 'sessions' as body
+        from unnest($1::text[], $2::text[], $3::timestamptz[], $4::jsonb[]) as s (allocation_id, node_id, at, body)
+            join allocations a on a.id = s.allocation_id and a.node_id = s.node_id
+    ), written as (
+        insert into allocation_sessions as kept (allocation_id, tenant_id, observed_at, body)
+        select id, tenant_id, at, body from told
+        on conflict (allocation_id) do update set observed_at = excluded.observed_at, body = excluded.body
+            where kept.observed_at < excluded.observed_at
+        returning kept.allocation_id
+    ), flagged as (
+        insert into timeline_entries
+            (tenant_id, project_id, subject_kind, subject_id, phase, outcome, at, actor, note, evidence)
+        select t.tenant_id, t.project_id, 'allocation', t.id, 'unknown_key_login', 'done',
+            (c ->> 'opened_at')::timestamptz, 'unknown',
+            'a key of the machine''s own file, from ' || (c ->> 'source'),
+            jsonb_build_object('session', c ->> 'id', 'fingerprint', c ->> 'key_fingerprint', 'source', c ->> 'source')
+        from told t join written w on w.allocation_id = t.id, jsonb_array_elements(t.body) as c
+        where c ->> 'user_id' = '' and not exists (
+            select from allocation_sessions kept, jsonb_array_elements(kept.body) as before
+            where kept.allocation_id = t.id and before ->> 'id' = c ->> 'id')
+        returning project_id
+    )
+    select distinct project_id from flagged
 """
 LATEST = """
     select s.observed_at, extract(epoch from $2 - s.observed_at)::float8 as age_seconds,

@@ -87,6 +87,10 @@ class Boots:
             for path in (home, *home.rglob("*"), folder / "disk" / "tmp", folder / "disk" / "var_tmp"):
                 os.chown(path, uid, uid, follow_symlinks=False)
 
+    def owner_of_home(self, index: int) -> int:
+        """The person, as the machine numbers people."""
+        return self._site.person_uid(index) if self._site.is_root else os.geteuid()
+
     async def boot(self, folder: Path, record: Record) -> int:
         """The pid of a serving pid 1, as the machine numbers it."""
         spec = record.spec

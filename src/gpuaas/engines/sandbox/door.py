@@ -16,6 +16,7 @@ import asyncssh
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.leases import WITHDRAWN, Leases
 from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.own_keys import OwnKeys
 from gpuaas.engines.sandbox.sessions import ForwardSession, ProcessSession, Traffic
 from gpuaas.wire.environments import AuthorizedKey, Connection, KeySet
 
@@ -131,10 +132,17 @@ class Door:
     """Opens when the environment runs, closes with it; keys may change at any time."""
 
     def __init__(
-        self, *, inside: Inside, username: str, keys: KeySet, clock: Callable[[], datetime], leases: Leases
+        self,
+        *,
+        inside: Inside,
+        username: str,
+        keys: KeySet,
+        own: OwnKeys,
+        clock: Callable[[], datetime],
+        leases: Leases,
     ) -> None:
         self.inside, self.clock = inside, clock
-        self._username, self._leases = username, leases
+        self._username, self._leases, self._own = username, leases, own
         self.visitors: set[Visitor] = set()
         self._acceptor: asyncssh.SSHAcceptor | None = None
         self.set_keys(keys)
@@ -178,6 +186,8 @@ class Door:
 
     def _objection(self, key: AuthorizedKey) -> str:
         """Judged as the set in force has it: the same key may by now be granted, the holder's own, or gone."""
+        if not key.user_id and self.keys.admits_own:
+            return ""
         current = self._admitted.get(base64.b64decode(key.blob))
         return WITHDRAWN if current is None else self._leases.objection(current)
 
@@ -190,8 +200,19 @@ class Door:
         return True
 
     def admits(self, username: str, public_data: bytes) -> AuthorizedKey | None:
-        key = self._admitted.get(public_data) if username == self._username else None
-        return None if key is None or self._leases.objection(key) else key
+        """One that the platform knows; else one of the person's own file, where that is allowed."""
+        if username != self._username:
+            return None
+        key = self._admitted.get(public_data)
+        if key is not None and not self._leases.objection(key):
+            return key
+        return self._own.read().get(public_data) if self.keys.admits_own else None
+
+    def own_keys(self) -> tuple[str, ...] | None:
+        """Fingerprints of those in the person's own file that the platform does not know."""
+        if not self.keys.admits_own:
+            return None
+        return tuple(sorted(key.fingerprint for blob, key in self._own.read().items() if blob not in self._admitted))
 
     def check(self, visitor: Visitor) -> bool:
         """The key may have been withdrawn between proof and use."""

@@ -22,6 +22,7 @@ from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.living import Living, Sights
 from gpuaas.engines.sandbox.mounts import SandboxMounts
 from gpuaas.engines.sandbox.numbers import Numbers
+from gpuaas.engines.sandbox.own_keys import OwnKeys
 from gpuaas.engines.sandbox.ports import try_listen
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.removals import Removals
@@ -272,9 +273,15 @@ class SandboxEngine:
             await self._open_door(record)
 
     def _welcome(self, record: Record, pid: int) -> None:
-        inside = Inside(self._records.folder(record.spec.allocation_id))
+        folder, username = self._records.folder(record.spec.allocation_id), record.spec.username
+        inside = Inside(folder)
         door = Door(
-            inside=inside, username=record.spec.username, keys=record.keys, clock=self._clock, leases=self._leases
+            inside=inside,
+            username=username,
+            keys=record.keys,
+            own=OwnKeys(folder, username, self._boots.owner_of_home(record.index)),
+            clock=self._clock,
+            leases=self._leases,
         )
         self._living[record.spec.allocation_id] = Living(pid=pid, boot=record.boot, inside=inside, door=door)
 

@@ -71,6 +71,7 @@ class Sights:
             state=EnvironmentState.RUNNING if living.door.is_open else EnvironmentState.BROKEN,
             detail="" if living.door.is_open else f"another program has port {record.port}",
             mounts=tuple(mounts_in(living.pid)),
+            own_keys=living.door.own_keys(),
             isolation=isolation.find(
                 living.pid, self._boots.limits.found(allocation_id, living.pid), self._boots.uid_inside(record.index)
             ),

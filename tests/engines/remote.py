@@ -1,0 +1,107 @@
+"""The engine protocol over the standard input of another process."""
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from tests.engines.conversations import RemoteTerminals
+from tests.engines.remote_runtimes import RemoteRuntimes
+from tests.engines.remote_samples import RemoteSamples
+from tests.engines.remote_storage import RemoteMounts, RemoteVolumes
+
+
+async def ignore(phase: str, note: str) -> None:
+    """For those who do not care how far it has come."""
+
+
+class RemoteEngine:
+    """Asked by a line each, and answered by the number of the line."""
+
+    name = "sandbox"
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._count = 0
+        self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
+        self._listening = asyncio.create_task(self._listen())
+        self.samples = RemoteSamples(self._ask)
+        self.runtimes = RemoteRuntimes(self._ask)
+        self.volumes, self.mounts = RemoteVolumes(self._ask), RemoteMounts(self._ask)
+        self.terminals = RemoteTerminals(self._ask)
+
+    async def _listen(self) -> None:
+        assert self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            message = msgspec.json.decode(line)
+            future, on_phase = self._waiting[message["n"]]
+            if "phase" in message:
+                await on_phase(*message["phase"])
+            elif "error" in message:
+                future.set_exception(EngineError(*message["error"]))
+            else:
+                future.set_result(message["result"])
+        for future, _ in self._waiting.values():
+            if not future.done():
+                future.set_exception(ConnectionResetError("the agent died"))
+
+    async def _ask(self, verb: str, body: object = None, on_phase: OnPhase = ignore) -> Any:
+        assert self._process.stdin is not None
+        self._count += 1
+        number, future = self._count, asyncio.get_running_loop().create_future()
+        self._waiting[number] = (future, on_phase)
+        try:
+            self._process.stdin.write(msgspec.json.encode({"n": number, "verb": verb, "body": body}) + b"\n")
+            return await future
+        finally:
+            del self._waiting[number]
+
+    async def start(self) -> None:
+        await self._ask("start")
+
+    async def close(self, *, stop_environments: bool) -> None:
+        await self._ask("close", stop_environments)
+
+    async def probe(self) -> NodeFacts:
+        return msgspec.convert(await self._ask("probe"), NodeFacts)
+
+    async def observe(self) -> list[Environment]:
+        return msgspec.convert(await self._ask("observe"), list[Environment])
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        return msgspec.convert(await self._ask("ensure", spec, on_phase), Environment)
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        return msgspec.convert(await self._ask("remove", allocation_id, on_phase), list[ProofItem])
+
+    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        await self._ask("set_keys", [allocation_id, keys])
+
+    async def lease(self, server_time: datetime, seconds: float) -> None:
+        await self._ask("lease", [server_time, seconds])
+
+    async def enforce(self) -> int:
+        return int(await self._ask("enforce"))
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
+        return bool(await self._ask("end_connection", [allocation_id, id, reason]))
+
+    async def pass_time(self, seconds: float) -> None:
+        await self._ask("pass_time", seconds)
+
+    async def connections(self, allocation_id: str | None) -> list[Connection]:
+        return msgspec.convert(await self._ask("connections", allocation_id), list[Connection])
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
+        listed = None if fingerprints is None else sorted(fingerprints)
+        return int(await self._ask("end_connections", [allocation_id, listed, reason]))
+
+    async def arm(self, at: int) -> int:
+        """Die at that step from now; how many steps there were since it was last armed."""
+        return int(await self._ask("arm", at))
+
+    async def stop_listening(self) -> None:
+        await self._listening
