@@ -38,6 +38,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.projects.list(), "GET /projects"),
     (nouns.projects.create("p"), "POST /projects"),
     (nouns.projects.get("p"), "GET /projects/p"),
+    (nouns.projects.change("p", record_terminals=True), "PATCH /projects/p"),
     (nouns.projects.events("p"), "GET /projects/p/events"),
     (nouns.projects.timeline("p"), "GET /projects/p/timeline"),
     (nouns.projects.audit("p", action="volume"), "GET /projects/p/audit"),

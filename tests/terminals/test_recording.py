@@ -98,6 +98,38 @@ async def test_a_recording_is_for_the_holder_and_those_who_lead(place: Place) ->
     assert await world.value("select count(*) from audit where action = 'recording.read'") == 2
 
 
+async def test_a_project_that_records_records_every_terminal_and_says_so_first(place: Place) -> None:
+    world = place.world
+    path, audited = f"/api/v1/projects/{world.ada.project_id}", "select count(*) from audit where action = $1"
+    before = await world.value(audited, "project.change")
+    async with browsing(world, place.url, place.allocation_id) as browser:
+        open_already = await browser.session()
+        assert (open_already.recorded, open_already.notice) == (False, "")
+        changed = (await world.http.patch(path, json={"record_terminals": True})).raise_for_status().json()
+        assert (changed["record_terminals"], await world.value(audited, "project.change")) == (True, before + 1)
+    for back_into in (None, open_already.session_id):
+        async with browsing(world, place.url, place.allocation_id, session_id=back_into) as again:
+            said = await again.session()
+            assert (said.recorded, "in this project" in said.notice) == (True, True)
+            await again.type("kept\n")
+            await again.shows("kept\n")
+            await settled(place, again)
+        assert b"kept" in bytes_of((await recording(place, said.session_id)).content)
+    (await world.http.patch(path, json={"record_terminals": False})).raise_for_status()
+    async with browsing(world, place.url, place.allocation_id) as browser:
+        assert (await browser.session()).recorded is False
+
+
+async def test_only_those_who_lead_say_what_a_project_records(place: Place) -> None:
+    world = place.world
+    member, leader, stranger = [await world.sign_up(name) for name in ("minna", "lea", "stella")]
+    await world.join(member, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    await world.join(leader, world.ada, project=Role.ADMIN, tenant=Role.MEMBER)
+    path = f"/api/v1/projects/{world.ada.project_id}"
+    answers = [await who.http.patch(path, json={"record_terminals": False}) for who in (leader, member, stranger)]
+    assert [answer.status_code for answer in answers] == [200, 403, 404]
+
+
 async def test_what_was_not_recorded_has_no_recording(place: Place) -> None:
     async with browsing(place.world, place.url, place.allocation_id) as browser:
         id = (await browser.session()).session_id

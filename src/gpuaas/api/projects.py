@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from litestar import Router, get, post
+from litestar import Router, get, patch, post
 from litestar.params import QueryParameter
 
 from gpuaas.api.deps import Context, Cursor, Limit
@@ -15,7 +15,7 @@ from gpuaas.domain.identity.permissions import LEADING, Permission
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.domain.timeline.store import AuditFilter, Followed
 from gpuaas.wire.common import Page
-from gpuaas.wire.identity import CreateProject, Project
+from gpuaas.wire.identity import ChangeProject, CreateProject, Project
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry
 
 ActorFilter = Annotated[str | None, QueryParameter(name="actor", required=False, max_length=64, description="an id")]
@@ -60,6 +60,12 @@ async def project_timeline(
     return Page(items=[each.entry for each in page.items], next_cursor=page.next_cursor)
 
 
+@patch("/projects/{project_id:str}", responses=problems(NotFound, InsufficientPermissions))
+async def change_project(project_id: str, data: ChangeProject, context: Context) -> Project:
+    """Change what holds for the whole project, such as that terminals on its machines are recorded."""
+    return await commands.change_project(context.tx, context.caller, project_id, data, now=context.now)
+
+
 @get("/projects/{project_id:str}/audit", responses=problems(NotFound, InsufficientPermissions))
 async def project_audit(
     project_id: str,
@@ -85,5 +91,5 @@ async def project_audit(
 ROUTER = Router(
     "",
     tags=["projects"],
-    route_handlers=[list_projects, create_project, get_project, project_timeline, project_audit],
+    route_handlers=[list_projects, create_project, get_project, change_project, project_timeline, project_audit],
 )

@@ -156,7 +156,8 @@ class Relays:
         )
         self._relays.setdefault(terminal_id, set()).add(relay)
         self._wake.set()  # it may have been closed before it stood here
-        said = Session(session_id=terminal_id, resumed=begin.resumed, recorded=ticket.recorded)
+        notice = commands.recording_notice(ticket, self.policy)
+        said = Session(session_id=terminal_id, resumed=begin.resumed, recorded=ticket.recorded, notice=notice)
         try:
             ending = await relay.run(said)
         finally:

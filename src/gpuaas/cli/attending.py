@@ -84,8 +84,10 @@ async def show(socket: ClientConnection, outcome: Outcome) -> None:
             sys.stdout.buffer.flush()
             continue
         match to_browser.decode(message):
-            case Session(session_id=id):
+            case Session(session_id=id, notice=notice):
                 outcome.session_id = id
+                if notice:
+                    sys.stdout.buffer.write(f"{notice}\r\n".encode())
             case Exit(code=code):
                 outcome.exit_code, outcome.is_lost = code, False
             case Error(reason=reason, reattach=reattach):

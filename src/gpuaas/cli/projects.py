@@ -26,6 +26,7 @@ def columns(around: Surroundings) -> list[Column[Project]]:
         Column(" ", lambda project: "*" if default in {project.id, project.slug} else ""),
         Column("Slug", lambda project: project.slug, may_shrink=True),
         Column("Age", lambda project: project.created_at, lambda created: age(created, around.now()), align="right"),
+        Column("Terminals", lambda project: "recorded" if project.record_terminals else ""),
         Column("Id", lambda project: project.id),
     ]
 
@@ -62,6 +63,26 @@ def create_project(
     """
     with connected(ctx) as client:
         show_one(client.projects.create(slug, tenant_id=tenant or None), columns(surroundings_of(ctx)), output)
+
+
+@command.command("record-terminals")
+def record_terminals(
+    ctx: typer.Context,
+    *,
+    off: Annotated[bool, typer.Option("--off", help="Only those whose people ask for it.")] = False,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Record what every browser terminal in a project shows; whoever opens one is told first.
+
+    \b
+    Examples:
+      gpuaas projects record-terminals
+      gpuaas projects record-terminals --off
+    """
+    with connected(ctx) as client:
+        changed = client.projects.change(chosen_project(ctx, client, project), record_terminals=not off)
+        show_one(changed, columns(surroundings_of(ctx)), output)
 
 
 @command.command("audit")

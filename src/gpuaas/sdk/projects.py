@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
+from msgspec import UNSET, UnsetType
+
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co
-from gpuaas.sdk.requests import Request, get, path, post
+from gpuaas.sdk.requests import Request, get, patch, path, post
 from gpuaas.wire.common import Page
-from gpuaas.wire.identity import CreateProject, Project
+from gpuaas.wire.identity import ChangeProject, CreateProject, Project
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry
 
 
@@ -23,6 +25,14 @@ class Projects(Noun[R_co]):
         self, slug: str, *, tenant_id: str | None = None, idempotency_key: str | None = None
     ) -> Request[Project]:
         return post(path("projects"), Project, CreateProject(slug=slug, tenant_id=tenant_id), key=idempotency_key)
+
+    @Call
+    def change(
+        self, id: str, *, record_terminals: bool | UnsetType = UNSET, idempotency_key: str | None = None
+    ) -> Request[Project]:
+        """What is left out stays."""
+        body = ChangeProject(record_terminals=record_terminals)
+        return patch(path("projects", id), Project, body, key=idempotency_key)
 
     @Listing
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:

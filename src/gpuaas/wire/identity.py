@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gpuaas.wire.common import Email, Name, Reference, Title
 
@@ -110,6 +110,13 @@ class Project(Struct, frozen=True, kw_only=True):
     tenant_id: str
     slug: str
     created_at: datetime
+    record_terminals: bool = False  # every browser terminal on its machines is recorded
+
+
+class ChangeProject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is left out stays as it is."""
+
+    record_terminals: bool | UnsetType = UNSET
 
 
 class CreateProject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -34,6 +34,7 @@ class TerminalToken(Struct, frozen=True, kw_only=True):
     expires_at: datetime
     url: str
     session_id: str | None = None
+    recorded: bool = False
 
 
 class Terminal(Struct, frozen=True, kw_only=True):
@@ -69,6 +70,7 @@ class Session(Struct, frozen=True, kw_only=True, tag="session"):
     session_id: str
     resumed: bool
     recorded: bool
+    notice: str = ""  # to be shown: that it is recorded, and by whose wish
 
 
 class Exit(Struct, frozen=True, kw_only=True, tag="exit"):

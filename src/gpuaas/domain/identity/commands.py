@@ -5,6 +5,7 @@ import secrets
 from datetime import datetime, timedelta
 
 import asyncpg
+from msgspec import UNSET
 
 from gpuaas.core.db import Database, Tx
 from gpuaas.core.errors import Conflict, NotFound, Problem, RateLimitExceeded, ValidationError
@@ -16,6 +17,7 @@ from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.timeline.store import Subject, audit
 from gpuaas.wire.identity import (
+    ChangeProject,
     CreateProject,
     CreateToken,
     LoggedIn,
@@ -179,6 +181,18 @@ def only_tenant(caller: Caller) -> str:
             return tenant_id
         case _:
             raise ValidationError("You belong to several tenants: say which.", errors={"tenant_id": "is needed"})
+
+
+async def change_project(tx: Tx, caller: Caller, id: str, data: ChangeProject, *, now: datetime) -> Project:
+    """What is open goes on as it is; who opens a terminal from now on, or goes back into one, is told and recorded."""
+    project = await get_project(tx, caller, id)
+    caller.require(Permission.PROJECTS_MANAGE, "project", project)
+    if data.record_terminals is not UNSET and data.record_terminals != project.record_terminals:
+        await store.record_terminals(tx, id, wanted=data.record_terminals)
+        subject = Subject(kind="project", id=id, tenant_id=project.tenant_id, project_id=id)
+        facts = {"record_terminals": data.record_terminals}
+        await audit(tx, subject, "project.change", actor=caller.actor, at=now, facts=facts)
+    return await store.project(tx, id)
 
 
 async def get_project(tx: Tx, caller: Caller, id: str) -> store.PlacedProject:

@@ -9,6 +9,7 @@ from gpuaas.wire.identity import PlatformRole, Role, Scope
 class Permission(StrEnum):
     PROJECTS_READ = "projects:read"
     PROJECTS_CREATE = "projects:create"
+    PROJECTS_MANAGE = "projects:manage"
     AUDIT_READ = "audit:read"
     ALLOCATIONS_READ = "allocations:read"
     ALLOCATIONS_CREATE = "allocations:create"
@@ -48,6 +49,7 @@ OPERATORS = frozenset(PlatformRole)
 RULES: dict[Permission, Rule] = {
     Permission.PROJECTS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.PROJECTS_CREATE: Rule(tenant=LEADING),
+    Permission.PROJECTS_MANAGE: Rule(project=LEADING, tenant=LEADING),
     Permission.AUDIT_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),
     Permission.ALLOCATIONS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.ALLOCATIONS_CREATE: Rule(project=WORKING, tenant=LEADING),

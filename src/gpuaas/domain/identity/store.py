@@ -205,10 +205,14 @@ async def add_project_member(tx: Tx, project: Project, user_id: str, role: Role)
 
 
 async def project(tx: Tx, id: str) -> PlacedProject:
-    row = await tx.maybe(PlacedProject, "select id, tenant_id, slug, created_at from projects where id = $1", id)
+    row = await tx.maybe(PlacedProject, PROJECT, id)
     if row is None:
         raise NotFound("project")
     return row
+
+
+async def record_terminals(tx: Tx, project_id: str, *, wanted: bool) -> None:
+    await tx.run("update projects set record_terminals = $2 where id = $1", project_id, wanted)
 
 
 async def projects(tx: Tx, ids: list[str], tenant_ids: list[str], paging: Paging) -> list[Project]:
@@ -266,8 +270,9 @@ PASSWORD_IDENTITY = """
     select i.secret_hash, u.id, u.email, u.platform_role from identities i join users u on u.id = i.user_id
     where i.issuer = 'password' and i.subject = $1
 """
+PROJECT = "select id, tenant_id, slug, created_at, record_terminals from projects where id = $1"
 LIST_PROJECTS = """
-    select id, tenant_id, slug, created_at from projects
+    select id, tenant_id, slug, created_at, record_terminals from projects
     where (id = any ($1) or tenant_id = any ($2)) and id < $3 order by id desc limit $4
 """
 TENANT_MEMBERSHIPS = """

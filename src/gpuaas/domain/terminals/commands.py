@@ -48,7 +48,7 @@ async def mint(
     await require_entry(tx, caller, row)
     if row.status is not Status.ACTIVE:
         raise Conflict(f"The machine is {row.status}. Open a terminal when it is active.", status=row.status)
-    recorded = data.record or policy.record
+    recorded = data.record or policy.record or await store.is_project_recorded(tx, row.project_id)
     if data.session_id is not None:
         recorded = await _check_session(tx, caller, row, data.session_id) or recorded
     wait = await store.wait_for_mint(tx, caller.user_id, limit=MINTS, since=now - MINUTE)
@@ -70,7 +70,19 @@ async def mint(
     await store.add_ticket(tx, ticket)
     facts = {"session_id": data.session_id, "recorded": recorded}
     await audit(tx, row.subject, "terminal.mint", actor=caller.actor, at=now, facts=facts)
-    return TerminalToken(token=token, expires_at=ticket.expires_at, url=url, session_id=data.session_id)
+    expires_at, session_id = ticket.expires_at, data.session_id
+    return TerminalToken(token=token, expires_at=expires_at, url=url, session_id=session_id, recorded=recorded)
+
+
+def recording_notice(ticket: TakenTicket, policy: Policy) -> str:
+    """Told before anything is shown; empty if nothing is kept."""
+    if not ticket.recorded:
+        return ""
+    if ticket.is_project_recorded:
+        why = "as all are in this project"
+    else:
+        why = "as all are here" if policy.record else "as was asked for"
+    return f"This terminal is recorded, {why}: what it shows is kept, and what is typed only as far as it is shown."
 
 
 async def require_entry(tx: Tx, caller: Caller, row: AllocationRow) -> None:

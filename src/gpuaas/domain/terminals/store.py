@@ -40,6 +40,7 @@ class TakenTicket(Struct, frozen=True, kw_only=True):
     credential_id: str
     terminal_id: str | None
     recorded: bool
+    is_project_recorded: bool
     node_id: str
     boot: int
     created_at: datetime  # of the terminal, if it goes back into one
@@ -117,6 +118,10 @@ async def get(tx: Tx, id: str, allocation_id: str) -> TerminalRow:
     if row is None:
         raise NotFound("terminal")
     return row
+
+
+async def is_project_recorded(tx: Tx, project_id: str) -> bool:
+    return bool(await tx.value("select record_terminals from projects where id = $1", project_id))
 
 
 async def is_granted(tx: Tx, allocation_id: str, user_id: str) -> bool:
@@ -236,10 +241,11 @@ TAKE_TICKET = f"""
         returning *
     ), t as (
         select used.tenant_id, used.project_id, used.allocation_id, used.user_id, used.credential_id,
-            used.terminal_id, used.recorded or coalesce(o.recorded, false) as recorded, a.node_id,
+            used.terminal_id, used.recorded or coalesce(o.recorded, false) or p.record_terminals as recorded,
+            p.record_terminals as is_project_recorded, a.node_id,
             coalesce(o.boot, a.boot) as boot, coalesce(o.created_at, $3) as created_at,
             used.terminal_id is not null and o.id is null as is_gone
-        from used join allocations a on a.id = used.allocation_id
+        from used join allocations a on a.id = used.allocation_id join projects p on p.id = used.project_id
             left join terminals o on o.id = used.terminal_id and o.user_id = used.user_id
                 and o.allocation_id = used.allocation_id and o.closed_at is null
     )
