@@ -18,7 +18,8 @@ from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.capacity import store as capacity
-from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
+from gpuaas.domain.runtimes.reconcile import RuntimeWorker
+from gpuaas.domain.runtimes.stagings.reconcile import StagingWorker
 from gpuaas.domain.sessions.reconcile import SessionsWorker
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker, observe
 from gpuaas.domain.storage.backends.reconcile import ConformanceWorker

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from gpuaas.engines.base import OnPhase, Telling
+from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
 
 Ask = Callable[[str, object, OnPhase], Awaitable[Any]]
@@ -31,6 +32,9 @@ class RemoteRuntimes:
 
     async def stage(self, bundle: BundleSpec, tell: Telling, *, manifest: str = "") -> StagedBundle:
         return msgspec.convert(await self._ask("stage", [bundle, manifest], tell), StagedBundle)
+
+    async def unstage(self, slug: str, version: str, tell: Telling) -> list[ProofItem]:
+        return msgspec.convert(await self._ask("unstage", [slug, version], tell), list[ProofItem])
 
     async def staged(self) -> list[StagedBundle]:
         return msgspec.convert(await self._ask("staged", None, Ear()), list[StagedBundle])

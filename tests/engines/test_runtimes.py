@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.wire.runtimes import NOT_STAGED
+from gpuaas.wire.runtimes import IN_USE, NOT_STAGED
 from tests.engines.benches import Bench, Key, ignore, keys
 from tests.engines.benches import spec as environment
 from tests.engines.remote_runtimes import Ear
@@ -77,6 +77,32 @@ async def test_a_bundle_that_is_not_here_cannot_be_current(bench: Bench, allocat
         await bench.engine.runtimes.write_descriptor(allocation_id, descriptor(spec(bench.wheels, "9.9")))
     assert refusal.value.reason == NOT_STAGED
     assert await bench.engine.runtimes.descriptor(allocation_id) is None
+
+
+async def test_a_bundle_is_removed_with_proof_and_asking_again_finds_it_gone(bench: Bench) -> None:
+    bundle = spec(bench.wheels, "1.4")
+    await bench.engine.runtimes.stage(bundle, Ear())
+    for _ in range(2):
+        proofs = await bench.engine.runtimes.unstage(bundle.slug, bundle.version, ear := Ear())
+        assert (ear.phases, {proof.ok for proof in proofs}) == (["removing", "removed"], {True})
+        assert (bundle.slug, bundle.version) not in {
+            (one.slug, one.version) for one in await bench.engine.runtimes.staged()
+        }
+    assert (await bench.engine.runtimes.stage(bundle, Ear())).health
+
+
+async def test_a_bundle_that_is_current_somewhere_is_never_removed(bench: Bench, allocation_id: str) -> None:
+    bundle, other = spec(bench.wheels, "1.5"), spec(bench.wheels, "1.0")
+    for each in (bundle, other):
+        await bench.engine.runtimes.stage(each, Ear())
+    await bench.engine.ensure(environment(allocation_id, keys(1, Key())), ignore)
+    await bench.engine.runtimes.write_descriptor(allocation_id, descriptor(bundle))
+    with pytest.raises(EngineError) as refusal:
+        await bench.engine.runtimes.unstage(bundle.slug, bundle.version, Ear())
+    assert (refusal.value.reason, allocation_id in refusal.value.detail) == (IN_USE, True)
+    assert bundle.version in {one.version for one in await bench.engine.runtimes.staged()}
+    await bench.engine.runtimes.write_descriptor(allocation_id, descriptor(other))
+    assert await bench.engine.runtimes.unstage(bundle.slug, bundle.version, Ear())
 
 
 async def test_nobodys_environment_gets_no_runtime(bench: Bench, allocation_id: str) -> None:

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
-from tests.engines.benches import SandboxBench
+from gpuaas.wire.runtimes import IN_USE
+from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys
+from tests.engines.benches import spec as environment
 from tests.engines.remote_runtimes import Ear
-from tests.runtimes.wheels import spec
+from tests.runtimes.wheels import descriptor, spec
 
 DEATHS = 5  # spread over all steps of one staging
 PRYING = """
@@ -111,6 +113,54 @@ async def test_a_package_with_another_checksum_is_not_installed(real: SandboxBen
         await real.engine.runtimes.stage(bundle, Ear())
     assert refusal.value.reason.startswith("the bundle could not be made (download)")
     assert left(real) == []
+
+
+async def test_a_process_that_was_started_from_a_bundle_keeps_it_on_the_node(
+    real: SandboxBench, allocation_id: str
+) -> None:
+    old, new = spec(real.wheels, "6.6"), spec(real.wheels, "6.7")
+    for bundle in (old, new):
+        await real.engine.runtimes.stage(bundle, Ear())
+    ada = Key()
+    made = await real.engine.ensure(environment(allocation_id, keys(1, ada)), ignore)
+    await real.engine.runtimes.write_descriptor(allocation_id, descriptor(old))
+    way = await real.log_in(made, ada)
+    assert isinstance(way, SshWay)
+    running = await way.connection.create_process("gpuaas-runtime run python-data -- python -i")
+    running.stdin.write("print('up')\n")
+    assert await running.stdout.readline() == "up\n"
+    await real.engine.runtimes.write_descriptor(allocation_id, descriptor(new))
+    with pytest.raises(EngineError) as refusal:
+        await real.engine.runtimes.unstage(old.slug, old.version, Ear())
+    assert (refusal.value.reason, "process" in refusal.value.detail) == (IN_USE, True)
+    running.stdin.write("import tiny_data; print(tiny_data.__name__)\n")
+    assert await running.stdout.readline() == "tiny_data\n"
+    running.stdin.write_eof()
+    await running.wait_closed()
+    assert all(proof.ok for proof in await real.engine.runtimes.unstage(old.slug, old.version, Ear()))
+    assert not (real.root / "runtimes" / "python-data" / "6.6").exists()
+    await real.engine.remove(allocation_id, ignore)
+
+
+async def test_wherever_the_agent_dies_in_a_removal_the_bundle_is_whole_or_gone(root_bench: SandboxBench) -> None:
+    await root_bench.engine.runtimes.stage(spec(root_bench.wheels, "7.0"), Ear())
+    await root_bench.remote.arm(0)
+    await root_bench.engine.runtimes.unstage("python-data", "7.0", Ear())
+    steps = await root_bench.remote.arm(0)
+    for number in range(DEATHS):
+        bundle = spec(root_bench.wheels, f"7.{number + 1}")
+        whole = await root_bench.engine.runtimes.stage(bundle, Ear())
+        await root_bench.remote.arm(1 + number * (steps - 1) // DEATHS)
+        with pytest.raises(ConnectionResetError):
+            await root_bench.engine.runtimes.unstage(bundle.slug, bundle.version, Ear())
+        await root_bench.died()
+        await root_bench.begin()
+        assert left(root_bench) == []
+        found = [one for one in await root_bench.engine.runtimes.staged() if one.version == bundle.version]
+        if found:
+            again = await root_bench.engine.runtimes.stage(bundle, Ear(), manifest=whole.manifest)
+            assert (found, again.drift) == ([whole], [])
+        assert all(proof.ok for proof in await root_bench.engine.runtimes.unstage(bundle.slug, bundle.version, Ear()))
 
 
 async def test_nothing_of_the_machine_outside_the_engines_folder_is_changed(root_bench: SandboxBench) -> None:

@@ -105,6 +105,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.admin.runtimes.republish("b"), "POST /admin/runtime-bundles/b/republish"),
     (nouns.admin.runtimes.retire("b"), "POST /admin/runtime-bundles/b/retire"),
     (nouns.admin.runtimes.nodes("b"), "GET /admin/runtime-bundles/b/nodes"),
+    (nouns.admin.runtimes.unstage("b", "n"), "DELETE /admin/runtime-bundles/b/nodes/n"),
     (nouns.admin.runtimes.staging("b", "n"), "GET /admin/runtime-bundles/b/nodes/n"),
     (nouns.operations.list(project_id="p"), "GET /operations"),
     (nouns.operations.get("o"), "GET /operations/o"),

@@ -1,7 +1,8 @@
 """Operators: the catalog of runtime bundles, and where each is staged."""
 
-from litestar import Router, get, post
+from litestar import Router, delete, get, post
 
+from gpuaas.api.access import ReasonQuery
 from gpuaas.api.deps import Context, Cursor, Limit
 from gpuaas.api.problems import problems
 from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, NotFound
@@ -94,6 +95,18 @@ async def get_staging(id: str, node_id: str, context: Context) -> StagingDetail:
     return await catalog.staging(context.tx, context.caller, id, node_id)
 
 
+@delete(
+    "/admin/runtime-bundles/{id:str}/nodes/{node_id:str}",
+    status_code=202,
+    responses=problems(NotFound, InsufficientPermissions, Conflict, catalog.BundleInUse),
+)
+async def unstage_runtime_bundle(id: str, node_id: str, context: Context, reason: ReasonQuery = None) -> Staging:
+    """Take it off a node, which frees its disk; refused while a machine there runs with it or may roll back to it."""
+    return await catalog.unstage(
+        context.tx, context.caller, id, node_id, reason=reason or "", ids=context.ids, now=context.now
+    )
+
+
 ROUTER = Router(
     "",
     tags=["platform"],
@@ -107,5 +120,6 @@ ROUTER = Router(
         retire_runtime_bundle,
         list_stagings,
         get_staging,
+        unstage_runtime_bundle,
     ],
 )

@@ -20,6 +20,7 @@ from gpuaas.wire.runtimes import PublishRuntimeBundle, RuntimeBundle, Staging
 command = new_app("The catalog of runtime bundles, and where each is staged.")
 
 BundleArgument = Annotated[str, typer.Argument(metavar="BUNDLE", help="Id, or SLUG@VERSION.")]
+NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="Name or id.")]
 STAGINGS: list[Column[Staging]] = [
     Column("Node", lambda one: one.node_name),
     Column("Status", lambda one: one.status, is_state=True),
@@ -100,14 +101,13 @@ def show_nodes(ctx: typer.Context, bundle: BundleArgument, output: OutputOption 
 def show_staging(
     ctx: typer.Context,
     bundle: BundleArgument,
-    node: Annotated[str, typer.Argument(metavar="NODE", help="Name or id.")],
+    node: NodeArgument,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Show one staging phase by phase, with what the node said."""
     with connected(ctx) as client:
         found = chosen(client, bundle)
-        there = choose(node, client.admin.runtimes.nodes(found.id), lambda one: (one.node_name, one.node_id), "node")
-        detail = client.admin.runtimes.staging(found.id, there.node_id)
+        detail = client.admin.runtimes.staging(found.id, staged_on(client, found, node).node_id)
     if output is Output.JSON:
         show_json(detail)
         return
@@ -117,6 +117,34 @@ def show_staging(
         say(f"{clock(phase.started_at)}  {phase.phase}{took} {phase.note}")
     for line in detail.logs:
         say(f"  {line.line}")
+
+
+@command.command("unstage")
+def unstage(
+    ctx: typer.Context,
+    bundle: BundleArgument,
+    node: NodeArgument,
+    *,
+    reason: ReasonOption = "",
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Take a bundle off a node, which frees its disk. Refused while a machine there runs with it.
+
+    \b
+    Example:
+      gpuaas admin runtimes unstage pytorch@2.13.0-cpu node-1
+    """
+    with connected(ctx) as client:
+        found = chosen(client, bundle)
+        there = staged_on(client, found, node)
+        confirm(
+            f"Remove {found.slug} {found.version} from {there.node_name}?",
+            lost=f"its {there.files} files there; whoever asks for it there next waits until it is staged anew.",
+            survives="the offer in the catalog, every machine, and what is staged elsewhere.",
+            yes=yes,
+        )
+        show_one(client.admin.runtimes.unstage(found.id, there.node_id, reason=reason or None), STAGINGS, output)
 
 
 @command.command("deprecate")
@@ -157,6 +185,10 @@ def retire(
             yes=yes,
         )
         show_one(client.admin.runtimes.retire(found.id, reason=reason), BUNDLES[:-1], output)
+
+
+def staged_on(client: Client, bundle: RuntimeBundle, node: str) -> Staging:
+    return choose(node, client.admin.runtimes.nodes(bundle.id), lambda one: (one.node_name, one.node_id), "node")
 
 
 def chosen(client: Client, word: str) -> RuntimeBundle:

@@ -42,6 +42,9 @@ class Runtimes(Protocol):
         """Here, checked and whole, beside all others; what was changed since is put right. Phases: preparing,
         downloading, installing, checking, staged. What fails leaves nothing."""
 
+    async def unstage(self, slug: str, version: str, tell: Telling) -> list[ProofItem]:
+        """Gone from the node, and looked for; refused with `IN_USE` while anybody there runs with it."""
+
     async def staged(self) -> list[StagedBundle]:
         """Every bundle that is whole as far as its record says; its files are not looked at."""
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, Telling
-from gpuaas.wire.runtimes import NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.runtimes import IN_USE, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
 
 FAIL = "fail"
 
@@ -51,6 +52,15 @@ class FakeRuntimes:
         self.bundles.staged[key] = made
         await tell("staged", made.health)
         return replace(made, drift=drift)
+
+    async def unstage(self, slug: str, version: str, tell: Telling) -> list[ProofItem]:
+        users = [id for id, one in self.bundles.descriptors.items() if (one.slug, one.version) == (slug, version)]
+        if users:
+            raise EngineError(IN_USE, ", ".join(sorted(users)))
+        await tell("removing", f"{slug} {version}")
+        self.bundles.staged.pop((slug, version), None)
+        await tell("removed", "")
+        return [ProofItem(item="bundle_files", ok=True, evidence="looked for in memory")]
 
     async def staged(self) -> list[StagedBundle]:
         return [self.bundles.staged[key] for key in sorted(self.bundles.staged)]

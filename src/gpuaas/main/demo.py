@@ -18,7 +18,7 @@ from gpuaas.domain.identity.commands import add_personal_tenant, add_tenant
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.runtimes import store as runtimes
 from gpuaas.domain.runtimes.catalog import publish_as
-from gpuaas.domain.runtimes.reconcile import begin_staging
+from gpuaas.domain.runtimes.stagings.reconcile import begin as begin_staging
 from gpuaas.domain.skus import store as skus
 from gpuaas.sdk import recipes
 from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size

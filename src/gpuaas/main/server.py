@@ -44,7 +44,8 @@ from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.metrics.rollup import RollUp
-from gpuaas.domain.runtimes.reconcile import RuntimeWorker, StagingWorker
+from gpuaas.domain.runtimes.reconcile import RuntimeWorker
+from gpuaas.domain.runtimes.stagings.reconcile import StagingWorker
 from gpuaas.domain.sessions.reconcile import SessionsWorker
 from gpuaas.domain.skus.catalog import Catalog
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker

@@ -117,6 +117,20 @@ class AdminRuntimes(Noun[R_co]):
         return get(path("admin", "runtime-bundles", id, "nodes"), Page[Staging], limit=limit)
 
     @Call
+    def unstage(
+        self, id: str, node_id: str, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> Request[Staging]:
+        """Off the node, with proof; refused while it is in use there."""
+        return Request(
+            method="DELETE",
+            path=path("admin", "runtime-bundles", id, "nodes", node_id),
+            answer=Staging,
+            query={"reason": reason},
+            repeat=Repeat.WITH_KEY,
+            idempotency_key=idempotency_key,
+        )
+
+    @Call
     def staging(self, id: str, node_id: str) -> Request[StagingDetail]:
         """Phase by phase, with the node's log lines."""
         return get(path("admin", "runtime-bundles", id, "nodes", node_id), StagingDetail)

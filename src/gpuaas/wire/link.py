@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from gpuaas.wire.common import Moment
+from gpuaas.wire.common import Moment, Name
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 from gpuaas.wire.metrics import Samples
-from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, StagedBundle
 from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
 
 LINK_PURPOSE = "gpuaas-link-v1"
@@ -52,6 +52,7 @@ class TaskKind(StrEnum):
     END_SESSION = "allocation.end_session"
     PROBE = "node.probe"
     STAGE_RUNTIME = "runtime.stage"
+    UNSTAGE_RUNTIME = "runtime.unstage"
     WRITE_RUNTIME = "runtime.write_env_file"
     VOLUME_ENSURE = "volume.ensure"
     VOLUME_DELETE = "volume.delete"
@@ -84,6 +85,13 @@ class StageRuntime(Struct, frozen=True, kw_only=True):
 
     bundle: BundleSpec
     manifest: str = ""
+
+
+class UnstageRuntime(Struct, frozen=True, kw_only=True):
+    """Gone from the node; refused while any environment there runs with it."""
+
+    slug: Name
+    version: BundleVersion
 
 
 class WriteRuntime(Struct, frozen=True, kw_only=True):

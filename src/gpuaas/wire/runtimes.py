@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gpuaas.wire.common import Moment, Name, Reason, Reference, Title
+from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.timeline import LogLine, Phase
 
 INSTALL_ROOT = "/opt/gpuaas/runtimes"
@@ -18,6 +19,7 @@ STATEMENT = (
     " but not platform-managed."
 )
 NOT_STAGED = "not_staged"  # the reason a node gives when it is asked for a bundle that it does not have
+IN_USE = "it is in use on this node"
 
 # It begins with a digit, so none is ever called `current`.
 BundleVersion = Annotated[
@@ -126,6 +128,8 @@ class StagingStatus(StrEnum):
     STAGING = "staging"
     STAGED = "staged"
     FAILED = "failed"
+    REMOVING = "removing"
+    REMOVED = "removed"
 
 
 class Staging(Struct, frozen=True, kw_only=True):
@@ -146,6 +150,7 @@ class Staging(Struct, frozen=True, kw_only=True):
     checked_at: datetime | None  # when every file was last compared with its checksum
     drift: list[str]  # files that were found changed at the last check, and put right
     in_use: int  # allocations that run with it, or may roll back to it
+    proofs: list[ProofItem] = []  # of one that was removed: what was looked for, and not found
 
 
 class StagingDetail(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from gpuaas.agent.tasks import (
     probe,
     remove,
     stage_runtime,
+    unstage_runtime,
     volumes,
     write_runtime,
 )
@@ -21,6 +22,7 @@ KINDS: dict[str, ReadWork] = {
     TaskKind.END_SESSION: end_session.read,
     TaskKind.PROBE: probe.read,
     TaskKind.STAGE_RUNTIME: stage_runtime.read,
+    TaskKind.UNSTAGE_RUNTIME: unstage_runtime.read,
     TaskKind.WRITE_RUNTIME: write_runtime.read,
     TaskKind.VOLUME_ENSURE: volumes.read_ensure,
     TaskKind.VOLUME_DELETE: volumes.read_delete,

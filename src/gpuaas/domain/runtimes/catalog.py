@@ -1,4 +1,4 @@
-"""What operators do with bundles: publish, stage on nodes, deprecate, retire."""
+"""What operators do with bundles: publish, stage on nodes and take off them, deprecate, retire."""
 
 from datetime import datetime
 
@@ -11,7 +11,8 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.runtimes import store
 from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
-from gpuaas.domain.runtimes.reconcile import begin_staging
+from gpuaas.domain.runtimes.stagings import store as staging_rows
+from gpuaas.domain.runtimes.stagings.reconcile import begin
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.domain.timeline.phases import phases
 from gpuaas.domain.timeline.store import Subject, audit
@@ -23,6 +24,7 @@ from gpuaas.wire.runtimes import (
     StageRuntimeBundle,
     Staging,
     StagingDetail,
+    StagingStatus,
 )
 
 LOG_LINES = 200
@@ -64,7 +66,7 @@ async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, id
     caller.require_platform(Permission.FLEET_OPERATE)
     bundle = await store.bundle(tx, id)
     wanted = []
-    for node_id in data.node_ids or await store.staging_nodes(tx):
+    for node_id in data.node_ids or await staging_rows.nodes(tx):
         await capacity.node(tx, node_id)
         reason = objection(bundle.needs, await store.facts_of(tx, node_id))
         if reason and data.node_ids:
@@ -74,23 +76,54 @@ async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, id
     if bundle.state is BundleState.RETIRED:
         raise Conflict(f"The bundle {bundle.name} is retired; it is staged nowhere new. Publish a newer version.")
     for node_id in wanted:
-        await begin_staging(tx, node_id, id, requested_by=caller.actor, ids=ids, now=now)
+        await begin(tx, node_id, id, requested_by=caller.actor, ids=ids, now=now)
     facts = {"bundle": bundle.name, "nodes": wanted}
     subject = Subject(kind="runtime_bundle", id=id)
     await audit(tx, subject, "runtime_bundle.stage", actor=caller.actor, at=now, facts=facts)
-    return [each for each in await store.stagings(tx, id) if each.node_id in wanted]
+    return [each for each in await staging_rows.shown(tx, id) if each.node_id in wanted]
+
+
+class BundleInUse(Conflict):
+    code = "bundle_in_use"
+
+
+async def unstage(
+    tx: Tx, caller: Caller, id: str, node_id: str, *, reason: str, ids: Ids, now: datetime
+) -> Staging:
+    """Off the node, with proof; asked again while it goes, or when it is gone, it is the same removal."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    bundle = await store.bundle(tx, id)
+    row = await staging_rows.locked(tx, id, node_id)
+    shown = (await staging_rows.shown(tx, id, node_id))[0]
+    if row.status in (StagingStatus.REMOVING, StagingStatus.REMOVED):
+        return shown
+    if row.status is StagingStatus.STAGING:
+        raise Conflict(f"{bundle.name} is being staged there now. Remove it when that has ended.")
+    if shown.in_use:
+        raise BundleInUse(
+            f"{bundle.name} is in use on {shown.node_name}: {shown.in_use} machines there run with it or may roll back "
+            "to it. Switch them to another bundle, or wait until they are released.",
+            in_use=shown.in_use,
+        )
+    operation_id, node = ids.new("op"), Subject(kind="node", id=node_id)
+    await timeline.start_operation(tx, operation_id, node, "runtime_unstage", requested_by=caller.actor, now=now)
+    await staging_rows.begin_removal(tx, row, operation_id, now)
+    facts = {"bundle": bundle.name, "node": node_id, "reason": reason}
+    subject = Subject(kind="runtime_bundle", id=id)
+    await audit(tx, subject, "runtime_bundle.unstage", actor=caller.actor, at=now, facts=facts)
+    return (await staging_rows.shown(tx, id, node_id))[0]
 
 
 async def stagings(tx: Tx, caller: Caller, id: str) -> list[Staging]:
     caller.require_platform(Permission.FLEET_READ)
     await store.bundle(tx, id)
-    return await store.stagings(tx, id)
+    return await staging_rows.shown(tx, id)
 
 
 async def staging(tx: Tx, caller: Caller, id: str, node_id: str) -> StagingDetail:
     """Phase by phase, with what the node said meanwhile."""
     caller.require_platform(Permission.FLEET_READ)
-    found = await store.stagings(tx, id, node_id)
+    found = await staging_rows.shown(tx, id, node_id)
     if not found:
         raise NotFound("staging")
     operation_id = found[0].operation_id

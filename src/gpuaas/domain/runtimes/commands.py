@@ -10,7 +10,6 @@ from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import commands as allocations
 from gpuaas.domain.allocations.states import LIVE
 from gpuaas.domain.allocations.store import AllocationRow
-from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
@@ -18,6 +17,7 @@ from gpuaas.domain.runtimes import store
 from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
 from gpuaas.domain.runtimes.rows import BundleRow, Shown
 from gpuaas.domain.runtimes.store import NodeOffer
+from gpuaas.domain.skus import store as skus
 from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.runtimes import (
@@ -52,7 +52,7 @@ async def node_of(tx: Tx, caller: Caller, allocation_id: str) -> str:
 
 async def nodes_of_sku(tx: Tx, sku: str, index: Index) -> list[str]:
     """Where a machine of this SKU could be: asked before there is one."""
-    family = (await capacity.sku(tx, sku)).gpu_family
+    family = (await skus.get(tx, sku)).gpu_family
     return [node.id for node in await index.read() if node.gpu_family == family and not node.blocked]
 
 

@@ -1,4 +1,4 @@
-"""Makes runtimes true: bundles staged on nodes, and the chosen one current in each machine, at every boot anew.
+"""Makes runtimes true: the chosen bundle current in each machine, at every boot anew.
 
 The allocation knows nothing of it: a bundle that cannot be had fails by itself and leaves the machine as it is.
 """
@@ -12,23 +12,17 @@ from gpuaas.core.db import Database, Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations.store import OVERLAYS
 from gpuaas.domain.runtimes import store
-from gpuaas.domain.runtimes.rows import Seen, SeenStaging, StagingRow
-from gpuaas.domain.runtimes.store import RUNTIMES, STAGINGS
+from gpuaas.domain.runtimes.rows import Seen
+from gpuaas.domain.runtimes.stagings import reconcile as stagings
+from gpuaas.domain.runtimes.stagings.reconcile import Recheck
+from gpuaas.domain.runtimes.store import RUNTIMES
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.timeline.store import NewEntry, Subject, end_operation, record, start_operation
+from gpuaas.domain.timeline.store import end_operation
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import StageRuntime, TaskKind, TaskStatus, WriteRuntime
-from gpuaas.wire.runtimes import (
-    NOT_STAGED,
-    BundleSpec,
-    RuntimeDescriptor,
-    RuntimeState,
-    StagedBundle,
-    StagingStatus,
-)
-from gpuaas.wire.timeline import OperationStatus, Outcome
+from gpuaas.wire.link import TaskKind, TaskStatus, WriteRuntime
+from gpuaas.wire.runtimes import NOT_STAGED, RuntimeDescriptor, RuntimeState, StagingStatus
+from gpuaas.wire.timeline import OperationStatus
 
-CHECK_EVERY_SECONDS = 6 * 3600.0
 OVER = (Status.RELEASING, Status.RELEASE_FAILED, Status.RELEASED, Status.FAILED)
 SYSTEM = "system"
 
@@ -39,10 +33,6 @@ class Stage(Struct, frozen=True):
 
 class Restage(Struct, frozen=True):
     """It had it, or failed at it before; once more."""
-
-
-class Recheck(Struct, frozen=True):
-    """It has it; its files are compared with their checksums."""
 
 
 class Write(Struct, frozen=True):
@@ -77,9 +67,9 @@ def decide(seen: Seen) -> Decision:
 def _before_write(seen: Seen) -> Decision:
     """The node must have the bundle, whole, before it is written down as current."""
     row, staging = seen.row, seen.staging
-    if staging is None:
+    if staging is None or staging.status is StagingStatus.REMOVED:
         return Stage()
-    if staging.status is StagingStatus.STAGING:
+    if staging.status in (StagingStatus.STAGING, StagingStatus.REMOVING):
         return Await()
     if staging.status is StagingStatus.FAILED:
         return Restage() if staging.status_since < row.asked_at else Move(RuntimeState.FAILED, staging.reason)
@@ -134,14 +124,12 @@ class RuntimeWorker:
                 await store.copy_phases(tx, seen.row, seen.staging.operation_id)
             match decision:
                 case Stage():
-                    await begin_staging(
-                        tx, seen.node_id, seen.row.bundle_id or "", requested_by=SYSTEM, ids=self._ids, now=now
-                    )
+                    bundle_id = seen.row.bundle_id or ""
+                    await stagings.begin(tx, seen.node_id, bundle_id, requested_by=SYSTEM, ids=self._ids, now=now)
                 case Restage() if seen.staging:
-                    operation_id = await _start(tx, seen.staging, "runtime_stage", self._ids, now)
-                    await store.restage(tx, seen.staging, operation_id, now)
+                    await stagings.restage(tx, seen.staging, ids=self._ids, now=now)
                 case Recheck() if seen.staging:
-                    await recheck(tx, seen.staging, ids=self._ids, now=now)
+                    await stagings.recheck(tx, seen.staging, ids=self._ids, now=now)
                 case Write():
                     await self._write(tx, seen, now)
                 case Move(to, note):
@@ -178,119 +166,3 @@ class RuntimeWorker:
         await store.move(tx, seen.row, to, boot=seen.boot, note=note, evidence=evidence, now=now)
         ended = OperationStatus.FAILED if to is RuntimeState.FAILED else OperationStatus.SUCCEEDED
         await end_operation(tx, seen.row.operation_id, ended, reason=note, now=now)
-
-
-# Staging ------------------------------------------------------------------------------------------------------------
-
-
-class Queue(Struct, frozen=True):
-    pass
-
-
-class Settle(Struct, frozen=True):
-    found: StagedBundle
-
-
-class Fail(Struct, frozen=True):
-    reason: str
-
-
-def decide_staging(seen: SeenStaging) -> Queue | Settle | Fail | Recheck | None:
-    """Pure. A staged one that is being checked keeps its status: who applies it meanwhile does not wait."""
-    task = seen.task
-    if seen.row.status is not StagingStatus.STAGING and not seen.is_busy:
-        return Recheck() if seen.is_check_due else None
-    if task is None or task.status == TaskStatus.EXPIRED:
-        return Queue()
-    if task.is_open:
-        return None
-    if task.status == TaskStatus.DONE and task.result and task.result.bundle:
-        return Settle(task.result.bundle)
-    return Fail(task.reason or "The node could not stage it.")
-
-
-class StagingWorker:
-    """Rows are bundles on nodes. What lies there is compared with its checksums every few hours."""
-
-    name = "stagings"
-    topics = (STAGINGS,)
-    due = """
-        select s.id from node_bundles s join nodes n on n.id = s.node_id
-        where s.status = 'staging' or (s.status = 'staged' and n.offline_since is null
-            and (s.checked_at < clock_timestamp() - interval '6 hours'
-                or exists (select from operations o where o.id = s.operation_id and o.status = 'running')))
-    """
-    pause = 5.0
-
-    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
-        self._db, self._ids, self._clock = db, ids, clock
-
-    async def __call__(self, row_id: str) -> None:
-        async with self._db.read() as tx:
-            seen = await store.look_at_staging(tx, row_id, CHECK_EVERY_SECONDS)
-        decision, now = decide_staging(seen), self._clock.now()
-        if decision is None:
-            return
-        async with self._db.write(f"{type(decision).__name__} staging") as tx:
-            match decision:
-                case Queue():
-                    await self._queue(tx, seen, now)
-                case Recheck():
-                    await recheck(tx, seen.row, ids=self._ids, now=now)
-                case Settle(found):
-                    await self._settle(tx, seen, found, now)
-                case Fail(reason):
-                    await self._fail(tx, seen, reason, now)
-
-    async def _queue(self, tx: Tx, seen: SeenStaging, now: datetime) -> None:
-        bundle = BundleSpec(
-            id=seen.bundle.id,
-            slug=seen.bundle.slug,
-            version=seen.bundle.version,
-            digest=seen.bundle.digest,
-            recipe=seen.recipe,
-        )
-        task = tasks.NewNodeTask(
-            id=self._ids.new("task"),
-            node_id=seen.row.node_id,
-            operation_id=seen.row.operation_id,
-            kind=TaskKind.STAGE_RUNTIME,
-            wants=StageRuntime(bundle=bundle, manifest=seen.row.manifest),
-            lane=f"{STAGINGS}:{seen.row.id}",
-        )
-        await tasks.queue_on_node(tx, task, now=now)
-
-    async def _settle(self, tx: Tx, seen: SeenStaging, found: StagedBundle, now: datetime) -> None:
-        await store.move_staging(tx, seen.row, StagingStatus.STAGED, reason="", found=found, now=now)
-        if found.drift:
-            note = f"{seen.bundle.name}: {', '.join(found.drift[:5])}"
-            entry = NewEntry(phase="drift_repaired", at=now, actor=SYSTEM, outcome=Outcome.DONE, note=note)
-            await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
-        await end_operation(tx, seen.row.operation_id, OperationStatus.SUCCEEDED, reason=found.health, now=now)
-
-    async def _fail(self, tx: Tx, seen: SeenStaging, reason: str, now: datetime) -> None:
-        await store.move_staging(tx, seen.row, StagingStatus.FAILED, reason=reason, found=None, now=now)
-        entry = NewEntry(phase="staging_failed", at=now, actor=SYSTEM, outcome=Outcome.FAILED, note=reason)
-        await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
-        await end_operation(tx, seen.row.operation_id, OperationStatus.FAILED, reason=reason, now=now)
-
-
-async def begin_staging(tx: Tx, node_id: str, bundle_id: str, *, requested_by: str, ids: Ids, now: datetime) -> bool:
-    """Whether there was anything to begin."""
-    operation_id = ids.new("op")
-    subject = Subject(kind="node", id=node_id)
-    await start_operation(tx, operation_id, subject, "runtime_stage", requested_by=requested_by, now=now)
-    begun = await store.begin_staging(tx, ids.new("stg"), node_id, bundle_id, operation_id=operation_id, now=now)
-    if not begun:
-        await end_operation(tx, operation_id, OperationStatus.SUCCEEDED, reason="under way or there already", now=now)
-    return begun
-
-
-async def recheck(tx: Tx, row: StagingRow, *, ids: Ids, now: datetime) -> None:
-    await store.recheck_staging(tx, row, await _start(tx, row, "runtime_check", ids, now))
-
-
-async def _start(tx: Tx, row: StagingRow, kind: str, ids: Ids, now: datetime) -> str:
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, Subject(kind="node", id=row.node_id), kind, requested_by=SYSTEM, now=now)
-    return operation_id

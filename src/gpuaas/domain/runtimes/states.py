@@ -16,8 +16,15 @@ STAGING = Machine(
     "staging",
     {
         StagingStatus.STAGING: {StagingStatus.STAGED, StagingStatus.FAILED},
-        StagingStatus.STAGED: {StagingStatus.STAGED, StagingStatus.STAGING, StagingStatus.FAILED},
-        StagingStatus.FAILED: {StagingStatus.STAGING},
+        StagingStatus.STAGED: {
+            StagingStatus.STAGED,
+            StagingStatus.STAGING,
+            StagingStatus.FAILED,
+            StagingStatus.REMOVING,
+        },
+        StagingStatus.FAILED: {StagingStatus.STAGING, StagingStatus.REMOVING},
+        StagingStatus.REMOVING: {StagingStatus.REMOVED, StagingStatus.STAGED, StagingStatus.FAILED},
+        StagingStatus.REMOVED: {StagingStatus.STAGING},
     },
 )
 

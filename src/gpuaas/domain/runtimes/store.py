@@ -14,6 +14,7 @@ from gpuaas.domain.runtimes.compatibility import NodeRuntimeFacts
 from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, SeenStaging, Shown, StagingRow
 from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME, STAGING
 from gpuaas.domain.timeline.store import EVENTS, NewEntry, record
+from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.runtimes import (
     BundleState,
     PublishRuntimeBundle,
@@ -88,20 +89,12 @@ async def move_bundle(tx: Tx, row: BundleRow, to: BundleState, now: datetime) ->
     return await bundle(tx, row.id)
 
 
-# On nodes ---------------------------------------------------------------------------------------------------------
-
-
 async def facts_of(tx: Tx, node_id: str) -> NodeRuntimeFacts:
     return (await tx.one(_Facts, "select runtime_facts($1) as facts", node_id)).facts
 
 
 class _Facts(Struct):
     facts: NodeRuntimeFacts
-
-
-async def staged_on(tx: Tx, node_id: str) -> set[str]:
-    """Ids of bundles that are ready there."""
-    return set(await tx.column("select bundle_id from node_bundles where node_id = $1 and status = 'staged'", node_id))
 
 
 class NodeOffer(Struct, frozen=True, kw_only=True):
@@ -113,54 +106,6 @@ class NodeOffer(Struct, frozen=True, kw_only=True):
 
 async def node_offers(tx: Tx, node_ids: list[str]) -> list[NodeOffer]:
     return await tx.all(NodeOffer, NODE_OFFERS, node_ids)
-
-
-async def stagings(tx: Tx, bundle_id: str, node_id: str | None = None) -> list[Staging]:
-    return await tx.all(Staging, SHOW_STAGINGS, bundle_id, node_id)
-
-
-async def staging_nodes(tx: Tx) -> list[str]:
-    """Nodes that a bundle may be staged on unasked."""
-    return await tx.column("select id from nodes where intent in ('active', 'draining') order by id")
-
-
-async def begin_staging(tx: Tx, id: str, node_id: str, bundle_id: str, *, operation_id: str, now: datetime) -> bool:
-    """Whether this begins anything: one under way, or already there, is left as it is."""
-    begun = await tx.value(BEGIN_STAGING, id, node_id, bundle_id, operation_id, now)
-    if begun is not None:
-        tx.hint(STAGINGS, str(begun))
-    return begun is not None
-
-
-async def recheck_staging(tx: Tx, row: StagingRow, operation_id: str) -> None:
-    """Staged still, and looked at once more."""
-    sql = "update node_bundles set operation_id = $3 where id = $1 and operation_id = $2"
-    if not await tx.run(sql, row.id, row.operation_id, operation_id):
-        raise StaleWrite("staging")
-    tx.hint(STAGINGS, row.id)
-
-
-async def restage(tx: Tx, row: StagingRow, operation_id: str, now: datetime) -> None:
-    STAGING.check(row.status, StagingStatus.STAGING)
-    if not await tx.run(RESTAGE, row.id, row.operation_id, operation_id, now):
-        raise StaleWrite("staging")
-    tx.hint(STAGINGS, row.id)
-
-
-async def look_at_staging(tx: Tx, id: str, check_every_seconds: float) -> SeenStaging:
-    return await tx.one(SeenStaging, LOOK_AT_STAGING, id, check_every_seconds)
-
-
-async def move_staging(
-    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, found: StagedBundle | None, now: datetime
-) -> None:
-    """Whoever waits for it looks again."""
-    STAGING.check(row.status, to)
-    values = (found.manifest, found.health, found.files, found.bytes, found.drift) if found else ("", "", 0, 0, [])
-    if not await tx.run(MOVE_STAGING, row.id, row.operation_id, to, now, reason, *values):
-        raise StaleWrite("staging")
-    for allocation_id in await tx.column(WAITING, row.node_id, row.bundle_id):
-        tx.hint(RUNTIMES, str(allocation_id))
 
 
 # On allocations ---------------------------------------------------------------------------------------------------
@@ -228,50 +173,6 @@ NODE_OFFERS = """
         select s.bundle_id from node_bundles s where s.node_id = node and s.status = 'staged') as staged
     from unnest($1::text[]) node
 """
-SHOW_STAGINGS = """
-    select s.*, n.name as node_name, (
-        select count(*) from allocation_runtimes r join allocations a on a.id = r.allocation_id
-        where a.node_id = s.node_id and a.cleanup_proven_at is null
-            and s.bundle_id in (r.bundle_id, r.observed_bundle_id, r.previous_bundle_id)) as in_use
-    from node_bundles s join nodes n on n.id = s.node_id
-    where s.bundle_id = $1 and ($2::text is null or s.node_id = $2) order by n.name
-"""  # house: project-filter because operators see every allocation on a node
-BEGIN_STAGING = """
-    insert into node_bundles as here (id, node_id, bundle_id, operation_id, status, status_since)
-    values ($1, $2, $3, $4, 'staging', $5)
-    on conflict (node_id, bundle_id) do update
-        set status = 'staging', status_since = $5, operation_id = $4, reason = '' where here.status = 'failed'
-    returning id
-"""
-RESTAGE = """
-    update node_bundles set status = 'staging', status_since = $4, operation_id = $3, reason = ''
-    where id = $1 and operation_id = $2
-"""
-LOOK_AT_STAGING = f"""
-    select to_jsonb(s) as row, (select to_jsonb(each) from (select {BUNDLE_COLUMNS}) each) as bundle, b.recipe, (
-            select to_jsonb(t) from node_tasks t
-            where t.node_id = s.node_id and t.lane = 'stagings:' || s.id and t.allocation_id is null
-                and t.operation_id = s.operation_id order by t.created_at desc, t.id desc limit 1
-        ) as task,
-        exists (select from operations o where o.id = s.operation_id and o.status = 'running') as is_busy,
-        s.status = 'staged' and s.checked_at < clock_timestamp() - $2 * interval '1 second' as is_check_due
-    from node_bundles s join managed_runtime_bundles b on b.id = s.bundle_id where s.id = $1
-"""
-MOVE_STAGING = """
-    update node_bundles set status = $3, reason = $5,
-        status_since = case when status = $3 then status_since else $4::timestamptz end,
-        manifest = case when $3 = 'staged' then $6 else manifest end,
-        health = case when $3 = 'staged' then $7 else health end,
-        files = case when $3 = 'staged' then $8 else files end, bytes = case when $3 = 'staged' then $9 else bytes end,
-        drift = case when $3 = 'staged' then $10::text[] else drift end,
-        staged_at = case when $3 = 'staged' then coalesce(staged_at, $4) else staged_at end,
-        checked_at = case when $3 = 'staged' then $4 else checked_at end
-    where id = $1 and operation_id = $2
-"""
-WAITING = """
-    select r.allocation_id from allocation_runtimes r join allocations a on a.id = r.allocation_id
-    where a.node_id = $1 and r.bundle_id = $2 and a.status = 'active'
-"""  # house: project-filter because a node's bundle concerns every project on it
 CHOSEN = """
     (select jsonb_build_object('id', b.id, 'slug', b.slug, 'version', b.version, 'product_name', b.product_name)
         from managed_runtime_bundles b where b.id = r.{column})

@@ -56,6 +56,11 @@ def of_uids(uids: set[int]) -> list[int]:
     return found
 
 
+def naming(text: str) -> list[int]:
+    """Processes that were started with this in their words or settings, or have a file of such a path in memory."""
+    return [pid for pid in pids() if any(text in _read(pid, name) for name in ("cmdline", "environ", "maps"))]
+
+
 def in_pid_namespace_of(pid: int) -> list[tuple[int, str]]:
     """Everything that lives beside this process, with the time each was born, so that a reused number is no match."""
     wanted = namespace(pid, "pid")

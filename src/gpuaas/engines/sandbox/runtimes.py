@@ -11,7 +11,7 @@ import contextlib
 import ctypes
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
@@ -21,13 +21,14 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, Telling
-from gpuaas.engines.sandbox import files, manifests
+from gpuaas.engines.sandbox import files, manifests, processes
 from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.manifests import UnreadableBundleError
 from gpuaas.engines.sandbox.records import Record, Records
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.staging import Staging
-from gpuaas.wire.runtimes import NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.runtimes import INSTALL_ROOT, IN_USE, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
 
 COMMAND = Path(__file__).with_name("gpuaas-runtime.sh")
 CURRENT, INSIDE = "current", "/etc/gpuaas/runtime"
@@ -66,8 +67,7 @@ class SandboxRuntimes:
         if not self._boots.is_isolated:
             raise EngineError("this node cannot offer runtime bundles", "environments have no root of their own here")
         target = self._site.runtimes / bundle.slug / bundle.version
-        lock = self._locks.setdefault(str(target), asyncio.Lock())
-        async with lock:
+        async with self._held(target):
             here, drift = await self._look(target, bundle, manifest)
             if here is not None and not drift:
                 await tell("staged", f"{here.files} files are as they were")
@@ -106,6 +106,48 @@ class SandboxRuntimes:
             tree.rename(target)
         files.sync_folder(target.parent)
 
+    async def unstage(self, slug: str, version: str, tell: Telling) -> list[ProofItem]:
+        """Out of sight in one step, then erased. Nobody may run with it: not as their current, and not as a process
+        that was started from it before its machine went on to another."""
+        target = self._site.runtimes / slug / version
+        async with self._held(target):
+            users = await self._users(slug, version)
+            if users:
+                raise EngineError(IN_USE, ", ".join(users))
+            await tell("removing", f"{slug} {version}")
+            gone = self._site.staging / f"{slug}-{version}.removed"
+            await files.erase(gone)
+            if os.path.lexists(target):
+                target.rename(gone)
+                files.sync_folder(target.parent)
+            await files.erase(gone)
+            if target.parent.is_dir() and [path.name for path in target.parent.iterdir()] == [CURRENT]:
+                await files.erase(target.parent)
+            await tell("removed", "")
+            left = [str(path) for path in (target, gone) if os.path.lexists(path)]
+            evidence = ", ".join(left) or f"nothing at {INSTALL_ROOT}/{slug}/{version}"
+            return [
+                ProofItem(item="bundle_files", ok=not left, evidence=evidence),
+                ProofItem(item="bundle_unused", ok=True, evidence="no environment's current, and no process of it"),
+            ]
+
+    async def _users(self, slug: str, version: str) -> list[str]:
+        """Environments whose current it is, and processes that name a file of it."""
+        found = []
+        for id in self._records.ids():
+            here = await self.descriptor(id)
+            if here is not None and (here.slug, here.version) == (slug, version):
+                found.append(id)
+        running = await asyncio.to_thread(processes.naming, f"{INSTALL_ROOT}/{slug}/{version}/")
+        return [*found, *(f"process {pid}" for pid in running)]
+
+    @contextlib.asynccontextmanager
+    async def _held(self, target: Path) -> AsyncIterator[None]:
+        """One at a time per bundle."""
+        lock = self._locks.setdefault(str(target), asyncio.Lock())
+        async with lock:
+            yield
+
     async def staged(self) -> list[StagedBundle]:
         found = []
         for path in sorted(self._site.runtimes.glob("*/[0-9]*")):
@@ -117,9 +159,13 @@ class SandboxRuntimes:
         async with self._alone(allocation_id):
             if not isinstance(self._records.read(allocation_id), Record):
                 raise EngineError("there is no such environment here", allocation_id)
-            if descriptor is not None:
+            own = self._records.folder(allocation_id) / "etc" / "gpuaas"
+            if descriptor is None:
+                await self._switch(own, allocation_id, None)
+                return
+            async with self._held(self._site.runtimes / descriptor.slug / descriptor.version):
                 self._require(descriptor)
-            await self._switch(self._records.folder(allocation_id) / "etc" / "gpuaas", allocation_id, descriptor)
+                await self._switch(own, allocation_id, descriptor)
 
     def _require(self, descriptor: RuntimeDescriptor) -> None:
         name = f"{descriptor.slug} {descriptor.version}"

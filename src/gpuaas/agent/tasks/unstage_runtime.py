@@ -1,0 +1,27 @@
+"""`runtime.unstage`: a bundle is no more on this node, and that was looked for."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, read_wants
+from gpuaas.engines.base import Engine, Telling
+from gpuaas.wire.link import TaskBody, TaskKind, UnstageRuntime
+
+
+@dataclass(frozen=True)
+class Unstage:
+    """Of the node as a whole, in the lane of its bundle: it waits for a staging that is under way."""
+
+    replaces: ClassVar[frozenset[TaskKind]] = frozenset()
+    wants: UnstageRuntime
+
+    async def perform(self, engine: Engine, tell: Telling, /) -> Effects:
+        proofs = await engine.runtimes.unstage(self.wants.slug, self.wants.version, tell)
+        left = ", ".join(proof.item for proof in proofs if not proof.ok)
+        return Effects(proofs=tuple(proofs), shortfall=f"still on the node: {left}" if left else "")
+
+
+def read(body: TaskBody) -> Unstage:
+    if body.allocation_id is not None:
+        raise TaskRefusedError("malformed task", "a bundle is removed from the node, never from one allocation")
+    return Unstage(read_wants(body, UnstageRuntime))

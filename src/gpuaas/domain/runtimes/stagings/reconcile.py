@@ -1,0 +1,196 @@
+"""Makes stagings true: a bundle whole on its node, looked after there, and off it again with proof."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from gpuaas.core.clock import Clock
+from gpuaas.core.db import Database, Tx
+from gpuaas.core.ids import Ids
+from gpuaas.domain.runtimes.rows import SeenStaging, StagingRow
+from gpuaas.domain.runtimes.stagings import store
+from gpuaas.domain.runtimes.store import STAGINGS
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.timeline.store import NewEntry, Subject, end_operation, record, start_operation
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.link import StageRuntime, TaskKind, TaskStatus, UnstageRuntime
+from gpuaas.wire.runtimes import IN_USE, BundleSpec, StagedBundle, StagingStatus
+from gpuaas.wire.timeline import OperationStatus, Outcome
+
+CHECK_EVERY_SECONDS = 6 * 3600.0
+SYSTEM = "system"
+
+
+class Recheck(Struct, frozen=True):
+    """It is there; its files are compared with their checksums."""
+
+
+class Queue(Struct, frozen=True):
+    pass
+
+
+class Settle(Struct, frozen=True):
+    found: StagedBundle
+
+
+class Fail(Struct, frozen=True):
+    reason: str
+
+
+class Gone(Struct, frozen=True):
+    proofs: list[ProofItem]
+
+
+class Keep(Struct, frozen=True):
+    """It could not be removed: somebody runs with it after all, or the node could not."""
+
+    to: StagingStatus
+    reason: str
+
+
+def decide_staging(seen: SeenStaging) -> Queue | Settle | Fail | Recheck | Gone | Keep | None:
+    """Pure. A staged one that is being checked keeps its status: who applies it meanwhile does not wait."""
+    task = seen.task
+    if seen.row.status is StagingStatus.REMOVING:
+        return _decide_removal(task)
+    if seen.row.status is not StagingStatus.STAGING and not seen.is_busy:
+        return Recheck() if seen.is_check_due else None
+    if task is None or task.status == TaskStatus.EXPIRED:
+        return Queue()
+    if task.is_open:
+        return None
+    if task.status == TaskStatus.DONE and task.result and task.result.bundle:
+        return Settle(task.result.bundle)
+    return Fail(task.reason or "The node could not stage it.")
+
+
+def _decide_removal(task: tasks.TaskRow | None) -> Queue | Gone | Keep | None:
+    if task is None or task.status == TaskStatus.EXPIRED:
+        return Queue()
+    if task.is_open:
+        return None
+    if task.status == TaskStatus.DONE and task.result:
+        return Gone(task.result.proofs)
+    to = StagingStatus.STAGED if task.reason == IN_USE else StagingStatus.FAILED
+    return Keep(to, task.reason or "The node could not remove it.")
+
+
+class StagingWorker:
+    """Rows are bundles on nodes. What lies there is compared with its checksums every few hours."""
+
+    name = "stagings"
+    topics = (STAGINGS,)
+    due = """
+        select s.id from node_bundles s join nodes n on n.id = s.node_id
+        where s.status in ('staging', 'removing') or (s.status = 'staged' and n.offline_since is null
+            and (s.checked_at < clock_timestamp() - interval '6 hours'
+                or exists (select from operations o where o.id = s.operation_id and o.status = 'running')))
+    """
+    pause = 5.0
+
+    def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
+        self._db, self._ids, self._clock = db, ids, clock
+
+    async def __call__(self, row_id: str) -> None:
+        async with self._db.read() as tx:
+            seen = await store.look(tx, row_id, CHECK_EVERY_SECONDS)
+        decision, now = decide_staging(seen), self._clock.now()
+        if decision is None:
+            return
+        async with self._db.write(f"{type(decision).__name__} staging") as tx:
+            match decision:
+                case Queue():
+                    await self._queue(tx, seen, now)
+                case Recheck():
+                    await recheck(tx, seen.row, ids=self._ids, now=now)
+                case Settle(found):
+                    await self._settle(tx, seen, found, now)
+                case Fail(reason):
+                    await self._fail(tx, seen, reason, now)
+                case Gone(proofs):
+                    await self._removed(tx, seen, StagingStatus.REMOVED, "", proofs, now)
+                case Keep(to, reason):
+                    await self._removed(tx, seen, to, reason, [], now)
+
+    async def _queue(self, tx: Tx, seen: SeenStaging, now: datetime) -> None:
+        is_removal = seen.row.status is StagingStatus.REMOVING
+        task = tasks.NewNodeTask(
+            id=self._ids.new("task"),
+            node_id=seen.row.node_id,
+            operation_id=seen.row.operation_id,
+            kind=TaskKind.UNSTAGE_RUNTIME if is_removal else TaskKind.STAGE_RUNTIME,
+            wants=_unstage(seen) if is_removal else _stage(seen),
+            lane=f"{STAGINGS}:{seen.row.id}",
+        )
+        await tasks.queue_on_node(tx, task, now=now)
+
+    async def _removed(
+        self, tx: Tx, seen: SeenStaging, to: StagingStatus, reason: str, proofs: list[ProofItem], now: datetime
+    ) -> None:
+        await store.end_removal(tx, seen.row, to, reason=reason, proofs=proofs, now=now)
+        is_gone = to is StagingStatus.REMOVED
+        entry = NewEntry(
+            phase="bundle_removed" if is_gone else "bundle_kept",
+            at=now,
+            actor=SYSTEM,
+            outcome=Outcome.DONE if is_gone else Outcome.FAILED,
+            note=": ".join(filter(None, [seen.bundle.name, reason])),
+            evidence={proof.item: proof.evidence for proof in proofs},
+        )
+        await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
+        ended = OperationStatus.SUCCEEDED if is_gone else OperationStatus.FAILED
+        await end_operation(tx, seen.row.operation_id, ended, reason=reason, now=now)
+
+    async def _settle(self, tx: Tx, seen: SeenStaging, found: StagedBundle, now: datetime) -> None:
+        await store.move(tx, seen.row, StagingStatus.STAGED, reason="", found=found, now=now)
+        if found.drift:
+            note = f"{seen.bundle.name}: {', '.join(found.drift[:5])}"
+            entry = NewEntry(phase="drift_repaired", at=now, actor=SYSTEM, outcome=Outcome.DONE, note=note)
+            await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
+        await end_operation(tx, seen.row.operation_id, OperationStatus.SUCCEEDED, reason=found.health, now=now)
+
+    async def _fail(self, tx: Tx, seen: SeenStaging, reason: str, now: datetime) -> None:
+        await store.move(tx, seen.row, StagingStatus.FAILED, reason=reason, found=None, now=now)
+        entry = NewEntry(phase="staging_failed", at=now, actor=SYSTEM, outcome=Outcome.FAILED, note=reason)
+        await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
+        await end_operation(tx, seen.row.operation_id, OperationStatus.FAILED, reason=reason, now=now)
+
+
+def _stage(seen: SeenStaging) -> StageRuntime:
+    bundle = BundleSpec(
+        id=seen.bundle.id,
+        slug=seen.bundle.slug,
+        version=seen.bundle.version,
+        digest=seen.bundle.digest,
+        recipe=seen.recipe,
+    )
+    return StageRuntime(bundle=bundle, manifest=seen.row.manifest)
+
+
+def _unstage(seen: SeenStaging) -> UnstageRuntime:
+    return UnstageRuntime(slug=seen.bundle.slug, version=seen.bundle.version)
+
+
+async def begin(tx: Tx, node_id: str, bundle_id: str, *, requested_by: str, ids: Ids, now: datetime) -> bool:
+    """Whether there was anything to begin."""
+    operation_id = ids.new("op")
+    subject = Subject(kind="node", id=node_id)
+    await start_operation(tx, operation_id, subject, "runtime_stage", requested_by=requested_by, now=now)
+    begun = await store.begin(tx, ids.new("stg"), node_id, bundle_id, operation_id=operation_id, now=now)
+    if not begun:
+        await end_operation(tx, operation_id, OperationStatus.SUCCEEDED, reason="under way or there already", now=now)
+    return begun
+
+
+async def restage(tx: Tx, row: StagingRow, *, ids: Ids, now: datetime) -> None:
+    await store.restage(tx, row, await _start(tx, row, "runtime_stage", ids, now), now)
+
+
+async def recheck(tx: Tx, row: StagingRow, *, ids: Ids, now: datetime) -> None:
+    await store.recheck(tx, row, await _start(tx, row, "runtime_check", ids, now))
+
+
+async def _start(tx: Tx, row: StagingRow, kind: str, ids: Ids, now: datetime) -> str:
+    operation_id = ids.new("op")
+    await start_operation(tx, operation_id, Subject(kind="node", id=row.node_id), kind, requested_by=SYSTEM, now=now)
+    return operation_id

@@ -1,0 +1,152 @@
+"""Rows of bundles on nodes: on their way, there, or gone again. The moves write every status."""
+
+from datetime import datetime
+
+from msgspec import to_builtins
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound, StaleWrite
+from gpuaas.domain.runtimes.rows import SeenStaging, StagingRow
+from gpuaas.domain.runtimes.states import STAGING
+from gpuaas.domain.runtimes.store import BUNDLE_COLUMNS, RUNTIMES, STAGINGS
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.runtimes import StagedBundle, Staging, StagingStatus
+
+
+async def shown(tx: Tx, bundle_id: str, node_id: str | None = None) -> list[Staging]:
+    return await tx.all(Staging, SHOW_STAGINGS, bundle_id, node_id)
+
+
+async def nodes(tx: Tx) -> list[str]:
+    """Nodes that a bundle may be staged on unasked."""
+    return await tx.column("select id from nodes where intent in ('active', 'draining') order by id")
+
+
+async def begin(tx: Tx, id: str, node_id: str, bundle_id: str, *, operation_id: str, now: datetime) -> bool:
+    """Whether this begins anything: one under way, or already there, is left as it is."""
+    begun = await tx.value(BEGIN_STAGING, id, node_id, bundle_id, operation_id, now)
+    if begun is not None:
+        tx.hint(STAGINGS, str(begun))
+    return begun is not None
+
+
+async def recheck(tx: Tx, row: StagingRow, operation_id: str) -> None:
+    """Staged still, and looked at once more."""
+    sql = "update node_bundles set operation_id = $3 where id = $1 and operation_id = $2"
+    if not await tx.run(sql, row.id, row.operation_id, operation_id):
+        raise StaleWrite("staging")
+    tx.hint(STAGINGS, row.id)
+
+
+async def restage(tx: Tx, row: StagingRow, operation_id: str, now: datetime) -> None:
+    STAGING.check(row.status, StagingStatus.STAGING)
+    if not await tx.run(RESTAGE, row.id, row.operation_id, operation_id, now):
+        raise StaleWrite("staging")
+    tx.hint(STAGINGS, row.id)
+
+
+async def look(tx: Tx, id: str, check_every_seconds: float) -> SeenStaging:
+    return await tx.one(SeenStaging, LOOK_AT_STAGING, id, check_every_seconds)
+
+
+async def move(
+    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, found: StagedBundle | None, now: datetime
+) -> None:
+    """Whoever waits for it looks again."""
+    STAGING.check(row.status, to)
+    values = (found.manifest, found.health, found.files, found.bytes, found.drift) if found else ("", "", 0, 0, [])
+    if not await tx.run(MOVE_STAGING, row.id, row.operation_id, to, now, reason, *values):
+        raise StaleWrite("staging")
+    await _tell_waiting(tx, row)
+
+
+async def _tell_waiting(tx: Tx, row: StagingRow) -> None:
+    for allocation_id in await tx.column(WAITING, row.node_id, row.bundle_id):
+        tx.hint(RUNTIMES, str(allocation_id))
+
+
+async def locked(tx: Tx, bundle_id: str, node_id: str) -> StagingRow:
+    """Locked: whoever changes it next has seen what this one did."""
+    sql = "select * from node_bundles where bundle_id = $1 and node_id = $2 for update"
+    row = await tx.maybe(StagingRow, sql, bundle_id, node_id)
+    if row is None:
+        raise NotFound("staging")
+    return row
+
+
+async def begin_removal(tx: Tx, row: StagingRow, operation_id: str, now: datetime) -> None:
+    STAGING.check(row.status, StagingStatus.REMOVING)
+    if not await tx.run(BEGIN_REMOVAL, row.id, row.operation_id, operation_id, now):
+        raise StaleWrite("staging")
+    tx.hint(STAGINGS, row.id)
+
+
+async def end_removal(
+    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, proofs: list[ProofItem], now: datetime
+) -> None:
+    """Gone, with the proof of it; or still there, and why. Whoever waits for it looks again."""
+    STAGING.check(row.status, to)
+    if not await tx.run(END_REMOVAL, row.id, row.operation_id, to, now, reason, to_builtins(proofs)):
+        raise StaleWrite("staging")
+    await _tell_waiting(tx, row)
+
+
+SHOW_STAGINGS = """
+    select s.*, n.name as node_name, (
+        select count(*) from allocation_runtimes r join allocations a on a.id = r.allocation_id
+        where a.node_id = s.node_id and a.cleanup_proven_at is null
+            and s.bundle_id in (r.bundle_id, r.observed_bundle_id, r.previous_bundle_id)) as in_use
+    from node_bundles s join nodes n on n.id = s.node_id
+    where s.bundle_id = $1 and ($2::text is null or s.node_id = $2) order by n.name
+"""  # house: project-filter because operators see every allocation on a node
+BEGIN_STAGING = """
+    insert into node_bundles as here (id, node_id, bundle_id, operation_id, status, status_since)
+    values ($1, $2, $3, $4, 'staging', $5)
+    on conflict (node_id, bundle_id) do update
+        set status = 'staging', status_since = $5, operation_id = $4, reason = '', proofs = '[]'
+        where here.status in ('failed', 'removed')
+    returning id
+"""
+RESTAGE = """
+    update node_bundles set status = 'staging', status_since = $4, operation_id = $3, reason = ''
+    where id = $1 and operation_id = $2
+"""
+LOOK_AT_STAGING = f"""
+    select to_jsonb(s) as row, (select to_jsonb(each) from (select {BUNDLE_COLUMNS}) each) as bundle, b.recipe, (
+            select to_jsonb(t) from node_tasks t
+            where t.node_id = s.node_id and t.lane = 'stagings:' || s.id and t.allocation_id is null
+                and t.operation_id = s.operation_id order by t.created_at desc, t.id desc limit 1
+        ) as task,
+        exists (select from operations o where o.id = s.operation_id and o.status = 'running') as is_busy,
+        s.status = 'staged' and s.checked_at < clock_timestamp() - $2 * interval '1 second' as is_check_due
+    from node_bundles s join managed_runtime_bundles b on b.id = s.bundle_id where s.id = $1
+"""
+MOVE_STAGING = """
+    update node_bundles set status = $3, reason = $5,
+        status_since = case when status = $3 then status_since else $4::timestamptz end,
+        manifest = case when $3 = 'staged' then $6 else manifest end,
+        health = case when $3 = 'staged' then $7 else health end,
+        files = case when $3 = 'staged' then $8 else files end, bytes = case when $3 = 'staged' then $9 else bytes end,
+        drift = case when $3 = 'staged' then $10::text[] else drift end,
+        staged_at = case when $3 = 'staged' then coalesce(staged_at, $4) else staged_at end,
+        checked_at = case when $3 = 'staged' then $4 else checked_at end
+    where id = $1 and operation_id = $2
+"""
+BEGIN_REMOVAL = """
+    update node_bundles set status = 'removing', status_since = $4, operation_id = $3, reason = '', proofs = '[]'
+    where id = $1 and operation_id = $2
+"""
+END_REMOVAL = """
+    update node_bundles set status = $3, status_since = $4, reason = $5, proofs = $6,
+        manifest = case when $3 = 'removed' then '' else manifest end,
+        health = case when $3 = 'removed' then '' else health end,
+        files = case when $3 = 'removed' then 0 else files end, bytes = case when $3 = 'removed' then 0 else bytes end,
+        drift = case when $3 = 'removed' then '{}' else drift end,
+        staged_at = case when $3 = 'removed' then null else staged_at end,
+        checked_at = case when $3 = 'removed' then null else checked_at end
+    where id = $1 and operation_id = $2
+"""
+WAITING = """
+    select r.allocation_id from allocation_runtimes r join allocations a on a.id = r.allocation_id
+    where a.node_id = $1 and r.bundle_id = $2 and a.status = 'active'
+"""  # house: project-filter because a node's bundle concerns every project on it
