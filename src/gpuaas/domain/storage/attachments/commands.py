@@ -11,12 +11,12 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.storage import paths
 from gpuaas.domain.storage.attachments import store
-from gpuaas.domain.storage.attachments.store import AttachmentRow, NewAttachment
+from gpuaas.domain.storage.attachments.store import AttachmentRow, Change, NewAttachment
 from gpuaas.domain.storage.views import attachment_view, is_over_quota
 from gpuaas.domain.storage.volumes import commands as volumes
 from gpuaas.domain.storage.volumes.commands import VolumeNotReady
 from gpuaas.domain.storage.volumes.store import VolumeRow
-from gpuaas.domain.timeline.store import NewEntry, audit, record, start_operation
+from gpuaas.domain.timeline.store import audit
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.storage import AccessMode, Attachment, AttachmentStatus, AttachVolume, VolumeStatus
 
@@ -43,7 +43,7 @@ async def attach(
         raise NotFound("volume")
     if machine.status not in TO_COME:
         raise Conflict(f"The machine is {machine.status}: nothing can be attached to it any more.")
-    taken = await store.live_on(tx, machine.id)
+    taken = machine.attachments or []
     if len(taken) >= AT_MOST:
         raise Conflict(f"A machine has at most {AT_MOST} volumes attached.")
     paths.check(data.mount_path, machine.username, [one.mount_path for one in taken])
@@ -61,7 +61,7 @@ async def add(
     ids: Ids,
     now: datetime,
 ) -> AttachmentRow:
-    """Row, hold, operation, timeline and audit. The database has the last word on who may write."""
+    """The database has the last word on who may write."""
     check_volume(volume, machine, data.access_mode)
     new = NewAttachment(
         id=ids.new("att"),
@@ -76,15 +76,7 @@ async def add(
         created_at=now,
         created_by=caller.user_id,
     )
-    writer = next((one.allocation_name for one in volume.attachments if one.access_mode is AccessMode.READ_WRITE), "")
-    await store.add(tx, new, volume.name, writer)
-    row = await store.get(tx, new.id)
-    await start_operation(tx, new.operation_id, row.subject, "attach", requested_by=caller.actor, now=now)
-    evidence = {"volume_id": volume.id, "mount_path": data.mount_path, "attachment_id": new.id}
-    entry = NewEntry(phase="volume_attaching", at=now, actor=caller.actor, note=volume.name, evidence=evidence)
-    await record(tx, row.subject, entry, new.operation_id)
-    await audit(tx, volume.subject, "volume.attach", actor=caller.actor, at=now, facts=evidence)
-    return row
+    return await store.add(tx, new, volume, actor=caller.actor)
 
 
 def check_volume(volume: VolumeRow, machine: AllocationRow, mode: AccessMode) -> None:
@@ -122,18 +114,9 @@ async def detach(
     caller.require(Permission.VOLUMES_WRITE, "storage_attachment", row)
     if row.status in (AttachmentStatus.DETACHED, AttachmentStatus.DETACHING, AttachmentStatus.FAILED):
         return attachment_view(row)
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, row.subject, "detach", requested_by=caller.actor, now=now)
-    await store.move(
-        tx,
-        row,
-        AttachmentStatus.DETACHING,
-        actor=caller.actor,
-        note="by force" if force else "",
-        now=now,
-        operation_id=operation_id,
-        forced=force,
-    )
+    change = Change(operation_id=ids.new("op"), forced=force, started="detach")
+    note = "by force" if force else ""
+    moved = await store.move(tx, row, AttachmentStatus.DETACHING, actor=caller.actor, note=note, now=now, change=change)
     facts = {
         "allocation_id": row.allocation_id,
         "mount_path": row.mount_path,
@@ -141,4 +124,4 @@ async def detach(
         "volume_id": row.volume_id,
     }
     await audit(tx, row.subject, "volume.detach", actor=caller.actor, at=now, facts=facts)
-    return attachment_view(await store.get(tx, id))
+    return attachment_view(moved)

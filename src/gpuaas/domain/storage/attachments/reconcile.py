@@ -10,11 +10,10 @@ from gpuaas.core.db import Database, Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations.store import OVERLAYS
 from gpuaas.domain.storage.attachments import store
-from gpuaas.domain.storage.attachments.store import Machine, Wanted
+from gpuaas.domain.storage.attachments.store import Change, Machine, Wanted
 from gpuaas.domain.storage.volumes import store as volumes
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import end_operation, start_operation
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import EnvironmentState
 from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, Report, TaskKind, TaskStatus
@@ -131,9 +130,9 @@ class AttachmentWorker:
 
     async def __call__(self, row_id: str) -> None:
         async with self._db.read() as tx:
-            machine = await store.machine(tx, row_id)
-            everything = await store.wanted_on(tx, row_id)
-        for wanted in everything:
+            look = await store.look(tx, row_id)
+        machine = look.machine
+        for wanted in look.wanted:
             now = self._clock.now()
             decision = decide(machine, wanted, now)
             if decision is not None:
@@ -158,24 +157,16 @@ class AttachmentWorker:
                 await self._move(tx, wanted, decision, now)
 
     async def _move(self, tx: Tx, wanted: Wanted, move: Move, now: datetime) -> None:
-        row, operation_id = wanted.row, None
-        ended = OperationStatus.SUCCEEDED if _is_success(row.status, move.to) else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=move.note if ended == "failed" else "", now=now)
-        if move.again:
-            operation_id = self._ids.new("op")
-            kind = "attach" if move.to is AttachmentStatus.ATTACHING else "detach"
-            await start_operation(tx, operation_id, row.subject, kind, requested_by=SYSTEM, now=now)
-        await store.move(
-            tx,
-            row,
-            move.to,
-            actor=SYSTEM,
-            note=move.note,
-            now=now,
-            operation_id=operation_id,
+        row = wanted.row
+        again = "attach" if move.to is AttachmentStatus.ATTACHING else "detach"
+        change = Change(
+            operation_id=self._ids.new("op") if move.again else None,
             observed_boot=move.observed_boot,
             forced=move.forced,
+            ended=OperationStatus.SUCCEEDED if _is_success(row.status, move.to) else OperationStatus.FAILED,
+            started=again if move.again else None,
         )
+        await store.move(tx, row, move.to, actor=SYSTEM, note=move.note, now=now, change=change)
         if wanted.task and wanted.task.result and wanted.task.result.volume:
             await volumes.measured(tx, wanted.task.result.volume)
 
@@ -211,10 +202,7 @@ async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datet
             await store.seen_attached(tx, row.id, row.observed_boot, at)
             continue
         gone.append(row.id)
-        operation_id = ids.new("op")
-        await start_operation(tx, operation_id, row.subject, "attach", requested_by=SYSTEM, now=now)
+        change = Change(operation_id=ids.new("op"), started="attach")
         note = "the mount was gone; it is mounted again"
-        await store.move(
-            tx, row, AttachmentStatus.ATTACHING, actor=SYSTEM, note=note, now=now, operation_id=operation_id
-        )
+        await store.move(tx, row, AttachmentStatus.ATTACHING, actor=SYSTEM, note=note, now=now, change=change)
     return gone

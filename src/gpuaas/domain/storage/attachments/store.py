@@ -7,15 +7,17 @@ from msgspec import Struct
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, StaleWrite
+from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.storage.outcomes import outcome_of
 from gpuaas.domain.storage.states import ATTACHMENT
 from gpuaas.domain.storage.volumes.store import VolumeRow
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import NewEntry, Subject, record
+from gpuaas.domain.timeline.store import EVENTS, Subject
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.storage import AccessMode, Attachment, AttachmentStatus, WritePolicy
+from gpuaas.wire.timeline import OperationStatus
 
 ATTACHMENTS = "volumes"  # the lane of a volume on a machine, and the topic; its row ids are allocation ids
 HOLD = "volume"
@@ -66,19 +68,41 @@ class Wanted(Struct, frozen=True, kw_only=True):
     task: TaskRow | None
 
 
+class Change(Struct, frozen=True, kw_only=True):
+    """What a move does besides; in the order of the statement's parameters."""
+
+    operation_id: str | None = None  # of what begins
+    observed_boot: int | None = None
+    forced: bool = False
+    ended: OperationStatus | None = None  # how what was under way has ended
+    started: str | None = None  # the kind of what begins
+
+
+PLAIN = Change()
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """One machine and everything that is or should be on it, of one moment."""
+
+    machine: Machine
+    wanted: list[Wanted]
+
+
 class VolumeInUse(Conflict):
     code = "volume_in_use"
 
 
-async def add(tx: Tx, new: NewAttachment, volume_name: str, writer: str) -> None:
-    """`writer` is the machine that writes to the volume now, if any does."""
+async def add(tx: Tx, new: NewAttachment, volume: VolumeRow, *, actor: str) -> AttachmentRow:
+    """Row, hold, operation, timeline and audit, all of it or nothing: one statement, for it is the trips that cost."""
     values = [getattr(new, field) for field in NewAttachment.__struct_fields__]
     try:
-        await tx.run(ADD, *values)
+        row = await tx.one(AttachmentRow, ADD, *values, HOLD, actor, volume.name, correlation_id.get())
     except asyncpg.UniqueViolationError as error:
-        raise refusal_of(error.constraint_name or "", volume_name, new.mount_path, writer) from error
-    await tx.run("insert into holds values ($1, $2, $3) on conflict do nothing", new.allocation_id, HOLD, new.id)
+        writer = next((one.allocation_name for one in volume.attachments if one.access_mode is AccessMode.READ_WRITE), "")
+        raise refusal_of(error.constraint_name or "", volume.name, new.mount_path, writer) from error
     tx.hint(ATTACHMENTS, new.allocation_id)
+    tx.hint(EVENTS, new.project_id)
+    return row
 
 
 def refusal_of(fence: str, volume_name: str, mount_path: str, writer: str) -> Conflict:
@@ -110,46 +134,37 @@ async def live_on(tx: Tx, allocation_id: str) -> list[AttachmentRow]:
     return await tx.all(AttachmentRow, LIVE_ATTACHMENTS, allocation_id)
 
 
-async def machine(tx: Tx, allocation_id: str) -> Machine:
-    return await tx.one(Machine, MACHINE, allocation_id)
-
-
-async def wanted_on(tx: Tx, allocation_id: str) -> list[Wanted]:
-    """Everything that is or should be on one machine, of one moment."""
-    return await tx.all(Wanted, WANTED, allocation_id)
+async def look(tx: Tx, allocation_id: str) -> Look:
+    return await tx.one(Look, LOOK, allocation_id)
 
 
 async def move(
-    tx: Tx,
-    row: AttachmentRow,
-    to: AttachmentStatus,
-    *,
-    actor: str,
-    note: str,
-    now: datetime,
-    operation_id: str | None = None,
-    observed_boot: int | None = None,
-    forced: bool = False,
-) -> None:
-    """The hold lives as long as the attachment: a release waits for it."""
+    tx: Tx, row: AttachmentRow, to: AttachmentStatus, *, actor: str, note: str, now: datetime, change: Change = PLAIN
+) -> AttachmentRow:
+    """The only writer of a status; the hold lives as long as the attachment, for a release waits for it. With its
+    entry on the timeline and the operations it ends and begins: one statement."""
     ATTACHMENT.check(row.status, to)
-    if not await tx.run(MOVE, row.id, row.version, to.value, now, note, operation_id, observed_boot, forced):
+    moved = await tx.maybe(
+        AttachmentRow,
+        MOVE,
+        row.id,
+        row.version,
+        to.value,
+        now,
+        note,
+        actor,
+        outcome_of(to.value).value,
+        to in ATTACHMENT.final,
+        correlation_id.get(),
+        *(getattr(change, field) for field in Change.__struct_fields__),
+    )
+    if moved is None:
         raise StaleWrite("storage_attachment")
     if to in ATTACHMENT.final:
-        await tx.run(
-            "delete from holds where allocation_id = $1 and kind = $2 and ref = $3", row.allocation_id, HOLD, row.id
-        )
         tx.hint(ALLOCATIONS, row.allocation_id)
-    entry = NewEntry(
-        phase=f"volume_{to.value}",
-        outcome=outcome_of(to.value),
-        at=now,
-        actor=actor,
-        note=note,
-        evidence={"volume_id": row.volume_id, "mount_path": row.mount_path, "attachment_id": row.id},
-    )
-    await record(tx, row.subject, entry, operation_id or row.operation_id)
     tx.hint(ATTACHMENTS, row.allocation_id)
+    tx.hint(EVENTS, row.project_id)
+    return moved
 
 
 async def seen_attached(tx: Tx, row_id: str, boot: int, at: datetime) -> None:
@@ -172,29 +187,76 @@ ATTACHED_ON_NODES = f"""
     {SEEN} join allocations a on a.id = t.allocation_id
     where a.node_id = any ($1) and t.status = 'attached' and a.status = 'active' and t.observed_boot = a.boot
 """  # house: project-filter because a node tells of every project on it
-MACHINE = """
-    select id, node_id, status, version, boot, cleanup_proven_at is not null as is_cleaned
-    from allocations where id = $1
+LOOK = """
+    select jsonb_build_object('id', a.id, 'node_id', a.node_id, 'status', a.status, 'version', a.version, 'boot', a.boot,
+        'is_cleaned', a.cleanup_proven_at is not null) as machine, (
+        select coalesce(jsonb_agg(jsonb_build_object(
+            'row', to_jsonb(t) || jsonb_build_object('volume_name', v.name, 'durability', v.durability),
+            'volume', to_jsonb(v), 'task', (
+                select to_jsonb(k) from node_tasks k where k.allocation_id = t.allocation_id
+                    and k.lane = 'volumes:' || v.id and k.operation_id = t.operation_id order by seq desc limit 1)
+            ) order by t.id), '[]')
+        from storage_attachments t join volumes v on v.id = t.volume_id
+        where t.allocation_id = a.id and t.status not in ('detached', 'failed')) as wanted
+    from allocations a where a.id = $1
 """
-WANTED = """
-    select to_jsonb(t) || jsonb_build_object('volume_name', v.name, 'durability', v.durability) as row,
-        to_jsonb(v) as volume, (
-            select to_jsonb(k) from node_tasks k where k.allocation_id = t.allocation_id
-                and k.lane = 'volumes:' || v.id and k.operation_id = t.operation_id order by seq desc limit 1
-        ) as task
-    from storage_attachments t join volumes v on v.id = t.volume_id
-    where t.allocation_id = $1 and t.status not in ('detached', 'failed') order by t.id
+EVIDENCE = "jsonb_build_object('volume_id', volume_id, 'mount_path', mount_path, 'attachment_id', id)"
+ADD = f"""
+    with added as (
+        insert into storage_attachments (id, tenant_id, project_id, allocation_id, volume_id, write_policy, mount_path,
+            access_mode, operation_id, created_at, created_by, status, status_since)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'attaching', $10) returning *
+    ), held as (
+        insert into holds select allocation_id, $12, id from added on conflict do nothing
+    ), operation as (
+        insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by,
+            started_at, last_progress_at, correlation_id)
+        select operation_id, tenant_id, project_id, 'allocation', allocation_id, 'attach', 'running', $13, created_at,
+            created_at, $15
+        from added
+    ), told as (
+        insert into timeline_entries
+            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
+        select tenant_id, project_id, 'allocation', allocation_id, operation_id, 'volume_attaching', 'began', created_at,
+            $13, $14, {EVIDENCE}
+        from added
+    ), audited as (
+        insert into audit
+            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
+        select created_at, tenant_id, project_id, $13, $13, 'volume.attach', 'volume', volume_id, 'done', $15, {EVIDENCE}
+        from added
+    )
+    select t.*, v.name as volume_name, v.durability from added t join volumes v on v.id = t.volume_id
 """
-ADD = """
-    insert into storage_attachments (id, tenant_id, project_id, allocation_id, volume_id, write_policy, mount_path,
-        access_mode, operation_id, created_at, created_by, status, status_since)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'attaching', $10)
-"""
-MOVE = """
-    update storage_attachments set status = $3, status_since = $4, status_reason = $5, version = version + 1,
-        operation_id = coalesce($6, operation_id), observed_boot = coalesce($7, observed_boot),
-        observed_at = case when $7::int is null then observed_at else $4 end, forced = $8
-    where id = $1 and version = $2
+# What was under way is read before the row is moved: it ends with the move, and what begins takes its place.
+MOVE = f"""
+    with before as (
+        select operation_id from storage_attachments where id = $1
+    ), moved as (
+        update storage_attachments set status = $3, status_since = $4, status_reason = $5, version = version + 1,
+            operation_id = coalesce($10, operation_id), observed_boot = coalesce($11, observed_boot),
+            observed_at = case when $11::int is null then observed_at else $4 end, forced = $12
+        where id = $1 and version = $2 returning *
+    ), freed as (
+        delete from holds h using moved m where $8 and h.allocation_id = m.allocation_id and h.kind = '{HOLD}'
+            and h.ref = m.id
+    ), ended as (
+        update operations o set status = $13, reason = case when $13 = 'failed' then $5 else '' end, ended_at = $4,
+            last_progress_at = $4
+        from before, moved where o.id = before.operation_id and o.status = 'running' and $13::text is not null
+    ), started as (
+        insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by,
+            started_at, last_progress_at, correlation_id)
+        select operation_id, tenant_id, project_id, 'allocation', allocation_id, $14, 'running', $6, $4, $4, $9
+        from moved where $14::text is not null
+    ), told as (
+        insert into timeline_entries
+            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
+        select tenant_id, project_id, 'allocation', allocation_id, operation_id, 'volume_' || $3, $7, $4, $6, $5,
+            {EVIDENCE}
+        from moved
+    )
+    select t.*, v.name as volume_name, v.durability from moved t join volumes v on v.id = t.volume_id
 """
 SEEN_ATTACHED = """
     update storage_attachments set observed_at = $3 where id = $1 and observed_boot = $2 and status = 'attached'
