@@ -21,12 +21,12 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.idempotency import Idempotency, Stored, request_hash
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import MasterKey, token_hash
-from gpuaas.domain.skus.catalog import Catalog
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.launch import store
 from gpuaas.domain.launch.commands import Launch
+from gpuaas.domain.skus.catalog import Catalog
 from gpuaas.wire.allocations import CreateAllocation
 
 NODES, SLOTS, CLIENTS = 5_000, 8, 8

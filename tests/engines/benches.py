@@ -27,7 +27,7 @@ from gpuaas.wire.environments import (
     SlotDevice,
 )
 from tests.engines.conversations import Conversation, converse
-from tests.engines.remote import RemoteEngine, ignore
+from tests.engines.remote import RemoteEngine
 
 REPOSITORY = Path(__file__).parents[2]
 ORDINARY_UID = 64_242
@@ -54,6 +54,10 @@ async def eventually(check: Callable[[], Awaitable[bool]], seconds: float = 15.0
     async with asyncio.timeout(seconds):
         while not await check():
             await asyncio.sleep(0.02)
+
+
+async def ignore(phase: str, note: str) -> None:
+    """For those who do not care how far it has come."""
 
 
 class Key:
@@ -148,7 +152,7 @@ class FakeBench:
             disk=self._disk,
         )
 
-    async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:  # noqa: ARG002
+    async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:
         self._fake.environments[environment.allocation_id].own_file = {key.authorized.fingerprint for key in wanted}
 
     async def pass_time(self, seconds: float) -> None:

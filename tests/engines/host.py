@@ -102,7 +102,7 @@ async def do(engine: SandboxEngine, request: Request) -> object:
         "stage": lambda: engine.runtimes.stage(
             msgspec.convert(request.body[0], BundleSpec), Quiet(on_phase), manifest=request.body[1]
         ),
-        "unstage": lambda: engine.runtimes.unstage(*request.body, Quiet(on_phase)),
+        "unstage": lambda: engine.runtimes.unstage(request.body[0], request.body[1], Quiet(on_phase)),
         "staged": engine.runtimes.staged,
         "write_descriptor": lambda: engine.runtimes.write_descriptor(
             request.body[0], msgspec.convert(request.body[1], RuntimeDescriptor | None)

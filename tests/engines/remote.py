@@ -9,13 +9,9 @@ import msgspec
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
 from tests.engines.conversations import RemoteTerminals
-from tests.engines.remote_runtimes import RemoteRuntimes
+from tests.engines.remote_runtimes import Ear, RemoteRuntimes
 from tests.engines.remote_samples import RemoteSamples
 from tests.engines.remote_storage import RemoteMounts, RemoteVolumes
-
-
-async def ignore(phase: str, note: str) -> None:
-    """For those who do not care how far it has come."""
 
 
 class RemoteEngine:
@@ -48,11 +44,11 @@ class RemoteEngine:
             if not future.done():
                 future.set_exception(ConnectionResetError("the agent died"))
 
-    async def _ask(self, verb: str, body: object = None, on_phase: OnPhase = ignore) -> Any:
+    async def _ask(self, verb: str, body: object = None, on_phase: OnPhase | None = None) -> Any:
         assert self._process.stdin is not None
         self._count += 1
         number, future = self._count, asyncio.get_running_loop().create_future()
-        self._waiting[number] = (future, on_phase)
+        self._waiting[number] = (future, on_phase or Ear())
         try:
             self._process.stdin.write(msgspec.json.encode({"n": number, "verb": verb, "body": body}) + b"\n")
             return await future

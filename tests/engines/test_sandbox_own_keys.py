@@ -52,7 +52,7 @@ async def test_what_sshd_would_not_trust_is_not_admitted(
 
 
 async def test_a_file_outside_the_home_is_never_read(real: SandboxBench, allocation_id: str, guest: Key) -> None:
-    """A link from inside to a file of the machine's, which holds the guest's key and would admit if it were followed."""
+    """A link from inside to a file of the machine's that holds the guest's key, and would admit if it were followed."""
     outside = real.root.parent / f"outside-{allocation_id}"
     outside.write_text(guest.private.export_public_key().decode())
     ada = Key("user_ada")

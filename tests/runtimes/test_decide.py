@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from gpuaas.domain.runtimes.reconcile import Await, Move, Recheck, Restage, Stage, Write, decide
+from gpuaas.domain.runtimes.reconcile import Await, Move, Restage, Stage, Write, decide
 from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, StagingRow
+from gpuaas.domain.runtimes.stagings.reconcile import Recheck
 from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME, STAGING
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.wire.allocations import Status

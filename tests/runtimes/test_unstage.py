@@ -78,7 +78,10 @@ async def test_a_choice_made_while_it_goes_waits_and_then_has_it(world: World, t
     (await world.http.post(path, json={"runtime_bundle_slug": "python-data"})).raise_for_status()
     await world.nodes.settle()
     assert (await runtime(world, a))["state"] == "applied"
-    assert (KEY in node.runtimes.bundles.staged, (await staged(world, bundle_id, node.id))["status"]) == (True, "staged")
+    assert (KEY in node.runtimes.bundles.staged, (await staged(world, bundle_id, node.id))["status"]) == (
+        True,
+        "staged",
+    )
 
 
 async def test_a_node_that_finds_it_in_use_keeps_it_whatever_the_rows_say(world: World, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""The server's end of the node links: who is connected here. Beats stay in memory; what else comes up goes to messages.py,
-what goes down comes from dispatch.py.
+"""The server's end of the node links: who is connected here. Beats stay in memory; what else comes up goes to
+messages.py, what goes down comes from dispatch.py.
 
 A link counts by its row, of which a node has one in all replicas. Rows and sockets may part when the database or a
 replica stands still; `check_in` brings them together again, from both sides.

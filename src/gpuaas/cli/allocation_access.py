@@ -25,7 +25,9 @@ KEYS: list[Column[AllocationKeys]] = [
 
 def columns(around: Surroundings) -> list[Column[LiveSession]]:
     return [
-        Column("Person", lambda one: "unknown key" if one.is_unknown_key else one.email or one.user_id, may_shrink=True),
+        Column(
+            "Person", lambda one: "unknown key" if one.is_unknown_key else one.email or one.user_id, may_shrink=True
+        ),
         Column("Kind", lambda one: one.kind),
         Column("From", lambda one: one.source),
         Column("Since", lambda one: one.opened_at, lambda opened: age(opened, around.now()), align="right"),

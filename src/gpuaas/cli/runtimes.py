@@ -202,7 +202,9 @@ def clear(
     def act(client: Client, found: Allocation) -> AllocationRuntime:
         return client.runtimes.clear(found.id, reason=reason)
 
-    change(ctx, name, act, ask=f"Clear the runtime of {name}?", yes=yes, project=project, no_wait=no_wait, output=output)
+    change(
+        ctx, name, act, ask=f"Clear the runtime of {name}?", yes=yes, project=project, no_wait=no_wait, output=output
+    )
 
 
 def applying(bundle: str, reason: str) -> Callable[[Client, Allocation], AllocationRuntime]:

@@ -18,11 +18,13 @@ from gpuaas.domain.identity.commands import add_personal_tenant, add_tenant
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.runtimes import store as runtimes
 from gpuaas.domain.runtimes.catalog import publish_as
+from gpuaas.domain.runtimes.stagings import store as stagings
 from gpuaas.domain.runtimes.stagings.reconcile import begin as begin_staging
 from gpuaas.domain.skus import store as skus
 from gpuaas.sdk import recipes
 from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size
 from gpuaas.wire.identity import PlatformRole, User
+from gpuaas.wire.runtimes import StagingStatus
 
 TENANT, REGION, NODE, FAMILY = "acme", "local", "local", "h200"
 STAGED_FIRST = "python-data"  # small: it is there in seconds
@@ -119,7 +121,8 @@ class Demo:
         """In the background: nobody waits for it."""
         async with self._db.write() as tx:
             newest = (await runtimes.bundles(tx, slug=slug))[0]
-            if newest.id not in await runtimes.staged_on(tx, node_id):
+            there = await stagings.shown(tx, newest.id, node_id)
+            if not there or there[0].status is StagingStatus.FAILED:  # and not one that was taken off it on purpose
                 await begin_staging(tx, node_id, newest.id, requested_by="system", ids=self._ids, now=self._now)
 
     async def enrolment_token(self) -> str:

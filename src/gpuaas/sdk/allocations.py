@@ -172,11 +172,11 @@ class Allocations(Noun[R_co]):
         return put(path("allocations", id, "ssh-keys"), AllocationKeys, body, key=idempotency_key)
 
     @Call
-    def allow_own_keys(
-        self, id: str, *, allowed: bool, idempotency_key: str | None = None
-    ) -> Request[AllocationKeys]:
+    def allow_own_keys(self, id: str, *, allowed: bool, idempotency_key: str | None = None) -> Request[AllocationKeys]:
         """Whether keys of the machine's own ~/.ssh/authorized_keys enter too; only its holder may allow it."""
-        return put(path("allocations", id, "own-keys"), AllocationKeys, AllowOwnKeys(allowed=allowed), key=idempotency_key)
+        return put(
+            path("allocations", id, "own-keys"), AllocationKeys, AllowOwnKeys(allowed=allowed), key=idempotency_key
+        )
 
     @Call
     def sessions(self, id: str) -> Request[LiveSessions]:

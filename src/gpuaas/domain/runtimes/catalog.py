@@ -87,9 +87,7 @@ class BundleInUse(Conflict):
     code = "bundle_in_use"
 
 
-async def unstage(
-    tx: Tx, caller: Caller, id: str, node_id: str, *, reason: str, ids: Ids, now: datetime
-) -> Staging:
+async def unstage(tx: Tx, caller: Caller, id: str, node_id: str, *, reason: str, ids: Ids, now: datetime) -> Staging:
     """Off the node, with proof; asked again while it goes, or when it is gone, it is the same removal."""
     caller.require_platform(Permission.FLEET_OPERATE)
     bundle = await store.bundle(tx, id)

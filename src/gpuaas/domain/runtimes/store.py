@@ -11,18 +11,14 @@ from gpuaas.core.errors import Conflict, NotFound, StaleWrite
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.runtimes.compatibility import NodeRuntimeFacts
-from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, SeenStaging, Shown, StagingRow
-from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME, STAGING
+from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, Shown
+from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME
 from gpuaas.domain.timeline.store import EVENTS, NewEntry, record
-from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.runtimes import (
     BundleState,
     PublishRuntimeBundle,
     Recipe,
     RuntimeState,
-    StagedBundle,
-    Staging,
-    StagingStatus,
     digest_of,
 )
 from gpuaas.wire.timeline import Outcome

@@ -109,7 +109,7 @@ OBSERVE = """
         returning project_id
     )
     select distinct project_id from flagged
-"""
+"""  # house: project-filter because a node tells of every project on it
 LATEST = """
     select s.observed_at, extract(epoch from $2 - s.observed_at)::float8 as age_seconds,
         n.offline_since is null and a.status = 'active' as is_current, (

@@ -1,4 +1,4 @@
-"""The numbers that only one environment may have at a time: its index, from which uid and network follow, and its port."""
+"""The numbers that one environment has alone: its index, from which uid and network follow, and its port."""
 
 from collections.abc import Callable
 from pathlib import Path

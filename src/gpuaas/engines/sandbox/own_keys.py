@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import asyncssh
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from gpuaas.wire.environments import AuthorizedKey
 
@@ -37,7 +38,7 @@ class OwnKeys:
         self._folder, self._username, self._owner = folder, username, owner
 
     def read(self) -> dict[bytes, AuthorizedKey]:
-        """By what a client offers; a line that is no plain key is passed over, for we could not keep what it demands."""
+        """By what a client offers; a line that is no plain key is passed over: what it demands would not be kept."""
         try:
             text = self._text()
         except OSError:
@@ -80,7 +81,8 @@ def _parse(line: str) -> AuthorizedKey | None:
     with suppress(binascii.Error, ValueError, asyncssh.KeyImportError):
         blob = base64.b64decode(words[1], validate=True)
         key = asyncssh.import_public_key(f"{words[0]} {words[1]}")
-        is_weak = words[0] == "ssh-rsa" and key.pyca_key.key_size < RSA_BITS
+        inner = key.pyca_key
+        is_weak = isinstance(inner, RSAPublicKey) and inner.key_size < RSA_BITS
         if key.public_data == blob and not is_weak:
             digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
             return AuthorizedKey(type=words[0], blob=words[1], fingerprint=f"SHA256:{digest}", user_id="")

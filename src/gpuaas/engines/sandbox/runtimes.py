@@ -28,7 +28,7 @@ from gpuaas.engines.sandbox.records import Record, Records
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.staging import Staging
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.runtimes import INSTALL_ROOT, IN_USE, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.runtimes import IN_USE, INSTALL_ROOT, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
 
 COMMAND = Path(__file__).with_name("gpuaas-runtime.sh")
 CURRENT, INSIDE = "current", "/etc/gpuaas/runtime"

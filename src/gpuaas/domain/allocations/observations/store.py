@@ -37,7 +37,7 @@ async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta)
 LIVE_ON_NODE = f"""
     {SEEN} where a.node_id = $1 and a.cleanup_proven_at is null and a.status not in ('released', 'failed')
         order by a.id
-"""  # house: project-filter because a node's failure concerns every project on it
+"""
 ON_NODES = f"""
     {SEEN} where a.node_id = any ($1::text[]) and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
 """

@@ -1,5 +1,6 @@
 """Makes stagings true: a bundle whole on its node, looked after there, and off it again with proof."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -108,9 +109,9 @@ class StagingWorker:
                 case Fail(reason):
                     await self._fail(tx, seen, reason, now)
                 case Gone(proofs):
-                    await self._removed(tx, seen, StagingStatus.REMOVED, "", proofs, now)
+                    await self._end_removal(tx, seen, StagingStatus.REMOVED, proofs=proofs, now=now)
                 case Keep(to, reason):
-                    await self._removed(tx, seen, to, reason, [], now)
+                    await self._end_removal(tx, seen, to, reason=reason, now=now)
 
     async def _queue(self, tx: Tx, seen: SeenStaging, now: datetime) -> None:
         is_removal = seen.row.status is StagingStatus.REMOVING
@@ -124,8 +125,15 @@ class StagingWorker:
         )
         await tasks.queue_on_node(tx, task, now=now)
 
-    async def _removed(
-        self, tx: Tx, seen: SeenStaging, to: StagingStatus, reason: str, proofs: list[ProofItem], now: datetime
+    async def _end_removal(
+        self,
+        tx: Tx,
+        seen: SeenStaging,
+        to: StagingStatus,
+        *,
+        now: datetime,
+        reason: str = "",
+        proofs: Sequence[ProofItem] = (),
     ) -> None:
         await store.end_removal(tx, seen.row, to, reason=reason, proofs=proofs, now=now)
         is_gone = to is StagingStatus.REMOVED

@@ -1,5 +1,6 @@
 """Rows of bundles on nodes: on their way, there, or gone again. The moves write every status."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import to_builtins
@@ -82,7 +83,7 @@ async def begin_removal(tx: Tx, row: StagingRow, operation_id: str, now: datetim
 
 
 async def end_removal(
-    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, proofs: list[ProofItem], now: datetime
+    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, proofs: Sequence[ProofItem], now: datetime
 ) -> None:
     """Gone, with the proof of it; or still there, and why. Whoever waits for it looks again."""
     STAGING.check(row.status, to)

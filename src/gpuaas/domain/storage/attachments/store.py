@@ -188,8 +188,8 @@ ATTACHED_ON_NODES = f"""
     where a.node_id = any ($1) and t.status = 'attached' and a.status = 'active' and t.observed_boot = a.boot
 """  # house: project-filter because a node tells of every project on it
 LOOK = """
-    select jsonb_build_object('id', a.id, 'node_id', a.node_id, 'status', a.status, 'version', a.version, 'boot', a.boot,
-        'is_cleaned', a.cleanup_proven_at is not null) as machine, (
+    select jsonb_build_object('id', a.id, 'node_id', a.node_id, 'status', a.status, 'version', a.version,
+        'boot', a.boot, 'is_cleaned', a.cleanup_proven_at is not null) as machine, (
         select coalesce(jsonb_agg(jsonb_build_object(
             'row', to_jsonb(t) || jsonb_build_object('volume_name', v.name, 'durability', v.durability),
             'volume', to_jsonb(v), 'task', (
@@ -217,17 +217,18 @@ ADD = f"""
     ), told as (
         insert into timeline_entries
             (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
-        select tenant_id, project_id, 'allocation', allocation_id, operation_id, 'volume_attaching', 'began', created_at,
-            $13, $14, {EVIDENCE}
+        select tenant_id, project_id, 'allocation', allocation_id, operation_id, 'volume_attaching', 'began',
+            created_at, $13, $14, {EVIDENCE}
         from added
     ), audited as (
         insert into audit
             (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
-        select created_at, tenant_id, project_id, $13, $13, 'volume.attach', 'volume', volume_id, 'done', $15, {EVIDENCE}
+        select created_at, tenant_id, project_id, $13, $13, 'volume.attach', 'volume', volume_id, 'done', $15,
+            {EVIDENCE}
         from added
     )
     select t.*, v.name as volume_name, v.durability from added t join volumes v on v.id = t.volume_id
-"""
+"""  # house: project-filter because it reads back what it has just added
 # What was under way is read before the row is moved: it ends with the move, and what begins takes its place.
 MOVE = f"""
     with before as (
