@@ -47,7 +47,7 @@ async def test_another_try_has_the_limits_the_runtime_and_the_volumes_of_the_fir
         runtime_bundle_slug="python-data",
         storage_attachments=[
             {"volume_id": datasets, "mount_path": "/data", "access_mode": "read_only"},
-            {"new_volume": {"name": "results", "size_gib": 3}, "mount_path": "/results"},
+            {"new_volume": {"name": "results", "size_gib": 3}, "mount_path": "/mnt/results"},
         ],
     )
     await shelve(world, tmp_path, "3.0")  # too late to be what was asked for
@@ -56,7 +56,7 @@ async def test_another_try_has_the_limits_the_runtime_and_the_volumes_of_the_fir
     assert (made["limits"]["idle_minutes"], made["limits"]["expires_at"]) == (90, failed["limits"]["expires_at"])
     assert (await runtime(world, made["id"]))["observed_bundle"]["version"] == "2.0"
     mounts = {(one["volume_name"], one["mount_path"], one["access_mode"]) for one in made["attachments"]}
-    assert mounts == {("datasets", "/data", "read_only"), ("results", "/results", "read_write")}
+    assert mounts == {("datasets", "/data", "read_only"), ("results", "/mnt/results", "read_write")}
     assert {one["status"] for one in made["attachments"]} == {"attached"}
 
 

@@ -154,13 +154,13 @@ async def move(
         note,
         actor,
         outcome_of(to.value).value,
-        to in ATTACHMENT.final,
         correlation_id.get(),
         *(getattr(change, field) for field in Change.__struct_fields__),
     )
     if moved is None:
         raise StaleWrite("storage_attachment")
-    if to in ATTACHMENT.final:
+    if to in ATTACHMENT.final:  # only workers come here: a request may not let go of anything
+        await tx.run(LET_GO, row.allocation_id, HOLD, row.id)
         tx.hint(ALLOCATIONS, row.allocation_id)
     tx.hint(ATTACHMENTS, row.allocation_id)
     tx.hint(EVENTS, row.project_id)
@@ -235,21 +235,18 @@ MOVE = f"""
         select operation_id from storage_attachments where id = $1
     ), moved as (
         update storage_attachments set status = $3, status_since = $4, status_reason = $5, version = version + 1,
-            operation_id = coalesce($10, operation_id), observed_boot = coalesce($11, observed_boot),
-            observed_at = case when $11::int is null then observed_at else $4 end, forced = $12
+            operation_id = coalesce($9, operation_id), observed_boot = coalesce($10, observed_boot),
+            observed_at = case when $10::int is null then observed_at else $4 end, forced = $11
         where id = $1 and version = $2 returning *
-    ), freed as (
-        delete from holds h using moved m where $8 and h.allocation_id = m.allocation_id and h.kind = '{HOLD}'
-            and h.ref = m.id
     ), ended as (
-        update operations o set status = $13, reason = case when $13 = 'failed' then $5 else '' end, ended_at = $4,
+        update operations o set status = $12, reason = case when $12 = 'failed' then $5 else '' end, ended_at = $4,
             last_progress_at = $4
-        from before, moved where o.id = before.operation_id and o.status = 'running' and $13::text is not null
+        from before, moved where o.id = before.operation_id and o.status = 'running' and $12::text is not null
     ), started as (
         insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by,
             started_at, last_progress_at, correlation_id)
-        select operation_id, tenant_id, project_id, 'allocation', allocation_id, $14, 'running', $6, $4, $4, $9
-        from moved where $14::text is not null
+        select operation_id, tenant_id, project_id, 'allocation', allocation_id, $13, 'running', $6, $4, $4, $8
+        from moved where $13::text is not null
     ), told as (
         insert into timeline_entries
             (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
@@ -259,6 +256,7 @@ MOVE = f"""
     )
     select t.*, v.name as volume_name, v.durability from moved t join volumes v on v.id = t.volume_id
 """
+LET_GO = "delete from holds where allocation_id = $1 and kind = $2 and ref = $3"
 SEEN_ATTACHED = """
     update storage_attachments set observed_at = $3 where id = $1 and observed_boot = $2 and status = 'attached'
         and observed_at < $3
