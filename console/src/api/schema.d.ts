@@ -390,7 +390,8 @@ export interface paths {
         get: operations["ApiV1AdminRuntimeBundlesIdNodesNodeIdGetStaging"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** UnstageRuntimeBundle */
+        delete: operations["ApiV1AdminRuntimeBundlesIdNodesNodeIdUnstageRuntimeBundle"];
         options?: never;
         head?: never;
         patch?: never;
@@ -802,6 +803,23 @@ export interface paths {
         /** AllocationMetrics */
         get: operations["ApiV1AllocationsIdMetricsAllocationMetrics"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/allocations/{id}/own-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** AllowOwnKeys */
+        put: operations["ApiV1AllocationsIdOwnKeysAllowOwnKeys"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1304,7 +1322,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** ChangeProject */
+        patch: operations["ApiV1ProjectsProjectIdChangeProject"];
         trace?: never;
     };
     "/api/v1/projects/{project_id}/access-grants": {
@@ -1718,11 +1737,15 @@ export interface components {
         };
         /** AllocationKeys */
         AllocationKeys: {
+            admits_own_keys: boolean;
             allocation_id: string;
             fingerprints: string[];
             generation: number;
             installed: boolean;
+            own_fingerprints: string[];
+            own_observed_at: string | null;
             ssh_key_ids: string[];
+            warning: string;
         };
         /** AllocationNode */
         AllocationNode: {
@@ -1754,6 +1777,10 @@ export interface components {
             gpu_uuid: string;
             index: number;
             numa?: number | null;
+        };
+        /** AllowOwnKeys */
+        AllowOwnKeys: {
+            allowed: boolean;
         };
         /** ApplyRuntimeBundle */
         ApplyRuntimeBundle: {
@@ -1891,6 +1918,10 @@ export interface components {
         ChangeNode: {
             /** @default  */
             reason: string;
+        };
+        /** ChangeProject */
+        ChangeProject: {
+            record_terminals?: boolean;
         };
         /** ChangeRuntimeBundle */
         ChangeRuntimeBundle: {
@@ -2241,6 +2272,8 @@ export interface components {
             email: string;
             id: string;
             is_ending: boolean;
+            /** @default false */
+            is_unknown_key: boolean;
             key_fingerprint: string;
             kind: string;
             /** Format: date-time */
@@ -2621,6 +2654,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
+            /** @default false */
+            record_terminals: boolean;
             slug: string;
             tenant_id: string;
         };
@@ -2940,6 +2975,7 @@ export interface components {
             node_id: string;
             node_name: string;
             operation_id: string;
+            proofs?: components["schemas"]["ProofItem"][];
             reason: string;
             staged_at: string | null;
             status: components["schemas"]["StagingStatus"];
@@ -2956,7 +2992,7 @@ export interface components {
          * StagingStatus
          * @enum {string}
          */
-        StagingStatus: "staging" | "staged" | "failed";
+        StagingStatus: "staging" | "staged" | "failed" | "removing" | "removed";
         /** StartedStagings */
         StartedStagings: {
             stagings: components["schemas"]["Staging"][];
@@ -3018,6 +3054,8 @@ export interface components {
         TerminalToken: {
             /** Format: date-time */
             expires_at: string;
+            /** @default false */
+            recorded: boolean;
             session_id?: string | null;
             token: string;
             url: string;
@@ -5347,6 +5385,97 @@ export interface operations {
                 };
             };
             /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminRuntimeBundlesIdNodesNodeIdUnstageRuntimeBundle: {
+        parameters: {
+            query?: {
+                reason?: string | null;
+            };
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Staging"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description bundle_in_use, conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7963,6 +8092,116 @@ export interface operations {
                 };
             };
             /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AllocationsIdOwnKeysAllowOwnKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowOwnKeys"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllocationKeys"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10780,6 +11019,116 @@ export interface operations {
                 };
             };
             /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1ProjectsProjectIdChangeProject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeProject"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
