@@ -63,6 +63,7 @@ LOOKS_LIKE_ONE = re.compile(r"(^|[_-])ids?$", re.IGNORECASE)
 BODIES: dict[str, dict[str, Any]] = {
     "CreateAllocation": {"sku": SLICE, "ssh_key_ids": ["ssh_key"], "project_id": "project"},
     "CreateProject": {"slug": "probe", "tenant_id": "tenant"},
+    "ChangeProject": {"record_terminals": True},
     "CreateToken": {"title": "probe", "scopes": ["read"]},
     "CreateEnrolmentToken": {"node_name": "probe"},
     "AddSshKey": {
@@ -79,6 +80,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "InviteMember": {"email": "probe@example.com"},
     "ChangeMember": {"role": "member"},
     "SetSshKeys": {"ssh_key_ids": ["mate_key"]},
+    "AllowOwnKeys": {"allowed": False},  # to allow is the holder's alone
     "CreateAccessGrant": {"user_id": "mate", "ssh_key_id": "mate_key"},
     "AskAccess": {"ssh_key_id": "ssh_key"},
     "ChangeAccessGrant": {"expires_at": None, "ssh_key_id": "ssh_key"},
@@ -97,7 +99,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "RunConformance": {"node_id": "node"},
 }
 LED_ENDS = ("/access-grants/", "/members/", "/allocations/{id}/sessions/")
-LED = {"InviteMember", "ChangeMember", "SetSshKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"}
+LED = {
+    *("InviteMember", "ChangeMember", "ChangeProject"),
+    *("SetSshKeys", "AllowOwnKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"),
+}
 # Nobody is signed in here, or it ends the session that asks: each has tests of its own.
 ALONE = {"POST /api/v1/auth/personal/signup", "POST /api/v1/auth/personal/login", "POST /api/v1/auth/logout"}
 UNPUBLISHED = {
