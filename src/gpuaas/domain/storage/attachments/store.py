@@ -98,7 +98,9 @@ async def add(tx: Tx, new: NewAttachment, volume: VolumeRow, *, actor: str) -> A
     try:
         row = await tx.one(AttachmentRow, ADD, *values, HOLD, actor, volume.name, correlation_id.get())
     except asyncpg.UniqueViolationError as error:
-        writer = next((one.allocation_name for one in volume.attachments if one.access_mode is AccessMode.READ_WRITE), "")
+        writer = next(
+            (one.allocation_name for one in volume.attachments if one.access_mode is AccessMode.READ_WRITE), ""
+        )
         raise refusal_of(error.constraint_name or "", volume.name, new.mount_path, writer) from error
     tx.hint(ATTACHMENTS, new.allocation_id)
     tx.hint(EVENTS, new.project_id)
