@@ -1737,14 +1737,16 @@ export interface components {
         };
         /** AllocationKeys */
         AllocationKeys: {
+            /** @default false */
             admits_own_keys: boolean;
             allocation_id: string;
             fingerprints: string[];
             generation: number;
             installed: boolean;
-            own_fingerprints: string[];
-            own_observed_at: string | null;
+            own_fingerprints?: string[];
+            own_observed_at?: string | null;
             ssh_key_ids: string[];
+            /** @default  */
             warning: string;
         };
         /** AllocationNode */

@@ -47,10 +47,10 @@ class AllocationKeys(Struct, frozen=True, kw_only=True):
     fingerprints: list[str]  # of all that may enter, granted ones too
     generation: int
     installed: bool
-    admits_own_keys: bool  # keys of the machine's own ~/.ssh/authorized_keys enter too
-    own_fingerprints: list[str]  # of those found there, unknown to the platform; none while they are not admitted
-    own_observed_at: datetime | None
-    warning: str
+    admits_own_keys: bool = False  # keys of the machine's own ~/.ssh/authorized_keys enter too
+    own_fingerprints: list[str] = []  # of those found there, unknown to the platform; none while they are not admitted
+    own_observed_at: datetime | None = None
+    warning: str = ""
 
 
 class AllowOwnKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
