@@ -35,7 +35,7 @@ function linked(sessionId: string | null = null): TerminalLink {
     mint: async (session: string | null, record: boolean) => {
       minted.push([session, record]);
       if (refusal !== null) throw refusal;
-      return { token: "t", expires_at: "", url: "" };
+      return { token: "t", expires_at: "", url: "", recorded: false };
     },
     dial: () => {
       const socket = new FakeSocket();

@@ -35,6 +35,8 @@ export const STAGING: Record<Schemas["StagingStatus"], Look> = {
   staging: ["in-progress", "Staging"],
   staged: ["success", "Staged"],
   failed: ["error", "Failed"],
+  removing: ["in-progress", "Removing"],
+  removed: ["stopped", "Removed"],
 };
 
 export const OUTCOME: Record<Schemas["Outcome"], Look> = {
