@@ -163,6 +163,7 @@ function Chosen({ draft, choice, volumes, goTo }: Props) {
     <Container header={<Header variant="h2">What you chose</Header>}>
       <KeyValuePairs
         columns={2}
+        minColumnWidth={260}
         items={[
           item(
             "Compute",

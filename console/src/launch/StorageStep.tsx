@@ -5,18 +5,15 @@ import Container from "@cloudscape-design/components/container";
 import FormField from "@cloudscape-design/components/form-field";
 import Header from "@cloudscape-design/components/header";
 import Input from "@cloudscape-design/components/input";
-import SegmentedControl from "@cloudscape-design/components/segmented-control";
 import Select from "@cloudscape-design/components/select";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import type { Volume } from "../api/queries/volumes";
-import type { components } from "../api/schema";
-import { ACCESS_MODE, DURABILITY, VolumeFields, WRITE_POLICY } from "../parts/VolumeFields";
+import { DURABILITY, ReadOnly, VolumeFields, WRITE_POLICY } from "../parts/VolumeFields";
 import { freeMountPath, MOUNT_PATH_HINT, mountPathMistake } from "./checks";
 import { type DraftVolume, newDraftVolume } from "./draft";
 import { volumeObjection } from "./mistakes";
 import type { StepProps } from "./step";
 
-type AccessMode = components["schemas"]["AccessMode"];
 const MOST = 16;
 
 export function StorageStep(props: StepProps & { volumes: readonly Volume[] }) {
@@ -88,14 +85,7 @@ function OneVolume(props: VolumeProps) {
           <VolumePicker {...props} set={set} />
         )}
         <MountPath {...props} set={set} />
-        <FormField label="Access">
-          <SegmentedControl
-            label="Access"
-            selectedId={volume.accessMode}
-            onChange={({ detail }) => set({ accessMode: detail.selectedId as AccessMode })}
-            options={Object.entries(ACCESS_MODE).map(([id, text]) => ({ id, text }))}
-          />
-        </FormField>
+        <ReadOnly accessMode={volume.accessMode} onChange={(accessMode) => set({ accessMode })} />
       </SpaceBetween>
     </Container>
   );

@@ -35,7 +35,7 @@ export function mountPathMistake(path: string, others: readonly string[] = []): 
   if (parts.length > DEEPEST || path.length > LONGEST)
     return `At most ${DEEPEST} folders deep and ${LONGEST} characters long.`;
   const isBelow = [...ROOTS, ...PARENTS].some((root) => path.startsWith(`${root}/`));
-  if (!isBelow && !ROOTS.includes(path)) return `It would hide a folder of the system. ${MOUNT_PATH_HINT}.`;
+  if (!isBelow && !ROOTS.includes(path)) return "It would hide a folder of the system.";
   for (const other of others) {
     if (path === other) return "Another volume is mounted there.";
     if (path.startsWith(`${other}/`) || other.startsWith(`${path}/`))

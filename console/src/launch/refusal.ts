@@ -6,9 +6,9 @@ import { type Choice, type Draft, freeOf } from "./draft";
 export type Refusal = Pick<Placement, "kind" | "detail" | "blocked" | "would_fit">;
 
 export const KINDS: Record<NonNullable<Placement["kind"]>, string> = {
-  no_capacity: "All GPUs of this kind are in use",
-  no_single_node_fits: "Enough GPUs are free, but not on one node",
-  readiness_blocks: "There are GPUs for this, but they are not ready now",
+  no_capacity: "Nothing like this is free now",
+  no_single_node_fits: "No single node has so many free",
+  readiness_blocks: "Nothing like this is ready now",
 };
 
 const BLOCKED: Record<string, string> = {

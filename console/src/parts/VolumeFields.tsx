@@ -1,8 +1,10 @@
+import Box from "@cloudscape-design/components/box";
 import ColumnLayout from "@cloudscape-design/components/column-layout";
 import FormField from "@cloudscape-design/components/form-field";
 import Input from "@cloudscape-design/components/input";
 import RadioGroup from "@cloudscape-design/components/radio-group";
 import SpaceBetween from "@cloudscape-design/components/space-between";
+import Toggle from "@cloudscape-design/components/toggle";
 import { type StorageBackend, useStorageBackends } from "../api/queries/volumes";
 import type { components } from "../api/schema";
 import { View } from "./View";
@@ -131,5 +133,34 @@ function PolicyChoice({
         }))}
       />
     </FormField>
+  );
+}
+
+interface ReadOnlyProps {
+  accessMode: Schemas["AccessMode"];
+  onChange: (accessMode: Schemas["AccessMode"]) => void;
+}
+
+export function ReadOnly({ accessMode, onChange }: ReadOnlyProps) {
+  return (
+    <Toggle
+      checked={accessMode === "read_only"}
+      onChange={({ detail }) => onChange(detail.checked ? "read_only" : "read_write")}
+      description="Any number of machines can read the same volume."
+    >
+      Mount read-only
+    </Toggle>
+  );
+}
+
+/** Where inside the machine, and what may be done there. */
+export function MountedAt({ attachment }: { attachment: Pick<Schemas["Attachment"], "mount_path" | "access_mode"> }) {
+  return (
+    <>
+      <code>{attachment.mount_path}</code>
+      <Box variant="small" display="block" color="text-body-secondary">
+        {ACCESS_MODE[attachment.access_mode]}
+      </Box>
+    </>
   );
 }

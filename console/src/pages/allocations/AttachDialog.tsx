@@ -2,7 +2,6 @@ import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import FormField from "@cloudscape-design/components/form-field";
 import Input from "@cloudscape-design/components/input";
-import SegmentedControl from "@cloudscape-design/components/segmented-control";
 import Select from "@cloudscape-design/components/select";
 import { useState } from "react";
 import { useNavigate } from "react-router";
@@ -15,7 +14,7 @@ import { freeMountPath, MOUNT_PATH_HINT, mountPathMistake } from "../../launch/c
 import { volumeObjection } from "../../launch/mistakes";
 import { Dialog } from "../../parts/Dialog";
 import { View } from "../../parts/View";
-import { ACCESS_MODE, DURABILITY } from "../../parts/VolumeFields";
+import { DURABILITY, ReadOnly } from "../../parts/VolumeFields";
 
 type AccessMode = components["schemas"]["AccessMode"];
 
@@ -71,14 +70,7 @@ export function AttachDialog({ allocation, attachments, onClose }: Props) {
       <FormField label="Mount path" constraintText={MOUNT_PATH_HINT} errorText={wrongPath} stretch>
         <Input value={path} onChange={({ detail }) => setPath(detail.value)} spellcheck={false} autoComplete={false} />
       </FormField>
-      <FormField label="Access">
-        <SegmentedControl
-          label="Access"
-          selectedId={accessMode}
-          onChange={({ detail }) => setAccessMode(detail.selectedId as AccessMode)}
-          options={Object.entries(ACCESS_MODE).map(([id, text]) => ({ id, text }))}
-        />
-      </FormField>
+      <ReadOnly accessMode={accessMode} onChange={setAccessMode} />
     </Dialog>
   );
 }

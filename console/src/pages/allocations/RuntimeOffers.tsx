@@ -4,7 +4,7 @@ import Button from "@cloudscape-design/components/button";
 import Cards from "@cloudscape-design/components/cards";
 import Header from "@cloudscape-design/components/header";
 import SpaceBetween from "@cloudscape-design/components/space-between";
-import StatusIndicator from "@cloudscape-design/components/status-indicator";
+import StatusIndicator, { type StatusIndicatorProps } from "@cloudscape-design/components/status-indicator";
 import type { AllocationRuntime, RuntimeBundle } from "../../api/queries/runtimes";
 import { about, fits } from "../../launch/bundles";
 import type { Choice } from "./RuntimeDialog";
@@ -18,10 +18,8 @@ interface Props {
 /** Every version on offer; one that does not fit says why instead of hiding. */
 export function RuntimeOffers({ bundles, runtime, onOpen }: Props) {
   return (
-    <Cards<RuntimeBundle>
-      items={bundles}
-      trackBy="id"
-      header={
+    <div>
+      <Box padding={{ bottom: "s" }}>
         <Header
           variant="h2"
           counter={`(${bundles.length})`}
@@ -29,35 +27,51 @@ export function RuntimeOffers({ bundles, runtime, onOpen }: Props) {
         >
           Bundles
         </Header>
-      }
-      cardsPerRow={[{ cards: 1 }, { minWidth: 520, cards: 2 }, { minWidth: 900, cards: 3 }]}
-      ariaLabels={{ itemSelectionLabel: (_, { product_name }) => product_name, selectionGroupLabel: "Bundles" }}
-      cardDefinition={{
-        header: (bundle) => (
-          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
-            <Box variant="h3" tagOverride="span">
-              {bundle.product_name}
-            </Box>
-            {bundle.id === runtime.bundle?.id && <Badge color="green">Wanted here</Badge>}
-            {bundle.state === "deprecated" && <Badge>Deprecated</Badge>}
-          </SpaceBetween>
-        ),
-        sections: [
-          { id: "about", content: about },
-          { id: "fit", content: (bundle) => <Fit bundle={bundle} /> },
-          { id: "apply", content: (bundle) => <Apply bundle={bundle} runtime={runtime} onOpen={onOpen} /> },
-        ],
-      }}
-      empty={<Box color="text-body-secondary">None are published yet. An operator publishes them.</Box>}
-    />
+      </Box>
+      <Cards<RuntimeBundle>
+        items={bundles}
+        trackBy="id"
+        cardsPerRow={[{ cards: 1 }, { minWidth: 520, cards: 2 }, { minWidth: 900, cards: 3 }]}
+        ariaLabels={{ itemSelectionLabel: (_, { product_name }) => product_name, selectionGroupLabel: "Bundles" }}
+        cardDefinition={{
+          header: (bundle) => (
+            <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+              <Box variant="h3" tagOverride="span">
+                {bundle.product_name}
+              </Box>
+              {bundle.id === runtime.bundle?.id && <Badge color="green">Wanted here</Badge>}
+              {bundle.state === "deprecated" && <Badge>Deprecated</Badge>}
+            </SpaceBetween>
+          ),
+          sections: [
+            { id: "about", content: about },
+            { id: "fit", content: (bundle) => <Fit bundle={bundle} /> },
+            { id: "apply", content: (bundle) => <Apply bundle={bundle} runtime={runtime} onOpen={onOpen} /> },
+          ],
+        }}
+        empty={<Box color="text-body-secondary">None are published yet. An operator publishes them.</Box>}
+      />
+    </div>
   );
 }
 
 function Fit({ bundle }: { bundle: RuntimeBundle }) {
-  if (!fits(bundle))
-    return <StatusIndicator type="warning">Does not fit: {bundle.compatibility?.reason}</StatusIndicator>;
-  if (bundle.compatibility?.staged) return <StatusIndicator>Ready on this node: applied at once</StatusIndicator>;
-  return <StatusIndicator type="info">Is laid down on the node first, which takes some minutes</StatusIndicator>;
+  if (!fits(bundle)) return <Judged type="warning" words="Does not fit" why={bundle.compatibility?.reason ?? ""} />;
+  if (bundle.compatibility?.staged) return <Judged type="success" words="Ready on this node" why="Applied at once." />;
+  return <Judged type="info" words="Not on this node yet" why="It is laid down first, which takes some minutes." />;
+}
+
+function Judged({ type, words, why }: { type: StatusIndicatorProps.Type; words: string; why: string }) {
+  return (
+    <>
+      <div>
+        <StatusIndicator type={type}>{words}</StatusIndicator>
+      </div>
+      <Box variant="small" color="text-body-secondary">
+        {why.charAt(0).toUpperCase() + why.slice(1)}
+      </Box>
+    </>
+  );
 }
 
 function Apply({ bundle, runtime, onOpen }: Omit<Props, "bundles"> & { bundle: RuntimeBundle }) {

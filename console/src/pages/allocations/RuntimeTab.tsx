@@ -1,6 +1,7 @@
 import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
+import ColumnLayout from "@cloudscape-design/components/column-layout";
 import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
 import KeyValuePairs from "@cloudscape-design/components/key-value-pairs";
@@ -17,7 +18,7 @@ import {
 } from "../../api/queries/runtimes";
 import { notifyProblem } from "../../frame/notices";
 import { Ago } from "../../parts/Ago";
-import { Copy } from "../../parts/Copy";
+import { Copy, CopyLine } from "../../parts/Copy";
 import { Label, RUNTIME } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
 import { type Choice, RuntimeDialog } from "./RuntimeDialog";
@@ -76,6 +77,7 @@ function Now(props: NowProps) {
         )}
         <KeyValuePairs
           columns={3}
+          minColumnWidth={260}
           items={[
             { label: "State", value: <Label look={RUNTIME[state]} /> },
             { label: "Wanted", value: named(bundle) },
@@ -93,7 +95,10 @@ function Now(props: NowProps) {
               ),
             },
             { label: "Health", value: <Health runtime={runtime} /> },
-            { label: "Rolls back to", value: named(runtime.previous_bundle) },
+            {
+              label: "Rolls back to",
+              value: runtime.previous_bundle ? named(runtime.previous_bundle) : "Nothing was here before",
+            },
             { label: "For programs", value: <Copy text={runtime.descriptor} what="the path of the descriptor" /> },
           ]}
         />
@@ -121,13 +126,14 @@ function Health({ runtime: { health, checked_at, state, staging } }: { runtime: 
 
 function Inside({ activate, slug }: { activate: string; slug: string }) {
   return (
-    <div>
-      <Box variant="awsui-key-label">Use it inside the machine</Box>
-      <SpaceBetween size="xxs">
-        <Copy text={`gpuaas-runtime use ${slug}`} what="the command for a shell" />
-        <Copy text={activate} what="the line for your own shell" />
-      </SpaceBetween>
-    </div>
+    <ColumnLayout columns={2}>
+      <CopyLine
+        label="Open a shell with it, inside"
+        what="the command for a shell"
+        text={`gpuaas-runtime use ${slug}`}
+      />
+      <CopyLine label="Or in your own shell" what="the line for your own shell" text={activate} />
+    </ColumnLayout>
   );
 }
 

@@ -11,7 +11,7 @@ import { Ago } from "../../parts/Ago";
 import { Link } from "../../parts/Link";
 import { ATTACHMENT, Label } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
-import { ACCESS_MODE, DURABILITY } from "../../parts/VolumeFields";
+import { DURABILITY, MountedAt } from "../../parts/VolumeFields";
 import { AttachDialog } from "./AttachDialog";
 import { DetachDialog } from "./DetachDialog";
 
@@ -116,13 +116,16 @@ function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
         {
           id: "volume",
           header: "Volume",
-          cell: ({ volume_id, volume_name }) => (
-            <Link to={`/projects/${allocation.project_id}/volumes/${volume_id}`}>{volume_name}</Link>
+          cell: ({ volume_id, volume_name, durability }) => (
+            <>
+              <Link to={`/projects/${allocation.project_id}/volumes/${volume_id}`}>{volume_name}</Link>
+              <Box variant="small" display="block" color="text-body-secondary">
+                {DURABILITY[durability].word}
+              </Box>
+            </>
           ),
         },
-        { id: "path", header: "Mounted at", cell: ({ mount_path }) => <code>{mount_path}</code> },
-        { id: "access", header: "Access", cell: ({ access_mode }) => ACCESS_MODE[access_mode] },
-        { id: "durability", header: "Durability", cell: ({ durability }) => DURABILITY[durability].word },
+        { id: "at", header: "Mounted at", cell: (row) => <MountedAt attachment={row} /> },
         { id: "status", header: "Status", cell: (row) => <Status attachment={row} /> },
         {
           id: "actions",
@@ -142,7 +145,9 @@ function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
 function Status({ attachment: { status, status_since, status_reason, observed_at } }: { attachment: Attachment }) {
   return (
     <>
-      <Label look={ATTACHMENT[status]} />
+      <div>
+        <Label look={ATTACHMENT[status]} />
+      </div>
       <Box variant="small" color="text-body-secondary">
         {status === "attached" && observed_at ? (
           <>

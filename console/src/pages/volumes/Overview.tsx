@@ -10,7 +10,7 @@ import { Ago } from "../../parts/Ago";
 import { Copy } from "../../parts/Copy";
 import { Link } from "../../parts/Link";
 import { ATTACHMENT, Label, VOLUME } from "../../parts/StatusLabel";
-import { ACCESS_MODE, DURABILITY, WRITE_POLICY } from "../../parts/VolumeFields";
+import { DURABILITY, MountedAt, WRITE_POLICY } from "../../parts/VolumeFields";
 import { QUOTA, Usage } from "./Usage";
 
 export function Overview({ volume }: { volume: Volume }) {
@@ -29,6 +29,7 @@ function Facts({ volume }: { volume: Volume }) {
     <Container header={<Header variant="h2">Volume</Header>}>
       <KeyValuePairs
         columns={3}
+        minColumnWidth={260}
         items={[
           {
             label: "Status",
@@ -67,12 +68,18 @@ function Facts({ volume }: { volume: Volume }) {
 }
 
 const CAN: Record<string, string> = {
+  read_write: "reading and writing",
   read_only: "read-only mounts",
   snapshots: "snapshots",
   multi_writer: "many writers",
-  quota: "size limits",
-  quota_enforced: "enforced size limits",
+  hard_quota: "a hard size limit",
 };
+
+/** Many writers are promised only where they were tried. */
+function abilities({ capabilities, multi_writer }: StorageBackend): string {
+  const offered = capabilities.filter((each) => each !== "multi_writer" || multi_writer);
+  return `Offers ${offered.map((each) => CAN[each] ?? each.replaceAll("_", " ")).join(", ")}.`;
+}
 
 /** What the storage says it can do, and whether somebody looked. */
 function Capabilities({ backend }: { backend: StorageBackend }) {
@@ -80,8 +87,8 @@ function Capabilities({ backend }: { backend: StorageBackend }) {
   return (
     <>
       <div>{backend.title}</div>
-      <Box variant="small" color="text-body-secondary">
-        {backend.capabilities.map((each) => CAN[each] ?? each.replaceAll("_", " ")).join(", ")}
+      <Box variant="p" color="text-body-secondary">
+        {abilities(backend)}
       </Box>
       <Box variant="small">
         {run?.passed === true && run.ended_at && (
@@ -117,8 +124,7 @@ function Attachments({ volume }: { volume: Volume }) {
             <Link to={`/projects/${volume.project_id}/allocations/${allocation_id}/storage`}>{allocation_name}</Link>
           ),
         },
-        { id: "path", header: "At", cell: ({ mount_path }) => <code>{mount_path}</code> },
-        { id: "mode", header: "Access", cell: ({ access_mode }) => ACCESS_MODE[access_mode] },
+        { id: "at", header: "At", cell: (row) => <MountedAt attachment={row} /> },
         { id: "status", header: "Status", cell: ({ status }) => <Label look={ATTACHMENT[status]} /> },
       ]}
       empty={

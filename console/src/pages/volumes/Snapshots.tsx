@@ -79,20 +79,31 @@ function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapsh
       ariaLabels={{ tableLabel: "Snapshots" }}
       wrapLines
       columnDefinitions={[
-        { id: "name", header: "Name", cell: ({ name }) => name },
         {
-          id: "status",
-          header: "Status",
-          cell: ({ status, status_reason }) => (
+          id: "name",
+          header: "Name",
+          cell: ({ name, consistency }) => (
             <>
-              <Label look={SNAPSHOT[status]} />
-              {status === "failed" && <Box variant="small">{status_reason}</Box>}
+              {name}
+              <Box variant="small" display="block" color="text-body-secondary">
+                {consistency}
+              </Box>
             </>
           ),
         },
-        { id: "size", header: "Holds", cell: ({ size_bytes }) => (size_bytes === null ? "–" : bytes(size_bytes)) },
+        {
+          id: "status",
+          header: "Status",
+          cell: ({ status, status_reason, size_bytes }) => (
+            <>
+              <Label look={SNAPSHOT[status]} />
+              <Box variant="small" display="block" color="text-body-secondary">
+                {status === "failed" ? status_reason : size_bytes !== null && bytes(size_bytes)}
+              </Box>
+            </>
+          ),
+        },
         { id: "taken", header: "Taken", cell: ({ created_at }) => <Ago at={created_at} /> },
-        { id: "how", header: "How", cell: ({ consistency }) => consistency || "–" },
         { id: "actions", header: "Actions", cell: (snapshot) => <RowActions snapshot={snapshot} onOpen={onOpen} /> },
       ]}
       empty={<Box color="text-body-secondary">None yet. Take one before something risky.</Box>}
