@@ -61,7 +61,10 @@ function Described({ bundle }: { bundle: RuntimeBundle }) {
       <div>{about(bundle)}</div>
       {compatibility && !compatibility.compatible && <div>Does not fit: {compatibility.reason}</div>}
       {compatibility?.compatible && (
-        <div>{compatibility.staged ? "Ready at once" : "Laid down first, which takes some minutes"}</div>
+        <div>
+          {compatibility.staged ? "Ready at once" : "Laid down first, which takes some minutes"}
+          {compatibility.reason && `; ${compatibility.reason}`}
+        </div>
       )}
     </>
   );

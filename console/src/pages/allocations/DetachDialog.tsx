@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Allocation } from "../../api/queries/allocations";
 import { type Attachment, useDetachVolume } from "../../api/queries/attachments";
 import { Dialog } from "../../parts/Dialog";
+import { sentence } from "../../parts/words";
 
 interface Props {
   allocation: Allocation;
@@ -28,7 +29,7 @@ export function DetachDialog({ allocation, attachment, onClose }: Props) {
     >
       {wasBusy && (
         <Alert type="warning" header="In use at the last try">
-          {attachment.status_reason}
+          {sentence(attachment.status_reason)}
         </Alert>
       )}
       <Box>

@@ -7,6 +7,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import StatusIndicator, { type StatusIndicatorProps } from "@cloudscape-design/components/status-indicator";
 import type { AllocationRuntime, RuntimeBundle } from "../../api/queries/runtimes";
 import { about, fits } from "../../launch/bundles";
+import { sentence } from "../../parts/words";
 import type { Choice } from "./RuntimeDialog";
 
 interface Props {
@@ -68,7 +69,7 @@ function Judged({ type, words, why }: { type: StatusIndicatorProps.Type; words: 
         <StatusIndicator type={type}>{words}</StatusIndicator>
       </div>
       <Box variant="small" color="text-body-secondary">
-        {why.charAt(0).toUpperCase() + why.slice(1)}
+        {sentence(why)}
       </Box>
     </>
   );

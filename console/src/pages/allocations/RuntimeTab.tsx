@@ -21,6 +21,7 @@ import { Ago } from "../../parts/Ago";
 import { Copy, CopyLine } from "../../parts/Copy";
 import { Label, RUNTIME } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
+import { sentence } from "../../parts/words";
 import { type Choice, RuntimeDialog } from "./RuntimeDialog";
 import { RuntimeOffers } from "./RuntimeOffers";
 
@@ -72,7 +73,7 @@ function Now(props: NowProps) {
       <SpaceBetween size="m">
         {state === "failed" && (
           <Alert type="error" header="It could not be applied">
-            {reason} The machine is untouched. Repair it to try again, choose another, or remove it.
+            {sentence(reason)} The machine is untouched. Repair it to try again, choose another, or remove it.
           </Alert>
         )}
         <KeyValuePairs

@@ -12,6 +12,7 @@ import { Link } from "../../parts/Link";
 import { ATTACHMENT, Label } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
 import { DURABILITY, MountedAt } from "../../parts/VolumeFields";
+import { sentence } from "../../parts/words";
 import { AttachDialog } from "./AttachDialog";
 import { DetachDialog } from "./DetachDialog";
 
@@ -29,7 +30,7 @@ export function StorageTab({ allocation }: { allocation: Allocation }) {
         {(attachments) => {
           const shown = attachments.filter(({ status }) => isOver || status !== "detached");
           return (
-            <>
+            <SpaceBetween size="l">
               {shown
                 .filter(({ status }) => status === "detach_failed")
                 .map((each) => (
@@ -39,7 +40,7 @@ export function StorageTab({ allocation }: { allocation: Allocation }) {
               {open?.what === "attach" && (
                 <AttachDialog allocation={allocation} attachments={attachments} onClose={() => setOpen(null)} />
               )}
-            </>
+            </SpaceBetween>
           );
         }}
       </View>
@@ -73,7 +74,7 @@ function Busy({ attachment, onForce }: { attachment: Attachment; onForce: () => 
       header={`${attachment.volume_name} is in use and stays attached`}
       action={<Button onClick={onForce}>Detach it</Button>}
     >
-      {attachment.status_reason} End what uses it and detach again, or detach by force.
+      {sentence(attachment.status_reason)} End what uses it and detach again, or detach by force.
     </Alert>
   );
 }
@@ -158,7 +159,7 @@ function Status({ attachment: { status, status_since, status_reason, observed_at
             since <Ago at={status_since} />
           </>
         )}
-        {status === "failed" && `: ${status_reason}`}
+        {status === "failed" && `. ${sentence(status_reason)}`}
       </Box>
     </>
   );

@@ -10,6 +10,7 @@ import { useChangeVolume, useVolume, type Volume } from "../../api/queries/volum
 import { notifyProblem } from "../../frame/notices";
 import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
+import { sentence } from "../../parts/words";
 import { Activity } from "./Activity";
 import { DeleteVolume } from "./DeleteVolume";
 import { Overview } from "./Overview";
@@ -61,14 +62,14 @@ function Trouble({ volume: { status, status_reason } }: { volume: Volume }) {
   if (status === "failed") {
     return (
       <Alert type="error" header="It could not be made">
-        {status_reason} Delete it, then make another.
+        {sentence(status_reason)} Delete it, then make another.
       </Alert>
     );
   }
   if (status === "delete_failed") {
     return (
       <Alert type="error" header="It could not be deleted">
-        {status_reason} Nothing is attached to it; delete it again.
+        {sentence(status_reason)} Nothing is attached to it; delete it again.
       </Alert>
     );
   }

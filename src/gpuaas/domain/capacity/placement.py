@@ -260,7 +260,10 @@ def _refusal(nodes: list[NodeView], ask: Ask, *, count: int, placed: int, allowe
             "GPUs exist that could serve this, but they are not ready for sale now.",
         )
     else:
-        kind, detail = Unavailable.NO_CAPACITY, "All GPUs of this kind are in use."
+        kind, detail = (
+            Unavailable.NO_CAPACITY,
+            f"Of this kind {sum(free) or 'none'} of the {need * count} GPUs that this needs are free.",
+        )
     if placed:
         detail += f" {placed} of the {count} machines would have fitted."
     would_fit = _would_fit(nodes, ask, allowed_counts)
