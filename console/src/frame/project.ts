@@ -30,6 +30,15 @@ export function leads({ tenants }: Me, { role, tenant_id }: Project): boolean {
   return LEADING.has(role) || tenants.some((tenant) => tenant.id === tenant_id && LEADING.has(tenant.role));
 }
 
+/** Whether one may change things in the project, or looks on; of a project that is not one's own the server speaks. */
+export function useWorks(projectId: string): boolean {
+  const me = useMe().data;
+  const project = me?.projects.find(({ id }) => id === projectId);
+  return me === undefined || project === undefined || project.role !== "viewer" || leads(me, project);
+}
+
+export const LOOKS_ON = "You look on in this project. Ask an owner or admin for the role member.";
+
 /** Where one may create projects. */
 export function ledTenants({ tenants }: Me): Me["tenants"] {
   return tenants.filter(({ role }) => LEADING.has(role));

@@ -1,9 +1,9 @@
 import Alert from "@cloudscape-design/components/alert";
-import Box from "@cloudscape-design/components/box";
 import Checkbox from "@cloudscape-design/components/checkbox";
 import { useState } from "react";
 import type { Allocation } from "../../api/queries/allocations";
 import { type Attachment, useDetachVolume } from "../../api/queries/attachments";
+import { Consequences } from "../../parts/Consequences";
 import { Dialog } from "../../parts/Dialog";
 import { sentence } from "../../parts/words";
 
@@ -32,10 +32,14 @@ export function DetachDialog({ allocation, attachment, onClose }: Props) {
           {sentence(attachment.status_reason)}
         </Alert>
       )}
-      <Box>
-        What stays: the volume and all its data. What goes: <code>{mount_path}</code> inside the machine; programs that
-        use it then fail.
-      </Box>
+      <Consequences
+        lost={
+          <>
+            <code>{mount_path}</code> inside the machine; programs that use it then fail.
+          </>
+        }
+        stays="The volume and all its data. It can be attached again, here or elsewhere."
+      />
       <Checkbox
         checked={force}
         onChange={({ detail }) => setForce(detail.checked)}

@@ -1,6 +1,6 @@
-import Box from "@cloudscape-design/components/box";
 import type { Allocation } from "../../api/queries/allocations";
 import { type AllocationRuntime, useChangeRuntime, useClearRuntime } from "../../api/queries/runtimes";
+import { Consequences } from "../../parts/Consequences";
 import { Dialog } from "../../parts/Dialog";
 
 export interface Choice {
@@ -44,16 +44,14 @@ export function RuntimeDialog({ allocation, runtime, choice: { verb, bundle }, o
       onConfirm={confirm}
       onCancel={onClose}
     >
-      <Box>
-        What stays: the machine runs on without a restart, all your files, and every program that runs, with the version
-        it began with.
-      </Box>
-      {runtime.observed_bundle && (
-        <Box>
-          What changes: <code>current</code> leads to {verb === "clear" ? "no bundle any more" : name}, for programs
-          that start from then on. You can roll back.
-        </Box>
-      )}
+      <Consequences
+        lost={
+          runtime.observed_bundle
+            ? `Nothing. Programs that start from then on find ${verb === "clear" ? "no bundle" : name}; you can roll back.`
+            : "Nothing."
+        }
+        stays="The machine runs on without a restart, with all your files; programs that run keep the version they began with."
+      />
     </Dialog>
   );
 }

@@ -13,11 +13,12 @@ import type { Choice } from "./RuntimeDialog";
 interface Props {
   bundles: readonly RuntimeBundle[];
   runtime: AllocationRuntime;
+  canChange: boolean;
   onOpen: (choice: Choice) => void;
 }
 
 /** Every version on offer; one that does not fit says why instead of hiding. */
-export function RuntimeOffers({ bundles, runtime, onOpen }: Props) {
+export function RuntimeOffers({ bundles, runtime, canChange, onOpen }: Props) {
   return (
     <div>
       <Box padding={{ bottom: "s" }}>
@@ -47,7 +48,10 @@ export function RuntimeOffers({ bundles, runtime, onOpen }: Props) {
           sections: [
             { id: "about", content: about },
             { id: "fit", content: (bundle) => <Fit bundle={bundle} /> },
-            { id: "apply", content: (bundle) => <Apply bundle={bundle} runtime={runtime} onOpen={onOpen} /> },
+            {
+              id: "apply",
+              content: (bundle) => canChange && <Apply bundle={bundle} runtime={runtime} onOpen={onOpen} />,
+            },
           ],
         }}
         empty={<Box color="text-body-secondary">None are published yet. An operator publishes them.</Box>}
@@ -75,7 +79,7 @@ function Judged({ type, words, why }: { type: StatusIndicatorProps.Type; words: 
   );
 }
 
-function Apply({ bundle, runtime, onOpen }: Omit<Props, "bundles"> & { bundle: RuntimeBundle }) {
+function Apply({ bundle, runtime, onOpen }: Pick<Props, "runtime" | "onOpen"> & { bundle: RuntimeBundle }) {
   if (bundle.id === runtime.bundle?.id) return null;
   const verb = runtime.bundle ? "switch" : "apply";
   return (

@@ -9,6 +9,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useState } from "react";
 import { asProblem } from "../../api/problem";
 import type { Allocation } from "../../api/queries/allocations";
+import { useOperation } from "../../api/queries/operations";
 import {
   type AllocationRuntime,
   type RuntimeBundle,
@@ -17,8 +18,10 @@ import {
   useRuntimeBundles,
 } from "../../api/queries/runtimes";
 import { notifyProblem } from "../../frame/notices";
+import { useWorks } from "../../frame/project";
 import { Ago } from "../../parts/Ago";
 import { Copy, CopyLine } from "../../parts/Copy";
+import { PhaseBars } from "../../parts/PhaseBars";
 import { Label, RUNTIME } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
 import { sentence } from "../../parts/words";
@@ -32,14 +35,15 @@ export function RuntimeTab({ allocation }: { allocation: Allocation }) {
   const runtime = useAllocationRuntime(allocation.id);
   const bundles = useRuntimeBundles({ allocationId: allocation.id });
   const isOver = OVER.includes(allocation.status);
+  const works = useWorks(allocation.project_id);
   return (
     <View of={runtime} what="runtime">
       {(seen) => (
         <SpaceBetween size="l">
-          <Now runtime={seen} bundles={bundles.data ?? []} isOver={isOver} onOpen={setOpen} />
+          <Now runtime={seen} bundles={bundles.data ?? []} canChange={works && !isOver} onOpen={setOpen} />
           {!isOver && (
             <View of={bundles} what="bundles">
-              {(offered) => <RuntimeOffers bundles={offered} runtime={seen} onOpen={setOpen} />}
+              {(offered) => <RuntimeOffers bundles={offered} runtime={seen} canChange={works} onOpen={setOpen} />}
             </View>
           )}
           <Box variant="small" color="text-body-secondary">
@@ -55,17 +59,17 @@ export function RuntimeTab({ allocation }: { allocation: Allocation }) {
 interface NowProps {
   runtime: AllocationRuntime;
   bundles: readonly RuntimeBundle[];
-  isOver: boolean;
+  canChange: boolean;
   onOpen: (choice: Choice) => void;
 }
 
 function Now(props: NowProps) {
-  const { runtime, isOver } = props;
+  const { runtime, canChange } = props;
   const { state, bundle, observed_bundle, reason } = runtime;
   return (
     <Container
       header={
-        <Header variant="h2" actions={!isOver && <Actions {...props} />}>
+        <Header variant="h2" actions={canChange && <Actions {...props} />}>
           Runtime of this machine
         </Header>
       }
@@ -103,9 +107,21 @@ function Now(props: NowProps) {
             { label: "For programs", value: <Copy text={runtime.descriptor} what="the path of the descriptor" /> },
           ]}
         />
+        {runtime.operation_id && state !== "applied" && state !== "cleared" && (
+          <Progress operationId={runtime.operation_id} allocationId={runtime.allocation_id} />
+        )}
         {runtime.activate && <Inside activate={runtime.activate} slug={observed_bundle?.slug ?? ""} />}
       </SpaceBetween>
     </Container>
+  );
+}
+
+/** Phase by phase while it is laid down, which can take minutes; and where it stopped, when it did. */
+function Progress({ operationId, allocationId }: { operationId: string; allocationId: string }) {
+  return (
+    <View of={useOperation(operationId, allocationId)} what="progress">
+      {(operation) => <PhaseBars operation={operation} />}
+    </View>
   );
 }
 

@@ -7,6 +7,7 @@ import Table from "@cloudscape-design/components/table";
 import { useState } from "react";
 import type { Allocation } from "../../api/queries/allocations";
 import { type Attachment, useAttachments } from "../../api/queries/attachments";
+import { LOOKS_ON, useWorks } from "../../frame/project";
 import { Ago } from "../../parts/Ago";
 import { Link } from "../../parts/Link";
 import { ATTACHMENT, Label } from "../../parts/StatusLabel";
@@ -87,11 +88,12 @@ interface AttachedProps {
 }
 
 function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
+  const works = useWorks(allocation.project_id);
   const attach = (
     <Button
       variant="primary"
-      disabled={isOver}
-      disabledReason="This machine is over or on its way out."
+      disabled={isOver || !works}
+      disabledReason={works ? "This machine is over or on its way out." : LOOKS_ON}
       onClick={() => onOpen({ what: "attach" })}
     >
       Attach a volume
@@ -131,7 +133,7 @@ function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
         {
           id: "actions",
           header: "Actions",
-          cell: (row) => !isOver && <Detach attachment={row} onOpen={onOpen} />,
+          cell: (row) => !isOver && works && <Detach attachment={row} onOpen={onOpen} />,
         },
       ]}
       empty={

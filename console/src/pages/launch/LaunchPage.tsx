@@ -1,3 +1,4 @@
+import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import BreadcrumbGroup from "@cloudscape-design/components/breadcrumb-group";
 import SpaceBetween from "@cloudscape-design/components/space-between";
@@ -8,6 +9,7 @@ import { useSkus } from "../../api/queries/skus";
 import { useSshKeys } from "../../api/queries/sshKeys";
 import { useVolumes } from "../../api/queries/volumes";
 import { notifyProblem } from "../../frame/notices";
+import { LOOKS_ON, useWorks } from "../../frame/project";
 import { freeMountPath } from "../../launch/checks";
 import { choose, type Draft, draftOf, newDraftVolume } from "../../launch/draft";
 import { draftNow, startDraft, useDraft } from "../../launch/drafts";
@@ -49,6 +51,7 @@ function withVolume(draft: Draft, volumeId: string): Draft {
 export function LaunchPage() {
   const { projectId = "" } = useParams();
   const navigate = useNavigate();
+  const works = useWorks(projectId);
   return (
     <SpaceBetween size="s">
       <title>Launch a machine · GPUaaS</title>
@@ -63,7 +66,7 @@ export function LaunchPage() {
           void navigate(event.detail.href);
         }}
       />
-      <Loaded projectId={projectId} />
+      {works ? <Loaded projectId={projectId} /> : <Alert header="Viewers launch nothing">{LOOKS_ON}</Alert>}
     </SpaceBetween>
   );
 }

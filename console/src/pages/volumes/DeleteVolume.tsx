@@ -1,10 +1,10 @@
 import Alert from "@cloudscape-design/components/alert";
-import Box from "@cloudscape-design/components/box";
 import FormField from "@cloudscape-design/components/form-field";
 import Input from "@cloudscape-design/components/input";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useState } from "react";
 import { useDeleteVolume, useSnapshots, type Volume } from "../../api/queries/volumes";
+import { Consequences } from "../../parts/Consequences";
 import { Dialog } from "../../parts/Dialog";
 import { AttachedTo } from "./AttachedTo";
 import { usedWords } from "./Usage";
@@ -27,10 +27,10 @@ export function DeleteVolume({ volume, onClose }: { volume: Volume; onClose: () 
     >
       {isFree ? (
         <SpaceBetween size="m">
-          <Alert type="warning" header="Lost for good">
-            Everything on it ({usedWords(volume)}). No copy is kept; the erasure is proven and the proof is shown here.
-          </Alert>
-          <Box>What stays: its history and audit, and volumes that were restored from snapshots of it.</Box>
+          <Consequences
+            lost={`Everything on it (${usedWords(volume)}), for good. No copy is kept; that it is gone is proven and shown.`}
+            stays="Its history and audit, and volumes that were restored from snapshots of it."
+          />
           <FormField label={`Type ${volume.name} to confirm`}>
             <Input
               value={typed}

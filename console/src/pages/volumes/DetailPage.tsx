@@ -8,6 +8,7 @@ import { useNavigate, useParams } from "react-router";
 import { asProblem } from "../../api/problem";
 import { useChangeVolume, useVolume, type Volume } from "../../api/queries/volumes";
 import { notifyProblem } from "../../frame/notices";
+import { useWorks } from "../../frame/project";
 import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
 import { sentence } from "../../parts/words";
@@ -81,11 +82,12 @@ type Open = "delete" | "rename" | null;
 
 function Actions({ volume }: { volume: Volume }) {
   const [open, setOpen] = useState<Open>(null);
+  const works = useWorks(volume.project_id);
   const navigate = useNavigate();
   const change = useChangeVolume(volume.project_id, volume.id);
   const protect = () =>
     change.mutate({ protected: !volume.protected }, { onError: (error) => notifyProblem(asProblem(error)) });
-  if (volume.status === "deleted") return null;
+  if (volume.status === "deleted" || !works) return null;
   return (
     <SpaceBetween direction="horizontal" size="xs">
       <ButtonDropdown

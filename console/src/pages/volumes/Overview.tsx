@@ -17,7 +17,7 @@ export function Overview({ volume }: { volume: Volume }) {
   return (
     <SpaceBetween size="l">
       <Facts volume={volume} />
-      <Attachments volume={volume} />
+      {volume.status !== "deleted" && <Attachments volume={volume} />}
       <Proofs volume={volume} />
     </SpaceBetween>
   );

@@ -14,9 +14,11 @@ import {
   useTakeSnapshot,
   type Volume,
 } from "../../api/queries/volumes";
+import { LOOKS_ON, useWorks } from "../../frame/project";
 import { nameMistake } from "../../launch/checks";
 import { Ago } from "../../parts/Ago";
 import { bytes } from "../../parts/bytes";
+import { Consequences } from "../../parts/Consequences";
 import { Dialog } from "../../parts/Dialog";
 import { Label, SNAPSHOT } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
@@ -53,7 +55,7 @@ export function Snapshots({ volume }: { volume: Volume }) {
 }
 
 function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapshot[]; onOpen: (open: Open) => void }) {
-  const canTake = volume.status === "available";
+  const works = useWorks(volume.project_id);
   return (
     <Table
       header={
@@ -63,8 +65,8 @@ function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapsh
           description="A copy of one moment. Restoring it makes a new volume and leaves this one as it is."
           actions={
             <Button
-              disabled={!canTake}
-              disabledReason="A snapshot needs a volume that is available."
+              disabled={!works || volume.status !== "available"}
+              disabledReason={works ? "A snapshot needs a volume that is available." : LOOKS_ON}
               onClick={() => onOpen({ what: "take" })}
             >
               Take a snapshot
@@ -104,7 +106,11 @@ function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapsh
           ),
         },
         { id: "taken", header: "Taken", cell: ({ created_at }) => <Ago at={created_at} /> },
-        { id: "actions", header: "Actions", cell: (snapshot) => <RowActions snapshot={snapshot} onOpen={onOpen} /> },
+        {
+          id: "actions",
+          header: "Actions",
+          cell: (snapshot) => works && <RowActions snapshot={snapshot} onOpen={onOpen} />,
+        },
       ]}
       empty={<Box color="text-body-secondary">None yet. Take one before something risky.</Box>}
     />
@@ -174,8 +180,7 @@ function Delete({ snapshot, onClose }: { snapshot: Snapshot; onClose: () => void
       onConfirm={() => remove.mutate(snapshot.id, { onSuccess: onClose })}
       onCancel={onClose}
     >
-      <Box>Lost for good: this copy.</Box>
-      <Box>What stays: the volume, and every volume that was restored from it.</Box>
+      <Consequences lost="This copy, for good." stays="The volume, and every volume that was restored from it." />
     </Dialog>
   );
 }
