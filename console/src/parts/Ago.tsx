@@ -38,6 +38,16 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
+/** How long it has lasted: "for 2 h 5 min". */
+export function For({ since }: { since: string }) {
+  const seconds = Math.max(0, Math.floor((useNow() - Date.parse(since)) / 1_000));
+  return (
+    <time dateTime={since} title={new Date(since).toLocaleString()}>
+      for {duration(seconds)}
+    </time>
+  );
+}
+
 /** How long until, kept true while it is looked at. */
 export function Until({ at }: { at: string }) {
   const seconds = Math.floor((Date.parse(at) - useNow()) / 1_000);

@@ -1,14 +1,13 @@
 import Box from "@cloudscape-design/components/box";
 import Icon from "@cloudscape-design/components/icon";
 import Spinner from "@cloudscape-design/components/spinner";
-import type { Operation } from "../api/queries/operations";
 import { shortDuration, useNow } from "./Ago";
-import { type Bar, bars, phaseWords } from "./bars";
+import { type Bar, bars, type Drawn, phaseWords } from "./bars";
 import { Evidence } from "./Evidence";
 import "./phases.css";
 
 /** An operation as a picture: each phase a bar from when it began to when it ended, all on one line of time. */
-export function PhaseBars({ operation }: { operation: Operation }) {
+export function PhaseBars({ operation }: { operation: Drawn }) {
   const drawn = bars(operation, useNow());
   if (drawn.length === 0) return <Box color="text-body-secondary">Nothing has begun yet.</Box>;
   return (

@@ -40,7 +40,7 @@ export const STAGING: Record<Schemas["StagingStatus"], Look> = {
 };
 
 export const OUTCOME: Record<Schemas["Outcome"], Look> = {
-  began: ["in-progress", "Going on"],
+  began: ["info", "Began"],
   done: ["success", "Done"],
   failed: ["error", "Failed"],
 };

@@ -10,8 +10,11 @@ export interface Bar {
   isRunning: boolean;
 }
 
+/** What is drawn of an operation; a staging is one too. */
+export type Drawn = Pick<Operation, "started_at" | "ended_at" | "status" | "phases">;
+
 /** Phases on one line of time, from the operation's start to its end or to now. */
-export function bars(operation: Operation, now: number): Bar[] {
+export function bars(operation: Drawn, now: number): Bar[] {
   const start = Date.parse(operation.started_at);
   const end = operation.ended_at ? Date.parse(operation.ended_at) : Math.max(now, start);
   const spans = (operation.phases ?? []).map((phase) => span(phase, operation, end));
@@ -35,7 +38,7 @@ interface Span {
 }
 
 /** What had begun when its operation was ended by something else ended with it. */
-function span(phase: Phase, operation: Operation, end: number): Span {
+function span(phase: Phase, operation: Drawn, end: number): Span {
   const from = Date.parse(phase.started_at);
   const to = phase.ended_at ? Date.parse(phase.ended_at) : Math.max(from, end);
   return { phase, from, to, isRunning: !phase.ended_at && operation.status === "running" };

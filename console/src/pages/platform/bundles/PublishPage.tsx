@@ -15,7 +15,7 @@ import { notify } from "../../../frame/notices";
 import { Page } from "../../../parts/Page";
 import { ProblemAlert } from "../../../parts/ProblemAlert";
 import { BUNDLES, PLATFORM } from "../paths";
-import { readRecipe } from "./recipe";
+import { laidOut, readRecipe } from "./recipe";
 
 /** A recipe file becomes a version in the catalog, for ever. */
 export function PublishPage() {
@@ -37,7 +37,11 @@ export function PublishPage() {
       },
     });
   };
-  const take = (files: readonly File[]) => void files[0]?.text().then(setText);
+  const change = (next: string) => {
+    setText(next);
+    publish.reset(); // what was refused is not what stands there now
+  };
+  const take = (files: readonly File[]) => void files[0]?.text().then((read) => change(laidOut(read)));
   return (
     <Page
       title="Publish a bundle"
@@ -80,7 +84,7 @@ export function PublishPage() {
                     value={text}
                     rows={14}
                     spellcheck={false}
-                    onChange={({ detail }) => setText(detail.value)}
+                    onChange={({ detail }) => change(detail.value)}
                   />
                 </FormField>
               </SpaceBetween>

@@ -1,16 +1,15 @@
 import Alert from "@cloudscape-design/components/alert";
-import Box from "@cloudscape-design/components/box";
 import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
 import KeyValuePairs from "@cloudscape-design/components/key-value-pairs";
 import SpaceBetween from "@cloudscape-design/components/space-between";
-import Table from "@cloudscape-design/components/table";
 import { useParams } from "react-router";
 import { type Staging, type StagingDetail, useBundle, useStaging } from "../../../api/queries/adminRuntimes";
-import { Ago, shortDuration } from "../../../parts/Ago";
+import { Ago, For } from "../../../parts/Ago";
 import { bytes } from "../../../parts/bytes";
 import { Page } from "../../../parts/Page";
-import { Label, OUTCOME, STAGING } from "../../../parts/StatusLabel";
+import { PhaseBars } from "../../../parts/PhaseBars";
+import { Label, STAGING } from "../../../parts/StatusLabel";
 import { View } from "../../../parts/View";
 import "../../../parts/command.css";
 import { NodeLink } from "../operations/columns";
@@ -39,7 +38,7 @@ export function StagingPage() {
               </Alert>
             )}
             <Summary staging={seen.staging} />
-            <Phases phases={seen.phases} />
+            <Phases {...seen} />
             <Log logs={seen.logs} />
           </SpaceBetween>
         )}
@@ -58,7 +57,7 @@ function Summary({ staging }: { staging: Staging }) {
             label: "Status",
             value: (
               <>
-                <Label look={STAGING[staging.status]} /> since <Ago at={staging.status_since} />
+                <Label look={STAGING[staging.status]} /> <For since={staging.status_since} />
               </>
             ),
           },
@@ -78,22 +77,15 @@ function Summary({ staging }: { staging: Staging }) {
   );
 }
 
-function Phases({ phases }: Pick<StagingDetail, "phases">) {
+const STATUS = { staging: "running", staged: "succeeded", failed: "failed" } as const;
+
+function Phases({ staging: { status, status_since }, phases }: StagingDetail) {
+  const ended_at = status === "staging" ? null : status_since;
+  const drawn = { phases, status: STATUS[status], started_at: phases[0]?.started_at ?? status_since, ended_at };
   return (
-    <Table
-      header={<Header variant="h2">Phases</Header>}
-      items={phases}
-      columnDefinitions={[
-        { id: "phase", header: "Phase", cell: ({ phase }) => phase.replaceAll(/[_.]/g, " "), isRowHeader: true },
-        { id: "outcome", header: "Outcome", cell: ({ outcome }) => <Label look={OUTCOME[outcome]} /> },
-        { id: "took", header: "Took", cell: ({ seconds }) => (seconds === null ? "goes on" : shortDuration(seconds)) },
-        { id: "began", header: "Began", cell: ({ started_at }) => <Ago at={started_at} /> },
-        { id: "note", header: "Note", cell: ({ note }) => note || "–" },
-      ]}
-      ariaLabels={{ tableLabel: "Phases" }}
-      wrapLines
-      empty={<Box textAlign="center">Nothing has begun yet.</Box>}
-    />
+    <Container header={<Header variant="h2">Phases</Header>}>
+      <PhaseBars operation={drawn} />
+    </Container>
   );
 }
 

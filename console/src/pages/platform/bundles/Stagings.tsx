@@ -1,6 +1,6 @@
 import Box from "@cloudscape-design/components/box";
 import { type RuntimeBundle, type Staging, useStagings } from "../../../api/queries/adminRuntimes";
-import { Ago } from "../../../parts/Ago";
+import { Ago, For } from "../../../parts/Ago";
 import { bytes } from "../../../parts/bytes";
 import { type Column, DataTable } from "../../../parts/DataTable";
 import { Link } from "../../../parts/Link";
@@ -17,7 +17,12 @@ const COLUMNS: readonly Column<Staging>[] = [
     ),
   },
   { id: "status", header: "Status", sortingField: "status", cell: ({ status }) => <Label look={STAGING[status]} /> },
-  { id: "since", header: "For", sortingField: "status_since", cell: ({ status_since }) => <Ago at={status_since} /> },
+  {
+    id: "since",
+    header: "How long",
+    sortingField: "status_since",
+    cell: ({ status_since }) => <For since={status_since} />,
+  },
   { id: "why", header: "Why", cell: ({ reason }) => reason || "–" },
   { id: "health", header: "What its check said", cell: ({ health }) => health || "–" },
   {

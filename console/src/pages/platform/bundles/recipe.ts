@@ -19,3 +19,12 @@ export function readRecipe(text: string): Read {
   if (missing.length > 0) return { wrong: `It does not say ${missing.join(", ")}.` };
   return { bundle: found as PublishRuntimeBundle };
 }
+
+/** As people read it; what is no JSON is left as it is. */
+export function laidOut(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -74,6 +74,7 @@ function Gpus({ facts: { gpus = [] } }: { facts: NodeFacts }) {
         { id: "source", header: "Found by", cell: ({ source }) => <code>{source}</code> },
       ]}
       ariaLabels={{ tableLabel: "GPUs" }}
+      wrapLines
       empty={<Box textAlign="center">None found.</Box>}
     />
   );

@@ -8,7 +8,7 @@ import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { type Node, type NodeVerb, useChangeNode, useNode } from "../../../api/queries/nodes";
 import { notify } from "../../../frame/notices";
-import { Ago } from "../../../parts/Ago";
+import { Ago, For } from "../../../parts/Ago";
 import { Copy } from "../../../parts/Copy";
 import { Page } from "../../../parts/Page";
 import { INTENT, Label } from "../../../parts/StatusLabel";
@@ -56,10 +56,16 @@ function Actions({ node }: { node: Node }) {
     setVerb(null);
     change.reset();
   };
-  const done = ({ name, intent }: Node) => {
-    notify("success", `${name} is ${INTENT[intent][1].toLowerCase()} now`);
-    close();
-  };
+  const act = (chosen: NodeVerb, reason: string) =>
+    change.mutate(
+      { verb: chosen, reason },
+      {
+        onSuccess: ({ name }) => {
+          notify("success", `${name} ${VERBS[chosen].done}`);
+          close();
+        },
+      },
+    );
   return (
     <>
       <ButtonDropdown
@@ -80,7 +86,7 @@ function Actions({ node }: { node: Node }) {
           isReasonOptional={VERBS[verb].isReasonOptional ?? false}
           isPending={change.isPending}
           error={change.error}
-          onAct={(reason) => change.mutate({ verb, reason }, { onSuccess: done })}
+          onAct={(reason) => act(verb, reason)}
           onClose={close}
         />
       )}
@@ -128,7 +134,7 @@ function Summary({ node }: { node: Node }) {
 function Intent({ node: { intent, intent_since, intent_reason } }: { node: Node }) {
   return (
     <>
-      <Label look={INTENT[intent]} /> since <Ago at={intent_since} />
+      <Label look={INTENT[intent]} /> <For since={intent_since} />
       {intent_reason && <div>{intent_reason}</div>}
     </>
   );

@@ -4,18 +4,20 @@ import ButtonDropdown from "@cloudscape-design/components/button-dropdown";
 import { useState } from "react";
 import { useAllocationsOnNode } from "../../../api/queries/adminAllocations";
 import { type Node, type Slot, type SlotVerb, useSlots } from "../../../api/queries/nodes";
-import { Ago } from "../../../parts/Ago";
+import { For } from "../../../parts/Ago";
 import { bytes, MIB } from "../../../parts/bytes";
 import { type Column, DataTable } from "../../../parts/DataTable";
 import { Link } from "../../../parts/Link";
 import { View } from "../../../parts/View";
 import { FACES, faceOfSlot } from "../fleet/faces";
 import { ForceCleanup } from "../operations/ForceDialogs";
+import { canForceCleanup } from "../operations/stuck";
 import { SlotDialog } from "./SlotDialog";
 
 interface Row extends Slot {
   face: string;
   machine: string;
+  canSettle: boolean;
 }
 
 type Act = { verb: SlotVerb; slots: readonly Slot[] } | { verb: "cleanup"; slot: Slot };
@@ -38,11 +40,13 @@ export function SlotsTab({ node }: { node: Node }) {
               ...slot,
               face: FACES[faceOfSlot(slot, node)].words,
               machine: nameOf(slot.allocation_id),
+              canSettle: machines.some((machine) => machine.id === slot.allocation_id && canForceCleanup(machine)),
             }))}
             rowId={({ id }) => id}
             columns={columns(node, setAct)}
             filters={FILTERS}
             sorted={{ by: "index" }}
+            isLastSticky
             actions={
               <ApproveAll slots={all} onApprove={(candidates) => setAct({ verb: "approve", slots: candidates })} />
             }
@@ -74,6 +78,13 @@ function columns(node: Node, onAct: (act: Act) => void): Column<Row>[] {
     { id: "index", header: "Slot", sortingField: "index", cell: ({ index }) => index },
     { id: "face", header: "State", sortingField: "face", cell: (slot) => <State slot={slot} node={node} /> },
     {
+      id: "machine",
+      header: "Machine",
+      sortingField: "machine",
+      cell: ({ allocation_id, machine }) =>
+        allocation_id ? <Link to={`/platform/operations/${allocation_id}`}>{machine}</Link> : "–",
+    },
+    {
       id: "gpu",
       header: "GPU",
       sortingField: "gpu_family",
@@ -90,17 +101,15 @@ function columns(node: Node, onAct: (act: Act) => void): Column<Row>[] {
       id: "share",
       header: "Share of the host",
       cell: ({ vcpus, memory_mib, numa }) => (
-        <Lines of={[`${vcpus} vCPUs, ${bytes(memory_mib * MIB)}`, numa === null ? "NUMA not known" : `NUMA ${numa}`]} />
+        <Lines
+          of={[
+            `${vcpus} ${vcpus === 1 ? "vCPU" : "vCPUs"}, ${bytes(memory_mib * MIB)}`,
+            numa === null ? "NUMA not known" : `NUMA ${numa}`,
+          ]}
+        />
       ),
     },
     { id: "wipe", header: "Wiped by", cell: ({ wipe_policy }) => wipe_policy },
-    {
-      id: "machine",
-      header: "Machine",
-      sortingField: "machine",
-      cell: ({ allocation_id, machine }) =>
-        allocation_id ? <Link to={`/platform/operations/${allocation_id}`}>{machine}</Link> : "–",
-    },
     { id: "act", header: "Change", cell: (slot) => <Change slot={slot} onAct={onAct} /> },
   ];
 }
@@ -113,7 +122,7 @@ function State({ slot, node }: { slot: Slot; node: Node }) {
       <span className="slot" data-face={face} aria-hidden="true" /> {FACES[face].words}
       {since && (
         <Box variant="small" color="text-body-secondary" display="block">
-          since <Ago at={since} />
+          <For since={since} />
         </Box>
       )}
     </span>
@@ -134,12 +143,12 @@ function Lines({ of }: { of: readonly (string | null)[] }) {
   );
 }
 
-function Change({ slot, onAct }: { slot: Slot; onAct: (act: Act) => void }) {
+function Change({ slot, onAct }: { slot: Row; onAct: (act: Act) => void }) {
   const items = [
     ...(slot.approved_by ? [] : [{ id: "approve", text: "Approve…" }]),
     ...(slot.approved_by && !slot.disabled_at ? [{ id: "disable", text: "Disable…" }] : []),
     ...(slot.approved_by && slot.disabled_at ? [{ id: "enable", text: "Enable…" }] : []),
-    ...(slot.cleanup_blocked_at && slot.allocation_id ? [{ id: "cleanup", text: "Cleanup verified…" }] : []),
+    ...(slot.canSettle ? [{ id: "cleanup", text: "Cleanup verified…" }] : []),
   ];
   return (
     <ButtonDropdown

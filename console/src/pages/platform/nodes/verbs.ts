@@ -5,6 +5,8 @@ interface Verb {
   label: string;
   from: readonly Intent[];
   isReasonOptional?: boolean;
+  /** What is told once it is done, after the node's name. */
+  done: string;
   says: (node: Node) => Consequences;
 }
 
@@ -13,6 +15,7 @@ const slots = (count: number) => (count === 1 ? "1 slot" : `${count} slots`);
 export const VERBS: Record<NodeVerb, Verb> = {
   drain: {
     label: "Drain",
+    done: "takes nothing new now",
     from: ["active", "quarantined"],
     says: ({ slots_free, slots_claimed }) => ({
       does: "Nothing new is placed here, until you undrain it.",
@@ -22,12 +25,14 @@ export const VERBS: Record<NodeVerb, Verb> = {
   },
   undrain: {
     label: "Undrain",
+    done: "is back at work",
     from: ["draining"],
     isReasonOptional: true,
     says: ({ slots_free }) => ({ does: `Back to work: ${slots(slots_free)} can be sold again.` }),
   },
   quarantine: {
     label: "Quarantine",
+    done: "is quarantined now",
     from: ["enrolling", "active", "draining"],
     says: ({ slots_free, slots_claimed }) => ({
       does: "Kept out of sale because something is wrong with it, until you find it well.",
@@ -37,12 +42,14 @@ export const VERBS: Record<NodeVerb, Verb> = {
   },
   unquarantine: {
     label: "Found well",
+    done: "is back at work",
     from: ["quarantined"],
     isReasonOptional: true,
     says: ({ slots_free }) => ({ does: `Ends the quarantine: ${slots(slots_free)} can be sold again.` }),
   },
   lost: {
     label: "Declare lost",
+    done: "was declared lost",
     from: ["active", "draining", "quarantined"],
     says: ({ slots_claimed }) => ({
       does: "Says that this machine will never answer again. Bring it back instead, if you can.",
@@ -52,6 +59,7 @@ export const VERBS: Record<NodeVerb, Verb> = {
   },
   retire: {
     label: "Retire",
+    done: "is retired",
     from: ["enrolling", "draining", "quarantined"],
     says: () => ({
       does: "Takes the node out of the fleet for good. It is refused while anything is claimed on it, or a volume is on its disk.",

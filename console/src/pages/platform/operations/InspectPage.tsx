@@ -8,7 +8,7 @@ import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { type InspectedAllocation, useInspectedAllocation } from "../../../api/queries/adminAllocations";
 import type { Allocation } from "../../../api/queries/allocations";
-import { Ago } from "../../../parts/Ago";
+import { Ago, For } from "../../../parts/Ago";
 import { Copy } from "../../../parts/Copy";
 import { Page } from "../../../parts/Page";
 import { AllocationStatus, BILLING, HEALTH, Label } from "../../../parts/StatusLabel";
@@ -86,7 +86,7 @@ function Summary({ allocation: seen, holder_email }: InspectedAllocation) {
             label: "Status",
             value: (
               <>
-                <AllocationStatus status={seen.status} /> since <Ago at={seen.status_since} />
+                <AllocationStatus status={seen.status} /> <For since={seen.status_since} />
               </>
             ),
           },

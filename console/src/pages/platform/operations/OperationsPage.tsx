@@ -19,25 +19,25 @@ interface Row extends Allocation {
   isBlocked: boolean;
 }
 
-const [NAME, ...REST] = COLUMNS;
+/** In the order an operator asks: what, does it need me, why, since when, where. */
+const ORDER = ["name", "care", "status", "reason", "since", "node", "slots", "billing", "progress", "sku", "project"];
 const OWN: readonly Column<Row>[] = [
-  ...(NAME ? [NAME] : []),
+  ...COLUMNS,
   {
     id: "care",
     header: "Needs",
     sortingField: "needs",
-    cell: ({ care }) => <StatusIndicator type={CARES[care].look}>{CARES[care].words}</StatusIndicator>,
+    cell: ({ care }: Row) => <StatusIndicator type={CARES[care].look}>{CARES[care].words}</StatusIndicator>,
   },
-  ...REST,
   {
     id: "progress",
     header: "Last progress",
     sortingField: "last_progress_at",
-    cell: ({ last_progress_at }) => <Ago at={last_progress_at} />,
+    cell: ({ last_progress_at }: Row) => <Ago at={last_progress_at} />,
   },
-  { id: "billing", header: "Billing", cell: ({ billing }) => <Label look={BILLING[billing.state]} /> },
-  { id: "slots", header: "Slots", cell: ({ isBlocked }) => (isBlocked ? "Cleanup blocked" : "Claimed") },
-];
+  { id: "billing", header: "Billing", cell: ({ billing }: Row) => <Label look={BILLING[billing.state]} /> },
+  { id: "slots", header: "Slots", cell: ({ isBlocked }: Row) => (isBlocked ? "Cleanup blocked" : "Claimed") },
+].sort((a, b) => ORDER.indexOf(a.id) - ORDER.indexOf(b.id));
 
 /** What is stuck or on its way, across all tenants. */
 export function OperationsPage() {

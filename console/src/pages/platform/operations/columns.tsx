@@ -1,6 +1,6 @@
 import type { Allocation } from "../../../api/queries/allocations";
 import { useNodeNames } from "../../../api/queries/nodes";
-import { Ago } from "../../../parts/Ago";
+import { For } from "../../../parts/Ago";
 import type { Column } from "../../../parts/DataTable";
 import { Link } from "../../../parts/Link";
 import { ALLOCATION, AllocationStatus } from "../../../parts/StatusLabel";
@@ -20,7 +20,12 @@ export const COLUMNS: readonly Column<Allocation>[] = [
     cell: ({ status }) => <AllocationStatus status={status} />,
   },
   { id: "reason", header: "Why", cell: ({ status_reason }) => status_reason || "–" },
-  { id: "since", header: "For", sortingField: "status_since", cell: ({ status_since }) => <Ago at={status_since} /> },
+  {
+    id: "since",
+    header: "How long",
+    sortingField: "status_since",
+    cell: ({ status_since }) => <For since={status_since} />,
+  },
   {
     id: "sku",
     header: "SKU",

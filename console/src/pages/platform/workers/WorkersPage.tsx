@@ -82,6 +82,7 @@ export function WorkersPage() {
               columns={columns(setSwitched)}
               filters={FILTERS}
               sorted={{ by: "worker" }}
+              isLastSticky
               empty={<Box textAlign="center">This server runs no workers.</Box>}
             />
           )}
