@@ -147,6 +147,7 @@ function BundleTabs({ seen }: { seen: RuntimeBundleDetail }) {
         { id: "nodes", label: "Nodes", content: <Stagings bundle={seen.bundle} /> },
         { id: "recipe", label: "Recipe", content: <Recipe recipe={seen.recipe} /> },
       ]}
+      i18nStrings={{ scrollLeftAriaLabel: "Earlier tabs", scrollRightAriaLabel: "Later tabs" }}
       ariaLabel={`About ${seen.bundle.product_name}`}
     />
   );

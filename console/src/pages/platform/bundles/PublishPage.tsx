@@ -80,12 +80,7 @@ export function PublishPage() {
                   errorText={read && "wrong" in read && read.wrong}
                   stretch
                 >
-                  <Textarea
-                    value={text}
-                    rows={14}
-                    spellcheck={false}
-                    onChange={({ detail }) => change(detail.value)}
-                  />
+                  <Textarea value={text} rows={14} spellcheck={false} onChange={({ detail }) => change(detail.value)} />
                 </FormField>
               </SpaceBetween>
             </Container>

@@ -92,7 +92,14 @@ function Phases({ staging: { status, status_since }, phases }: StagingDetail) {
 function Log({ logs }: Pick<StagingDetail, "logs">) {
   return (
     <Container header={<Header variant="h2">What the node said</Header>}>
-      {logs.length === 0 ? "Nothing yet." : <pre className="log">{logs.map(({ line }) => line).join("\n")}</pre>}
+      {logs.length === 0 ? (
+        "Nothing yet."
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the keyboard
+        <section className="command staging-log" tabIndex={0} aria-label="What the node said">
+          {logs.map(({ line }) => line).join("\n")}
+        </section>
+      )}
     </Container>
   );
 }

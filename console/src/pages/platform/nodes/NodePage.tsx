@@ -153,6 +153,7 @@ function NodeTabs({ node }: { node: Node }) {
         { id: "machines", label: "Machines", content: <MachinesTab node={node} /> },
         { id: "facts", label: "Facts", content: <FactsTab node={node} /> },
       ]}
+      i18nStrings={{ scrollLeftAriaLabel: "Earlier tabs", scrollRightAriaLabel: "Later tabs" }}
       ariaLabel={`About ${node.name}`}
     />
   );

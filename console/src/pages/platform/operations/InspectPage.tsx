@@ -120,6 +120,7 @@ function InspectTabs({ seen }: { seen: InspectedAllocation }) {
         { id: "tasks", label: `Node tasks (${seen.tasks.length})`, content: <Tasks tasks={seen.tasks} /> },
         { id: "proofs", label: `Cleanup proofs (${seen.proofs.length})`, content: <Proofs proofs={seen.proofs} /> },
       ]}
+      i18nStrings={{ scrollLeftAriaLabel: "Earlier tabs", scrollRightAriaLabel: "Later tabs" }}
       ariaLabel={`About ${seen.allocation.name}`}
     />
   );
