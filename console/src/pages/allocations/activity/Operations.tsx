@@ -65,7 +65,7 @@ function OperationRow({ operation, isFirst }: { operation: Operation; isFirst: b
           </Box>
         </>
       }
-      headerDescription={`${new Date(operation.started_at).toLocaleString()} by ${person(operation.requested_by)}, ${took}`}
+      headerDescription={`${new Date(operation.started_at).toLocaleString()} by ${who(operation.requested_by, person)}, ${took}`}
     >
       {operation.status === "failed" && operation.reason && (
         <Box color="text-status-error" padding={{ bottom: "xs" }}>
@@ -75,6 +75,11 @@ function OperationRow({ operation, isFirst }: { operation: Operation; isFirst: b
       {isOpen && <Phases operation={operation} />}
     </ExpandableSection>
   );
+}
+
+/** A machine that crashed is booted again by its node, without anybody asking. */
+function who(id: string, person: (id: string) => string): string {
+  return id.startsWith("node_") ? "its node" : person(id);
 }
 
 function Phases({ operation }: { operation: Operation }) {
