@@ -77,10 +77,16 @@ function Summary({ staging }: { staging: Staging }) {
   );
 }
 
-const STATUS = { staging: "running", staged: "succeeded", failed: "failed" } as const;
+const STATUS = {
+  staging: "running",
+  staged: "succeeded",
+  removing: "running",
+  removed: "succeeded",
+  failed: "failed",
+} as const;
 
 function Phases({ staging: { status, status_since }, phases }: StagingDetail) {
-  const ended_at = status === "staging" ? null : status_since;
+  const ended_at = STATUS[status] === "running" ? null : status_since;
   const drawn = { phases, status: STATUS[status], started_at: phases[0]?.started_at ?? status_since, ended_at };
   return (
     <Container header={<Header variant="h2">Phases</Header>}>
