@@ -8,6 +8,7 @@ import { type AllocationKeys, useSetKeys } from "../../../api/queries/access";
 import type { Allocation } from "../../../api/queries/allocations";
 import { useSshKeys } from "../../../api/queries/sshKeys";
 import { Ask } from "../../../parts/Ask";
+import { Link } from "../../../parts/Link";
 import { View } from "../../../parts/View";
 import type { Rights } from "./rights";
 
@@ -39,7 +40,11 @@ export function ChangeKeysDialog({ allocation, keys, rights, onDone }: Props) {
         of={mine}
         what="your keys"
         isEmpty={(all) => rights.isHolder && all.length === 0}
-        empty="You have no SSH key yet. Add one under Account, SSH keys."
+        empty={
+          <>
+            You have no SSH key yet. <Link to="/account/ssh-keys">Add one</Link>, then choose it here.
+          </>
+        }
       >
         {(all) => {
           const theirs = keys.ssh_key_ids.filter((id) => !all.some((key) => key.id === id));

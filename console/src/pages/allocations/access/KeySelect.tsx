@@ -25,7 +25,7 @@ export function KeySelect({ label, value, onChange }: Props) {
         statusType={keys.isPending ? "loading" : keys.isError ? "error" : "finished"}
         loadingText="Loading your keys"
         errorText="Your keys could not be loaded"
-        empty="You have no SSH key yet. Add one under Account, SSH keys."
+        empty="You have no SSH key yet. Add one on the page SSH keys."
         onChange={({ detail }) => onChange(detail.selectedOption.value ?? "")}
       />
     </FormField>

@@ -53,7 +53,7 @@ export function KeysCard({ allocation, rights }: { allocation: Allocation; right
             rowId={(row) => row.fingerprint}
             columns={COLUMNS}
             isPlain
-            description={<Installed keys={seen} />}
+            description={<Installed keys={seen} isSilent={allocation.health === "unreachable"} />}
             actions={rights.decides && <Button onClick={() => setChanging(true)}>Change keys</Button>}
             empty="No key opens this machine. Add one to log in by SSH; a terminal in the browser needs none."
           />
@@ -66,7 +66,10 @@ export function KeysCard({ allocation, rights }: { allocation: Allocation; right
   );
 }
 
-function Installed({ keys }: { keys: AllocationKeys }) {
-  if (keys.installed) return <StatusIndicator type="success">The machine admits exactly these</StatusIndicator>;
-  return <StatusIndicator type="in-progress">On their way to the machine</StatusIndicator>;
+/** What was observed, as long as there is somebody who can observe it. */
+function Installed({ keys, isSilent }: { keys: AllocationKeys; isSilent: boolean }) {
+  if (!keys.installed) return <StatusIndicator type="in-progress">On their way to the machine</StatusIndicator>;
+  if (isSilent)
+    return <StatusIndicator type="warning">The machine admitted these when it was last heard</StatusIndicator>;
+  return <StatusIndicator type="success">The machine admits exactly these</StatusIndicator>;
 }
