@@ -1,5 +1,6 @@
 import Box from "@cloudscape-design/components/box";
 import HelpPanel from "@cloudscape-design/components/help-panel";
+import Icon from "@cloudscape-design/components/icon";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import StatusIndicator from "@cloudscape-design/components/status-indicator";
 import { useAllocations } from "../api/queries/allocations";
@@ -10,6 +11,7 @@ import { Ago } from "../parts/Ago";
 import { Link } from "../parts/Link";
 import { View } from "../parts/View";
 import { type News, newsOf, seen } from "./news";
+import { uncoverPage } from "./panel";
 import { type Project, useProject } from "./project";
 import { useStore } from "./store";
 
@@ -33,10 +35,12 @@ function Invited() {
     <Box padding={{ bottom: "l" }}>
       <SpaceBetween size="s">
         {invitations.map(({ id, project_slug, invited_by_email, role }) => (
-          <StatusIndicator key={id} type="info" wrapText>
-            {invited_by_email} invites you to <strong>{project_slug}</strong> as {role}.{" "}
-            <Link to="/account/access">Answer</Link>
-          </StatusIndicator>
+          <Box key={id}>
+            <Icon name="user-profile" /> {invited_by_email} invites you to <strong>{project_slug}</strong> as {role}.{" "}
+            <Link to="/account/access" onFollow={uncoverPage}>
+              Answer
+            </Link>
+          </Box>
         ))}
       </SpaceBetween>
     </Box>
@@ -76,7 +80,9 @@ function Line({ news: { at, tone, text, note, href }, isNew }: { news: News; isN
     <article className={isNew ? "is-new" : ""}>
       <div>
         <StatusIndicator type={tone} wrapText>
-          <Link to={href}>{text}</Link>
+          <Link to={href} onFollow={uncoverPage}>
+            {text}
+          </Link>
         </StatusIndicator>
       </div>
       {note && tone !== "success" && <div className="news-note">{note}</div>}

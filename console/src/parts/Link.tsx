@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useNavigate } from "react-router";
 
 /** A link within the console: goes there without loading the page anew, and is a real link for new tabs. */
-export function Link({ to, children }: { to: string; children: ReactNode }) {
+export function Link({ to, onFollow, children }: { to: string; onFollow?: () => void; children: ReactNode }) {
   const navigate = useNavigate();
   return (
     <CloudscapeLink
@@ -11,6 +11,7 @@ export function Link({ to, children }: { to: string; children: ReactNode }) {
       onFollow={(event) => {
         if (event.detail.external) return;
         event.preventDefault();
+        onFollow?.();
         void navigate(to);
       }}
     >

@@ -116,7 +116,7 @@ function columns({ me, project, isLeader, onAct }: Seen): Column<Member>[] {
           <SpaceBetween direction="horizontal" size="xs">
             <Button
               variant="inline-link"
-              ariaLabel={`Change the role of ${member.email}`}
+              ariaLabel={`Change role of ${member.email}`}
               onClick={() => onAct({ kind: "role", member })}
             >
               Change role
