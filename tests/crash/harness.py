@@ -64,7 +64,8 @@ async def missing(stage: Stage, verb: Verb, case: Case) -> str:
 
 
 async def list_points(stage: Stage, verb: Verb) -> list[Point]:
-    """In the order passed. What a process also passes while nothing happens comes by itself: once is enough for it."""
+    """What is the verb's own first, in the order passed. What a process also passes while nothing happens comes by
+    itself: once is enough for it."""
     idle = stage.idle = stage.idle or await idle_points(stage)
     case = Case(stage.ids.new("key"))
     await verb.prepare(stage, case)
@@ -82,7 +83,7 @@ async def list_points(stage: Stage, verb: Verb) -> list[Point]:
             if counts[point] == 1 or point not in idle[name]:
                 points.append(Point(name, point, counts[point]))
     await verb.tidy(stage, case)
-    return points
+    return sorted(points, key=lambda point: point.name in idle[point.process])
 
 
 async def idle_points(stage: Stage) -> dict[str, set[str]]:
