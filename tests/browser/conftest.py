@@ -17,7 +17,7 @@ from tests.browser.people import DESK, PASSWORD, Person, person
 from tests.e2e.stack import Stack, stack
 
 KEPT = Path(__file__).parent.parent.parent / ".cache" / "browser"
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 FAILED = pytest.StashKey[bool]()
 Arrive = Callable[..., Awaitable[Person]]
 

@@ -28,7 +28,7 @@ async def next_step(page: Page, title: str) -> None:
 
 
 async def name_and_launch(page: Page, name: str) -> None:
-    await page.get_by_label("Name").fill(name)
+    await page.get_by_role("textbox", name="Name", exact=True).fill(name)
     await page.get_by_role("button", name="Launch", exact=True).click()
 
 
@@ -43,11 +43,11 @@ async def copied(page: Page, what: str) -> str:
     return text
 
 
-async def act(page: Page, verb: str) -> None:
+async def act(page: Page, name: str, verb: str) -> None:
     """From the actions of a machine's page, with what it costs read first."""
-    await page.get_by_role("button", name="Actions").first.click()
+    await page.get_by_role("button", name=f"Actions of {name}").first.click()
     await page.get_by_role("menuitem", name=verb).click()
-    dialog = page.get_by_role("dialog", name=verb)
+    dialog = page.get_by_role("dialog", name=f"{verb} {name}?")
     await dialog.get_by_role("button", name=verb, exact=True).click()
     await expect(dialog).to_be_hidden()
 

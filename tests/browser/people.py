@@ -68,6 +68,12 @@ class Person:
         cookies = {each.get("name"): each.get("value", "") for each in await self.context.cookies()}
         self.http.headers["Authorization"] = f"Bearer {cookies[COOKIE]}"
 
+    async def another_page(self) -> Page:
+        """A second tab of the same browser, watched alike."""
+        page = await self.context.new_page()
+        self.watch.over(page)
+        return page
+
     async def project_id(self) -> str:
         return str((await self.get("/me"))["projects"][0]["id"])
 

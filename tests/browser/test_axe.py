@@ -17,6 +17,7 @@ from tests.browser.scenery import furnish
 from tests.e2e.stack import Stack
 
 COLOURS = ("light", "dark")
+LOADING = re.compile(r"^\s*Loading ")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ async def things(lookers: dict[str, Person]) -> dict[str, str]:
 async def settled(page: Page) -> None:
     """Everything that was asked for is there, or said to be missing."""
     await expect(page.get_by_role("heading", level=1).first).to_be_visible()
-    await expect(page.get_by_text("Loading ")).to_have_count(0)
+    await expect(page.get_by_text(LOADING)).to_have_count(0)
 
 
 async def recolour(page: Page) -> str:
