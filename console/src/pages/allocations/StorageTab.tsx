@@ -1,9 +1,9 @@
 import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
+import Cards from "@cloudscape-design/components/cards";
 import Header from "@cloudscape-design/components/header";
 import SpaceBetween from "@cloudscape-design/components/space-between";
-import Table from "@cloudscape-design/components/table";
 import { useState } from "react";
 import type { Allocation } from "../../api/queries/allocations";
 import { type Attachment, useAttachments } from "../../api/queries/attachments";
@@ -100,8 +100,8 @@ function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
     </Button>
   );
   return (
-    <Table<Attachment>
-      header={
+    <div>
+      <Box padding={{ bottom: "s" }}>
         <Header
           variant="h2"
           counter={`(${attachments.length})`}
@@ -110,38 +110,32 @@ function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
         >
           Volumes
         </Header>
-      }
-      items={attachments}
-      trackBy="id"
-      wrapLines
-      ariaLabels={{ tableLabel: "Volumes of this machine" }}
-      columnDefinitions={[
-        {
-          id: "volume",
-          header: "Volume",
-          cell: ({ volume_id, volume_name, durability }) => (
-            <>
-              <Link to={`/projects/${allocation.project_id}/volumes/${volume_id}`}>{volume_name}</Link>
-              <Box variant="small" display="block" color="text-body-secondary">
-                {DURABILITY[durability].word}
-              </Box>
-            </>
+      </Box>
+      <Cards<Attachment>
+        items={attachments}
+        trackBy="id"
+        cardsPerRow={[{ cards: 1 }, { minWidth: 560, cards: 2 }, { minWidth: 1100, cards: 3 }]}
+        ariaLabels={{ itemSelectionLabel: (_, row) => row.volume_name, selectionGroupLabel: "Volumes of this machine" }}
+        cardDefinition={{
+          header: ({ volume_id, volume_name }) => (
+            <Link to={`/projects/${allocation.project_id}/volumes/${volume_id}`}>{volume_name}</Link>
           ),
-        },
-        { id: "at", header: "Mounted at", cell: (row) => <MountedAt attachment={row} /> },
-        { id: "status", header: "Status", cell: (row) => <Status attachment={row} /> },
-        {
-          id: "actions",
-          header: "Actions",
-          cell: (row) => !isOver && works && <Detach attachment={row} onOpen={onOpen} />,
-        },
-      ]}
-      empty={
-        <Box textAlign="center" padding="s" color="text-body-secondary">
-          {isOver ? "None were attached when it ended." : "No volume. Attach one while it runs; no restart is needed."}
-        </Box>
-      }
-    />
+          sections: [
+            { id: "at", header: "Mounted at", content: (row) => <MountedAt attachment={row} /> },
+            { id: "status", content: (row) => <Status attachment={row} /> },
+            { id: "durability", content: ({ durability }) => DURABILITY[durability].meaning },
+            { id: "actions", content: (row) => !isOver && works && <Detach attachment={row} onOpen={onOpen} /> },
+          ],
+        }}
+        empty={
+          <Box textAlign="center" padding="s" color="text-body-secondary">
+            {isOver
+              ? "None were attached when it ended."
+              : "No volume. Attach one while it runs; no restart is needed."}
+          </Box>
+        }
+      />
+    </div>
   );
 }
 
@@ -170,11 +164,7 @@ function Status({ attachment: { status, status_since, status_reason, observed_at
 function Detach({ attachment, onOpen }: { attachment: Attachment; onOpen: (open: Open) => void }) {
   if (["detaching", "detached", "failed"].includes(attachment.status)) return null;
   return (
-    <Button
-      variant="inline-link"
-      ariaLabel={`Detach ${attachment.volume_name}`}
-      onClick={() => onOpen({ what: "detach", attachment })}
-    >
+    <Button ariaLabel={`Detach ${attachment.volume_name}`} onClick={() => onOpen({ what: "detach", attachment })}>
       Detach
     </Button>
   );

@@ -1,10 +1,10 @@
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
+import Cards from "@cloudscape-design/components/cards";
 import FormField from "@cloudscape-design/components/form-field";
 import Header from "@cloudscape-design/components/header";
 import Input from "@cloudscape-design/components/input";
 import SpaceBetween from "@cloudscape-design/components/space-between";
-import Table from "@cloudscape-design/components/table";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import {
@@ -22,6 +22,7 @@ import { Consequences } from "../../parts/Consequences";
 import { Dialog } from "../../parts/Dialog";
 import { Label, SNAPSHOT } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
+import { sentence } from "../../parts/words";
 import { CreateVolume } from "./CreateVolume";
 
 type Open = { what: "take" } | { what: "restore" | "delete"; snapshot: Snapshot } | null;
@@ -57,8 +58,8 @@ export function Snapshots({ volume }: { volume: Volume }) {
 function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapshot[]; onOpen: (open: Open) => void }) {
   const works = useWorks(volume.project_id);
   return (
-    <Table
-      header={
+    <div>
+      <Box padding={{ bottom: "s" }}>
         <Header
           variant="h2"
           counter={`(${snapshots.length})`}
@@ -75,45 +76,38 @@ function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapsh
         >
           Snapshots
         </Header>
-      }
-      items={snapshots}
-      trackBy="id"
-      ariaLabels={{ tableLabel: "Snapshots" }}
-      wrapLines
-      columnDefinitions={[
-        {
-          id: "name",
-          header: "Name",
-          cell: ({ name, consistency }) => (
-            <>
-              {name}
-              <Box variant="small" display="block" color="text-body-secondary">
-                {consistency}
-              </Box>
-            </>
-          ),
-        },
-        {
-          id: "status",
-          header: "Status",
-          cell: ({ status, status_reason, size_bytes }) => (
-            <>
-              <Label look={SNAPSHOT[status]} />
-              <Box variant="small" display="block" color="text-body-secondary">
-                {status === "failed" ? status_reason : size_bytes !== null && bytes(size_bytes)}
-              </Box>
-            </>
-          ),
-        },
-        { id: "taken", header: "Taken", cell: ({ created_at }) => <Ago at={created_at} /> },
-        {
-          id: "actions",
-          header: "Actions",
-          cell: (snapshot) => works && <RowActions snapshot={snapshot} onOpen={onOpen} />,
-        },
-      ]}
-      empty={<Box color="text-body-secondary">None yet. Take one before something risky.</Box>}
-    />
+      </Box>
+      <Cards<Snapshot>
+        items={snapshots}
+        trackBy="id"
+        cardsPerRow={[{ cards: 1 }, { minWidth: 560, cards: 2 }, { minWidth: 1100, cards: 3 }]}
+        ariaLabels={{ itemSelectionLabel: (_, { name }) => name, selectionGroupLabel: "Snapshots" }}
+        cardDefinition={{
+          header: ({ name }) => name,
+          sections: [
+            { id: "status", content: (snapshot) => <Status snapshot={snapshot} /> },
+            { id: "how", content: ({ consistency }) => sentence(consistency) },
+            { id: "actions", content: (snapshot) => works && <RowActions snapshot={snapshot} onOpen={onOpen} /> },
+          ],
+        }}
+        empty={<Box color="text-body-secondary">None yet. Take one before something risky.</Box>}
+      />
+    </div>
+  );
+}
+
+function Status({ snapshot: { status, status_reason, size_bytes, created_at } }: { snapshot: Snapshot }) {
+  return (
+    <>
+      <div>
+        <Label look={SNAPSHOT[status]} />
+      </div>
+      <Box variant="small" color="text-body-secondary">
+        {size_bytes !== null && `${bytes(size_bytes)}, `}
+        taken <Ago at={created_at} />
+        {status === "failed" && `. ${sentence(status_reason)}`}
+      </Box>
+    </>
   );
 }
 
@@ -122,19 +116,11 @@ function RowActions({ snapshot, onOpen }: { snapshot: Snapshot; onOpen: (open: O
   return (
     <SpaceBetween direction="horizontal" size="xs">
       {snapshot.status === "ready" && (
-        <Button
-          variant="inline-link"
-          ariaLabel={`Restore ${snapshot.name}`}
-          onClick={() => onOpen({ what: "restore", snapshot })}
-        >
+        <Button ariaLabel={`Restore ${snapshot.name}`} onClick={() => onOpen({ what: "restore", snapshot })}>
           Restore
         </Button>
       )}
-      <Button
-        variant="inline-link"
-        ariaLabel={`Delete ${snapshot.name}`}
-        onClick={() => onOpen({ what: "delete", snapshot })}
-      >
+      <Button ariaLabel={`Delete ${snapshot.name}`} onClick={() => onOpen({ what: "delete", snapshot })}>
         Delete
       </Button>
     </SpaceBetween>
