@@ -5,7 +5,7 @@ import { pagesFor } from "./Navigation";
 import { togglePanel } from "./panel";
 import { projectOf } from "./project";
 
-export const SEARCH_LABEL = "Search by name or id";
+export const SEARCH_LABEL = "Search";
 const SECOND_KEY_MS = 1_500;
 
 /** Keys that do something anywhere but in a field; `g` and a letter goes to a page. */

@@ -73,6 +73,7 @@ function Invited({
   const accept = useAcceptInvitation();
   const decline = useWithdrawInvitation();
   const onError = (error: Error) => notifyProblem(asProblem(error));
+  // The answered invitation is gone from the page by then, so that this must not hang on it.
   const joined = () => {
     notify("success", `You are in ${project_slug} now`);
     void navigate(`/projects/${project_id}/allocations`);
@@ -88,7 +89,7 @@ function Invited({
           <Button
             variant="primary"
             loading={accept.isPending}
-            onClick={() => accept.mutate(id, { onSuccess: joined, onError })}
+            onClick={() => void accept.mutateAsync(id).then(joined, onError)}
           >
             Accept
           </Button>

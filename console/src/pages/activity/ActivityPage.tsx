@@ -85,7 +85,7 @@ export function useNames(projectId: string): (id: string) => string {
     ...[...machines, ...volumes].map(({ id, name }) => [id, name] as const),
     ...members.map(({ user_id, email }) => [user_id, email] as const),
   ]);
-  return (id) => names.get(id) || id;
+  return (id) => names.get(id) || (id.startsWith("node_") ? "the node" : id);
 }
 
 function Subject({ row: { project_id, subject_kind, subject_id, subject } }: { row: Row }) {
