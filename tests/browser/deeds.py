@@ -28,6 +28,7 @@ async def next_step(page: Page, title: str) -> None:
 
 
 async def name_and_launch(page: Page, name: str) -> None:
+    await expect(page.get_by_label("Release after hours")).to_be_visible()  # other steps have names to fill in too
     await page.get_by_role("textbox", name="Name", exact=True).fill(name)
     await page.get_by_role("button", name="Launch", exact=True).click()
 
