@@ -16,7 +16,28 @@ const ownPage: Middleware = {
   },
 };
 
-export const client = createClient<paths>({ baseUrl: window.location.origin, credentials: "same-origin" });
+const AGAIN_MS = 150;
+
+/**
+ * Once more what may be asked twice: a browser drops what it is loading when a network interface of its machine comes
+ * or goes, and where the server's machine is also a node, every machine that starts brings one.
+ */
+export async function twice(request: Request): Promise<Response> {
+  const again = request.clone();
+  try {
+    return await fetch(request);
+  } catch (error) {
+    if (request.method !== "GET" && !request.headers.has("X-Idempotency-Key")) throw error;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    return await fetch(again);
+  }
+}
+
+export const client = createClient<paths>({
+  baseUrl: window.location.origin,
+  credentials: "same-origin",
+  fetch: twice,
+});
 client.use(ownPage);
 
 interface Answer<T> {
