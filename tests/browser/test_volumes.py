@@ -27,7 +27,9 @@ async def test_a_volume_made_in_the_wizard_is_found_again_after_its_machine(arri
     command = await deeds.copied(page, "the SSH command")
     await deeds.trust(ada, await deeds.copied(page, "the known_hosts line"))
     await page.get_by_role("tab", name="Storage").click()
-    await expect(page.get_by_role("row", name="results").get_by_text("Attached")).to_be_visible()
+    await expect(
+        page.get_by_role("listitem").filter(has_text="/data").get_by_text("Attached", exact=True)
+    ).to_be_visible()
     assert (await ada.shell(f"{command} 'echo precious > /data/result'")).code == 0
     await deeds.act(page, "writer", "Release")
     await deeds.until_status(page, "Released")
