@@ -62,6 +62,7 @@ def recipe(**changes: Any) -> dict[str, Any]:
 ACCESS = [
     bad("no key of anybody's", f"{MACHINE}/ssh-keys", {"ssh_key_ids": ["key_x"]}, "ssh_key_ids", method="PUT"),
     bad("an empty key id", f"{MACHINE}/ssh-keys", {"ssh_key_ids": [""]}, "ssh_key_ids", method="PUT"),
+    bad("own keys allowed perhaps", f"{MACHINE}/own-keys", {"allowed": "perhaps"}, "allowed", method="PUT"),
     bad("handed over to nobody", f"{MACHINE}/handover", {"user_id": NOBODY}, "user_id"),
     bad(
         "handed over with another's key",
@@ -91,6 +92,7 @@ PEOPLE = [
     bad("invited without an at", MEMBERS, {"email": "bob"}, "email"),
     bad("invited with a line break", MEMBERS, {"email": "bob@example.com\n"}, "email"),
     bad("invited as king", MEMBERS, {"email": "bob@example.com", "role": "king"}, "role"),
+    bad("recorded sometimes", "/projects/<project>", {"record_terminals": 1}, "record_terminals", method="PATCH"),
     bad("made king", f"{MEMBERS}/<mate>", {"role": "king"}, "role", method="PUT"),
     missing("a role for nobody", f"{MEMBERS}/{NOBODY}", "member", {"role": "member"}, method="PUT"),
     conflict("the last owner steps down", f"{MEMBERS}/<owner>", {"role": "member"}, "last_owner", method="PUT"),

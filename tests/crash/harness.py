@@ -63,6 +63,11 @@ async def missing(stage: Stage, verb: Verb, case: Case) -> str:
     return await verb.missing(stage, case) or await unsettled(stage)
 
 
+# The stage is shared: a node may still tell of who was inside in a verb before, and not when the verb is done again.
+LEFTOVERS = ("Sessions", "TerminalReport", "Sessions of the node", "TerminalReport of the node")
+OF_TERMINALS = ("open_terminal", "reattach", "end_terminal")
+
+
 async def list_points(stage: Stage, verb: Verb) -> list[Point]:
     """What is the verb's own first, in the order passed. What a process also passes while nothing happens comes by
     itself: once is enough for it."""
@@ -79,6 +84,8 @@ async def list_points(stage: Stage, verb: Verb) -> list[Point]:
         mortal.live()
         counts = Counter[str]()
         for point in mortal.passed:
+            if point.endswith(LEFTOVERS) and verb.name not in OF_TERMINALS:
+                continue
             counts[point] += 1
             if counts[point] == 1 or point not in idle[name]:
                 points.append(Point(name, point, counts[point]))

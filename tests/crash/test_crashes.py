@@ -96,7 +96,7 @@ async def test_a_sample_of_deaths_does_no_harm(theatre: Theatre, verb: Verb) -> 
     report, on = Report(f"sample-{verb.name}"), await theatre.stage()
     try:
         chosen = sample(await list_points(on, verb), SAMPLE.get(verb.name, SAMPLE_OF_OTHERS), ALWAYS)
-        assert {point.process for point in chosen} == {"server", "agent"}
+        assert "server" in {point.process for point in chosen}  # joining a project asks nothing of an agent
         for point in chosen:
             if not report.add(await perform(on, verb, point)):
                 break

