@@ -24,7 +24,7 @@ async def paste_key(page: Page, public_key: str) -> None:
 
 async def next_step(page: Page, title: str) -> None:
     await page.get_by_role("button", name="Next", exact=True).click()
-    await expect(page.get_by_role("heading", name=title)).to_be_visible()
+    await expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
 
 
 async def name_and_launch(page: Page, name: str) -> None:

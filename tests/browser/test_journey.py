@@ -103,4 +103,4 @@ async def release(page: Page) -> None:
     await deeds.act(page, "first", "Release")
     await deeds.until_status(page, "Released")
     await page.get_by_role("tab", name="Activity").click()
-    await expect(page.get_by_text("Cleanup proven")).to_be_visible()
+    await expect(page.get_by_role("group", name="Release").get_by_text("Cleanup proven")).to_be_visible()
