@@ -152,7 +152,7 @@ GPUaaS is up at {file.url} (ready in {seconds:.1f} s). Ctrl-C stops it.
 
 {people}
 
-Next, in another terminal:
+Next, open it in a browser and sign in; or in another terminal:
   {program} login --url {file.url} --email {first.email}
   {program} ssh-keys add
   {program} allocations create --sku sim-h200-slice --name first && {program} ssh first
