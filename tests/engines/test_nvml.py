@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.nvml import NO_LIBRARY, Nvml, NvmlError, open_nvml
 from gpuaas.engines.sandbox import etc, gpus
+from gpuaas.engines.sandbox.facts import drivers
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.samples import gpus as gpu_readings
 from gpuaas.wire.environments import EnvironmentSpec
@@ -60,6 +61,17 @@ def test_a_gpu_that_answers_tells_load_memory_and_temperature(nvml: Nvml) -> Non
 def test_a_gpu_that_is_lost_says_so_in_the_library_s_words(nvml: Nvml) -> None:
     with pytest.raises(NvmlError, match="NVML 15: GPU is lost"):
         nvml.state("GPU-1")
+
+
+def test_the_drivers_that_answer_are_facts_of_the_node(nvml: Nvml, tmp_path: Path) -> None:
+    amd = tmp_path / "version"
+    amd.write_text("6.8.5\n")
+    found = drivers(nvml, amd)
+    assert {name: fact.value for name, fact in found.items()} == {"nvidia_driver": "550.54.15", "amd_driver": "6.8.5"}
+
+
+def test_a_driver_that_nobody_saw_is_no_fact(tmp_path: Path) -> None:
+    assert drivers(NO_LIBRARY, tmp_path / "version") == {}
 
 
 def test_a_node_without_the_library_says_that() -> None:

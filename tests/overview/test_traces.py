@@ -1,4 +1,4 @@
-"""Spans of requests, transactions and worker passes: recorded when somebody wants them, and nothing otherwise."""
+"""Spans of requests, transactions, worker passes and node tasks: recorded when wanted, and nothing otherwise."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +14,10 @@ from gpuaas.core.settings import Settings
 from gpuaas.core.traces import NO_TRACES, nothing
 from gpuaas.main.server import Parts, wired
 from gpuaas.main.traces import traces_from, traces_to
+from gpuaas.wire.link import Ack, Result, TaskStatus
+from tests.isolation.machines import enrol
+from tests.links.wires import linked, task_of, writing
+from tests.world import World
 
 
 async def test_a_request_and_its_transaction_are_one_trace_with_the_correlation_id(
@@ -33,6 +37,26 @@ async def test_a_request_and_its_transaction_are_one_trace_with_the_correlation_
     assert request.context is not None
     assert transaction.parent.span_id == request.context.span_id
     assert "gps_nobody" not in str([dict(span.attributes or {}) for span in mine])
+
+
+async def test_a_task_of_a_node_is_a_span_with_the_correlation_id_of_its_request(world: World) -> None:
+    kept = InMemorySpanExporter()
+    world.services.worker_db.traces = traces_to(SimpleSpanProcessor(kept))
+    wire = await linked(world, await enrol(world, "first"))
+    _, task_id = await task_of(world)
+    async with writing(world):
+        told = Result(task_id=task_id, status=TaskStatus.FAILED, at=world.clock.now())
+        wire.say(told, told)  # the second changes nothing, and is no second span
+        await wire.heard(Ack)
+    await wire.hang_up()
+    [span] = [span for span in kept.get_finished_spans() if span.name == "node task"]
+    asked = await world.value(
+        "select correlation_id from operations o join node_tasks t on o.id = t.operation_id where t.id = $1", task_id
+    )
+    facts = dict(span.attributes or {})
+    assert (facts["gpuaas.task"], facts["gpuaas.status"], facts["gpuaas.correlation_id"]) == (task_id, "failed", asked)
+    assert asked
+    assert span.end_time == int(told.at.timestamp() * 1_000_000) * 1_000
 
 
 def test_without_a_collector_there_is_nothing_to_end() -> None:

@@ -96,20 +96,23 @@ class Messages:
     async def _write_together(self, batch: list[Written]) -> None:
         heaviest = max(WEIGHTS.index(type(message)) for _, message in batch)
         async with self._db.write(f"{WEIGHTS[heaviest].__name__} of the node") as tx:
-            for wave in waves(batch):
-                await self._write_wave(tx, wave)
+            ended = [task for wave in waves(batch) for task in await self._write_wave(tx, wave)]
+        for task in ended:
+            facts = {"task": task.id, "node": task.node_id, "kind": task.kind, "status": task.status}
+            self._db.traces.record("node task", task.sent_at, task.ended_at, task.correlation_id, **facts)
 
-    async def _write_wave(self, tx: Tx, wave: list[Written]) -> None:
-        """One statement for all the progress and one for all the results: trips to the database are what costs."""
+    async def _write_wave(self, tx: Tx, wave: list[Written]) -> list[tasks.EndedTask]:
+        """The tasks that ended. One statement a kind of message: trips to the database are what costs."""
         await tasks.tell_all(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Progress)])
         await sessions.observe(tx, [(link.node_id, seen) for link, seen in wave if isinstance(seen, Sessions)])
         for link, message in wave:
             if isinstance(message, LogLines):
                 await tasks.add_logs(tx, link.node_id, message)
         results = [(link.node_id, result) for link, result in wave if isinstance(result, Result)]
-        for ended in await tasks.end_all(tx, results):
-            if ended.row_id:
-                tx.hint(topic_of(ended.lane), ended.row_id)
+        ended = await tasks.end_all(tx, results)
+        for task in ended:
+            if task.row_id:
+                tx.hint(topic_of(task.lane), task.row_id)
         reports = [(link, told) for link, told in wave if isinstance(told, Report)]
         while reports:
             reports = await self._write_reports(tx, reports)
@@ -119,6 +122,7 @@ class Messages:
             if isinstance(report, TerminalReport) and self._is_current(link)
         ]
         await terminals.observed_all(tx, told, now=self._clock.now())
+        return ended
 
     async def _write_reports(self, tx: Tx, reports: list[tuple[Link, Report]]) -> list[tuple[Link, Report]]:
         """Of each node its first, together; those that are left."""

@@ -14,6 +14,7 @@ LIBRARIES = ("libnvidia-ml.so.1", "libnvidia-ml.so")
 NO_LIBRARY = "no NVML library on this node"
 TEMPERATURE_GPU = 0
 MESSAGE_LENGTH = 200
+VERSION_LENGTH = 80  # NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
 
 
 class Utilization(ctypes.Structure):
@@ -55,6 +56,12 @@ class Nvml:
             memory_total_bytes=int(memory.total),
             temperature_celsius=int(celsius.value),
         )
+
+    def driver(self) -> str:
+        """The version of the kernel's driver, such as 550.54.15."""
+        version = ctypes.create_string_buffer(VERSION_LENGTH)
+        self._check(self._library.nvmlSystemGetDriverVersion(version, VERSION_LENGTH))
+        return version.value.decode(errors="replace")
 
     def _handle(self, gpu_uuid: str) -> ctypes.c_void_p:
         handle = ctypes.c_void_p()

@@ -1,5 +1,6 @@
 """Spans by OpenTelemetry, when GPUAAS_TRACES names a collector; the packages are loaded only then."""
 
+from datetime import datetime
 from typing import Any
 
 from gpuaas.cli.complaints import Complaint
@@ -16,8 +17,7 @@ class OpenTelemetry:
         self._tracer, self._context, self._in_context = tracer, context, set_span_in_context
 
     def begin(self, name: str, **facts: str) -> End:
-        attributes = {f"gpuaas.{fact}": value for fact, value in facts.items()}
-        span = self._tracer.start_span(name, attributes={**attributes, "gpuaas.correlation_id": correlation_id.get()})
+        span = self._tracer.start_span(name, attributes=_attributes(facts, correlation_id.get()))
         token = self._context.attach(self._in_context(span))
 
         def end() -> None:
@@ -25,6 +25,20 @@ class OpenTelemetry:
             span.end()
 
         return end
+
+    def record(self, name: str, began: datetime, ended: datetime, correlation: str, **facts: str) -> None:
+        span = self._tracer.start_span(
+            name, attributes=_attributes(facts, correlation), start_time=_nanoseconds(began), context={}
+        )
+        span.end(end_time=_nanoseconds(ended))
+
+
+def _attributes(facts: dict[str, str], correlation: str) -> dict[str, str]:
+    return {**{f"gpuaas.{fact}": value for fact, value in facts.items()}, "gpuaas.correlation_id": correlation}
+
+
+def _nanoseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000) * 1_000
 
 
 def traces_from(url: str) -> Traces:

@@ -12,6 +12,11 @@ int nvmlShutdown(void) { started = 0; return 0; }
 
 const char *nvmlErrorString(int code) { return code == 15 ? "GPU is lost" : code == 6 ? "Not Found" : "Uninitialized"; }
 
+int nvmlSystemGetDriverVersion(char *version, unsigned int length) {
+    if (!started) return 1;
+    strncpy(version, "550.54.15", length);
+    return 0;
+}
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **handle) {
     if (!started) return 1;
     if (strcmp(uuid, "GPU-0") == 0) { *handle = &device; return 0; }

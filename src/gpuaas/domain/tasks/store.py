@@ -78,8 +78,14 @@ class NewNodeTask(Struct, frozen=True, kw_only=True):
 
 class EndedTask(Struct, frozen=True):
     id: str
+    node_id: str
     allocation_id: str | None
     lane: str
+    kind: str
+    status: str
+    sent_at: datetime
+    ended_at: datetime
+    correlation_id: str  # of the request that it serves; empty for the platform's own
 
     @property
     def row_id(self) -> str:
@@ -234,7 +240,8 @@ END = """
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
         as r (id, node_id, status, reason, detail, result, at)
     where t.id = r.id and t.node_id = r.node_id and t.status in ('queued', 'sent')
-    returning t.id, t.allocation_id, t.lane
+    returning t.id, t.node_id, t.allocation_id, t.lane, t.kind, t.status, coalesce(t.sent_at, t.created_at) as sent_at,
+        t.ended_at, coalesce((select correlation_id from operations where id = t.operation_id), '') as correlation_id
 """
 TELL = """
     with told as (

@@ -138,6 +138,7 @@ class SandboxEngine:
             limits=self._boots.limits,
             refusal=refusal,
             storage=self.volumes.describe(),
+            nvml=self._nvml(),
         )
 
     async def observe(self) -> list[Environment]:

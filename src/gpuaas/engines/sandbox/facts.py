@@ -3,8 +3,10 @@
 import hashlib
 import os
 import platform
+from contextlib import suppress
 from pathlib import Path
 
+from gpuaas.engines.nvml import Nvml, NvmlError
 from gpuaas.engines.sandbox import commands
 from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.sessions import sftp_server
@@ -12,6 +14,8 @@ from gpuaas.engines.sandbox.staging import pythons
 from gpuaas.wire.environments import Fact, GpuFact, NodeFacts
 
 NOT_CONFIGURED = "not configured"
+UNKNOWN = "unknown"
+AMD_DRIVER = Path("/sys/module/amdgpu/version")
 GPU_FAMILY, GPU_MEMORY_MIB = "h200", 81_920
 
 
@@ -38,7 +42,14 @@ def _uuid(seed: str) -> str:
 
 
 def probe(
-    *, ssh_host: str, simulated_gpus: int, tag: str, limits: Limits, refusal: str, storage: dict[str, str]
+    *,
+    ssh_host: str,
+    simulated_gpus: int,
+    tag: str,
+    limits: Limits,
+    refusal: str,
+    storage: dict[str, str],
+    nvml: Nvml | str,
 ) -> NodeFacts:
     is_root = os.geteuid() == 0
     found = {
@@ -56,6 +67,7 @@ def probe(
         found[f"storage_{backend}"] = Fact(value=folder or NOT_CONFIGURED, source="the agent's settings")
     for program in ("rsync", "nft", "ip", "unshare"):
         found[program] = Fact(value=commands.find(program) or "not installed", source="system folders")
+    found |= drivers(nvml)
     return NodeFacts(
         engine="sandbox",
         simulated=True,
@@ -67,6 +79,17 @@ def probe(
     )
 
 
+def drivers(nvml: Nvml | str, amd: Path = AMD_DRIVER) -> dict[str, Fact]:
+    """Only those that answered: a bundle that needs one is refused where nothing was seen."""
+    found = {}
+    if isinstance(nvml, Nvml):
+        with suppress(NvmlError):
+            found["nvidia_driver"] = Fact(value=nvml.driver(), source="NVML")
+    if (version := _first_line(amd)) != UNKNOWN:
+        found["amd_driver"] = Fact(value=version, source=str(amd))
+    return found
+
+
 def _memory_mib() -> int:
     words = Path("/proc/meminfo").read_text().split()
     return int(words[words.index("MemTotal:") + 1]) // 1024
@@ -76,4 +99,4 @@ def _first_line(path: Path) -> str:
     try:
         return path.read_text().split("\n", 1)[0]
     except OSError:
-        return "unknown"
+        return UNKNOWN
