@@ -78,7 +78,8 @@ export async function everyPage<T>(page: (cursor: string | undefined) => Promise
   return items;
 }
 
-/** Every change names itself, so that asking twice does it once. */
-export function idempotencyKey(): string {
-  return crypto.randomUUID();
+/** A name that nothing else has; every change carries one, so that asking twice does it once. */
+export function newId(): string {
+  // Not crypto.randomUUID: a page that came over plain HTTP from another machine has none.
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(16).padStart(8, "0")).join("");
 }

@@ -47,6 +47,10 @@ export class Live {
     if (this.waiting !== null) return;
     const waiting = new AbortController();
     this.waiting = waiting;
+    if (!isSecureContext) {
+      this.open(); // plain HTTP from another machine has no locks: each tab listens for itself
+      return;
+    }
     navigator.locks
       .request(this.lock, { signal: waiting.signal }, () => {
         this.open();
@@ -83,7 +87,7 @@ export class Live {
 
   private tell(entry: Entry | null): void {
     this.heard(entry);
-    this.channel.postMessage(entry);
+    if (isSecureContext) this.channel.postMessage(entry);
   }
 
   private heard(entry: Entry | null): void {

@@ -44,7 +44,11 @@ export function TerminalView({ terminal, attached }: Props) {
         <span role="status">
           <Words standing={standing} name={terminal.name} />
         </span>
-        {standing.is === "open" && standing.recorded && <Badge color="red">Recorded</Badge>}
+        {standing.is === "open" && standing.recorded && (
+          <span>
+            <Badge color="red">Recorded</Badge> {standing.notice}
+          </span>
+        )}
         {standing.is === "open" && (
           <span className="terminal-hint">
             <kbd>Ctrl</kbd>+<kbd>Shift</kbd>+<kbd>X</kbd> leaves the terminal

@@ -1,5 +1,6 @@
 import type { FlashbarProps } from "@cloudscape-design/components/flashbar";
 import type { ReactNode } from "react";
+import { newId } from "../api/client";
 import type { Problem } from "../api/problem";
 import { nextStep } from "../parts/problems";
 import { Store } from "./store";
@@ -17,7 +18,7 @@ const MOST = 5;
 export const notices = new Store<readonly Notice[]>([]);
 
 export function notify(type: FlashbarProps.Type, header: string, content?: ReactNode): void {
-  const notice = { id: crypto.randomUUID(), type, header, content };
+  const notice = { id: newId(), type, header, content };
   notices.set([notice, ...notices.get()].slice(0, MOST));
 }
 

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Problem, unreachable } from "../api/problem";
 import { TerminalLink } from "./terminalLink";
 
+const NOTICE = "This terminal is recorded, as was asked for.";
+
 /** A server's side of a terminal, without the server. */
 class FakeSocket {
   readyState: number = WebSocket.OPEN;
@@ -20,7 +22,7 @@ class FakeSocket {
   parts = (code: number, reason = "") => this.onclose({ code, reason });
   begins = (resumed = false, recorded = false) => {
     this.onopen();
-    this.says({ type: "session", session_id: "term_1", resumed, recorded });
+    this.says({ type: "session", session_id: "term_1", resumed, recorded, notice: recorded ? NOTICE : "" });
   };
 }
 
@@ -73,7 +75,7 @@ test("it says its size first, and is open once the server names the session", as
     { type: "resize", cols: 80, rows: 24 },
     { type: "shown", bytes: 0 },
   ]);
-  expect([link.get(), cleared]).toEqual([{ is: "open", recorded: false }, 0]);
+  expect([link.get(), cleared]).toEqual([{ is: "open", recorded: false, notice: "" }, 0]);
 });
 
 test("what is typed before it is open goes nowhere", async () => {
@@ -190,7 +192,7 @@ test("what an older socket still says is nobody's", async () => {
   last().begins(true, true);
   old.says({ type: "exit", code: 1 });
   old.parts(1000);
-  expect(link.get()).toEqual({ is: "open", recorded: true });
+  expect(link.get()).toEqual({ is: "open", recorded: true, notice: NOTICE });
   expect(minted.at(-1)).toEqual(["term_1", true]);
 });
 

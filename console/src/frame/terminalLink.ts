@@ -6,7 +6,7 @@ import { Store } from "./store";
 /** How a terminal stands: what is `lost` comes back by itself, the others wait for a word. */
 export type Standing =
   | { readonly is: "opening" }
-  | { readonly is: "open"; readonly recorded: boolean }
+  | { readonly is: "open"; readonly recorded: boolean; readonly notice: string }
   | { readonly is: "lost"; readonly why: string }
   | { readonly is: "elsewhere"; readonly why: string }
   | { readonly is: "ended"; readonly why: string };
@@ -26,7 +26,7 @@ export interface Wiring {
 }
 
 type Said =
-  | { type: "session"; session_id: string; resumed: boolean; recorded: boolean }
+  | { type: "session"; session_id: string; resumed: boolean; recorded: boolean; notice: string }
   | { type: "exit"; code: number }
   | { type: "error"; reason: string; reattach: boolean }
   | { type: "notice"; text: string };
@@ -155,7 +155,7 @@ export class TerminalLink extends Store<Standing> {
     this.isRecorded = said.recorded;
     if (said.resumed) this.screen.clear(); // what follows was shown before
     this.wiring.onSession(said.session_id, said.recorded);
-    this.set({ is: "open", recorded: said.recorded });
+    this.set({ is: "open", recorded: said.recorded, notice: said.notice });
   }
 
   private part(code: number, reason: string): void {

@@ -1,3 +1,4 @@
+import { newId } from "../api/client";
 import type { Allocation } from "../api/queries/allocations";
 import { Store } from "./store";
 
@@ -31,7 +32,7 @@ function change(next: Partial<Terminals>): void {
 
 /** A new terminal on a machine, in the panel below the pages. */
 export function openTerminal(allocation: Pick<Allocation, "id" | "name">, { record = false } = {}): void {
-  const key = crypto.randomUUID();
+  const key = newId();
   const opened = { key, allocationId: allocation.id, name: allocation.name, sessionId: null, record };
   change({ open: [...terminals.get().open, opened], shown: key, isPanelOpen: true });
 }

@@ -2,7 +2,7 @@ import Button from "@cloudscape-design/components/button";
 import Wizard, { type WizardProps } from "@cloudscape-design/components/wizard";
 import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
-import { idempotencyKey } from "../api/client";
+import { newId } from "../api/client";
 import { asProblem } from "../api/problem";
 import { useLaunch } from "../api/queries/launch";
 import type { Sku } from "../api/queries/skus";
@@ -130,7 +130,7 @@ function useSubmit({ projectId, draft, choice }: Props) {
   const navigate = useNavigate();
   const launch = useLaunch(projectId);
   const submit = () => {
-    const sent = submission(submissionNow(projectId), wanted(draft, choice, projectId), Date.now(), idempotencyKey);
+    const sent = submission(submissionNow(projectId), wanted(draft, choice, projectId), Date.now(), newId);
     keepSubmission(projectId, sent);
     launch.mutate(sent, {
       onSuccess: ({ allocations }) => {

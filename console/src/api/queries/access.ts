@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 import { type Allocation, allocationKeys } from "./allocations";
 
@@ -54,7 +54,7 @@ function useChange<Asked, Answered>(allocationId: string, change: (asked: Asked)
   });
 }
 
-const named = () => ({ "X-Idempotency-Key": idempotencyKey() });
+const named = () => ({ "X-Idempotency-Key": newId() });
 
 export function useSetKeys(allocationId: string) {
   return useChange(allocationId, (body: Schemas["SetSshKeys"]) =>

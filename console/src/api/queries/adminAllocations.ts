@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 import { WATCHED } from "../watching";
 import type { Allocation } from "./allocations";
@@ -66,7 +66,7 @@ export function useForceRelease(id: string) {
     mutationFn: (reason: string) =>
       answer(
         client.POST("/api/v1/admin/allocations/{id}/force-release", {
-          params: { path: { id }, header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
           body: { reason },
         }),
       ),
@@ -80,7 +80,7 @@ export function useForceCleanup(id: string) {
     mutationFn: (body: Schemas["ForceCleanup"]) =>
       answer(
         client.POST("/api/v1/admin/allocations/{id}/force-cleanup", {
-          params: { path: { id }, header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
           body,
         }),
       ),

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 import { WATCHED } from "../watching";
 
@@ -71,7 +71,7 @@ export function usePublishBundle() {
     mutationFn: (body: PublishRuntimeBundle) =>
       answer(
         client.POST("/api/v1/admin/runtime-bundles", {
-          params: { header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { header: { "X-Idempotency-Key": newId() } },
           body,
         }),
       ),
@@ -85,7 +85,7 @@ export function useChangeBundle(id: string) {
     mutationFn: ({ verb, reason }: { verb: BundleVerb; reason: string }) =>
       answer(
         client.POST(`/api/v1/admin/runtime-bundles/{id}/${verb}`, {
-          params: { path: { id }, header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
           body: { reason },
         }),
       ),
@@ -100,7 +100,7 @@ export function useStageBundle(id: string) {
     mutationFn: (nodeIds: readonly string[]) =>
       answer(
         client.POST("/api/v1/admin/runtime-bundles/{id}/stage", {
-          params: { path: { id }, header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
           body: { node_ids: [...nodeIds] },
         }),
       ),

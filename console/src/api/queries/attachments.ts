@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 import { allocationKeys } from "./allocations";
 import { volumeKeys } from "./volumes";
@@ -11,7 +11,7 @@ export type AttachVolume = Schemas["AttachVolume"];
 export const attachmentKeys = { of: (allocationId: string) => ["attachments", allocationId] as const };
 
 const PAGE = 200;
-const named = () => ({ header: { "X-Idempotency-Key": idempotencyKey() } });
+const named = () => ({ header: { "X-Idempotency-Key": newId() } });
 
 /** What is and was attached to a machine, newest first. */
 export function useAttachments(allocationId: string) {

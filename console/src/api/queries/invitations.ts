@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 import { refreshMe } from "./session";
 
@@ -8,7 +8,7 @@ export type Invitation = Schemas["Invitation"];
 export type NewInvitation = Schemas["InviteMember"];
 
 const PAGE = 200;
-const named = () => ({ "X-Idempotency-Key": idempotencyKey() });
+const named = () => ({ "X-Idempotency-Key": newId() });
 const SENT = "invitations-sent";
 const RECEIVED = ["invitations"] as const;
 

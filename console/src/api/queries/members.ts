@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 import { refreshMe } from "./session";
 
@@ -9,7 +9,7 @@ export type Role = Schemas["Role"];
 export type ReachedProject = Schemas["ReachedProject"];
 
 const PAGE = 200;
-const named = () => ({ "X-Idempotency-Key": idempotencyKey() });
+const named = () => ({ "X-Idempotency-Key": newId() });
 
 export function useMembers(projectId: string, isWanted = true) {
   return useQuery({

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 import { WATCHED } from "../watching";
 
@@ -63,7 +63,7 @@ export function useChangeNode(id: string) {
     mutationFn: ({ verb, reason }: { verb: NodeVerb; reason: string }) =>
       answer(
         client.POST(`/api/v1/admin/nodes/{id}/${verb}`, {
-          params: { path: { id }, header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
           body: { reason },
         }),
       ),
@@ -88,7 +88,7 @@ export function useChangeSlots(nodeId: string) {
       for (const index of indexes) {
         await answer(
           client.POST(`/api/v1/admin/nodes/{id}/slots/{index}/${verb}`, {
-            params: { path: { id: nodeId, index }, header: { "X-Idempotency-Key": idempotencyKey() } },
+            params: { path: { id: nodeId, index }, header: { "X-Idempotency-Key": newId() } },
             body: { reason },
           }),
         );

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { answer, client, idempotencyKey } from "../client";
+import { answer, client, newId } from "../client";
 import type { components } from "../schema";
 import { refreshMe } from "./session";
 
@@ -9,7 +9,7 @@ export function useCreateProject() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: NewProject) =>
-      answer(client.POST("/api/v1/projects", { params: { header: { "X-Idempotency-Key": idempotencyKey() } }, body })),
+      answer(client.POST("/api/v1/projects", { params: { header: { "X-Idempotency-Key": newId() } }, body })),
     onSuccess: () => refreshMe(queries),
   });
 }

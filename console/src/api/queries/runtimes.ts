@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 
 export type RuntimeBundle = components["schemas"]["RuntimeBundle"];
@@ -44,7 +44,7 @@ export function useChangeRuntime(allocationId: string) {
     mutationFn: (body: RuntimeChange) =>
       answer(
         client.POST("/api/v1/allocations/{id}/runtime-bundles", {
-          params: { path: { id: allocationId }, header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { path: { id: allocationId }, header: { "X-Idempotency-Key": newId() } },
           body,
         }),
       ),
@@ -58,7 +58,7 @@ export function useClearRuntime(allocationId: string) {
     mutationFn: () =>
       answer(
         client.DELETE("/api/v1/allocations/{id}/runtime-bundles", {
-          params: { path: { id: allocationId }, header: { "X-Idempotency-Key": idempotencyKey() } },
+          params: { path: { id: allocationId }, header: { "X-Idempotency-Key": newId() } },
         }),
       ),
     onSuccess: (seen) => queries.setQueryData(runtimeKey(allocationId), seen),

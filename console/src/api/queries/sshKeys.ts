@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 
 export type SshKey = components["schemas"]["SshKey"];
@@ -25,7 +25,7 @@ export function useAddSshKey() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: NewSshKey) =>
-      answer(client.POST("/api/v1/ssh-keys", { body, params: { header: { "X-Idempotency-Key": idempotencyKey() } } })),
+      answer(client.POST("/api/v1/ssh-keys", { body, params: { header: { "X-Idempotency-Key": newId() } } })),
     onSuccess: (added) => {
       // Shown at once: who added it wants to choose it now.
       queries.setQueryData<SshKey[]>(sshKeyKeys.list, (keys) => (keys ? [added, ...keys] : keys));

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 
 type Schemas = components["schemas"];
@@ -9,7 +9,7 @@ export type Scope = Schemas["Scope"];
 
 const TOKENS = ["tokens"] as const;
 const PAGE = 200;
-const named = () => ({ "X-Idempotency-Key": idempotencyKey() });
+const named = () => ({ "X-Idempotency-Key": newId() });
 
 export function useTokens() {
   return useQuery({

@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, idempotencyKey } from "../client";
+import { answer, client, everyPage, newId } from "../client";
 import type { components } from "../schema";
 
 type Schemas = components["schemas"];
@@ -17,7 +17,7 @@ export const volumeKeys = {
 };
 
 const PAGE = 200;
-const named = () => ({ header: { "X-Idempotency-Key": idempotencyKey() } });
+const named = () => ({ header: { "X-Idempotency-Key": newId() } });
 
 export function useVolumes(projectId: string, isWanted = true) {
   return useQuery({

@@ -4,7 +4,7 @@ import Button from "@cloudscape-design/components/button";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { type ReactNode, useState } from "react";
 import { useNavigate } from "react-router";
-import { idempotencyKey } from "../../api/client";
+import { newId } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import type { Allocation } from "../../api/queries/allocations";
 import { type LaunchRequest, useLaunch } from "../../api/queries/launch";
@@ -66,7 +66,7 @@ export function FailedAlert({ allocation }: { allocation: Allocation }) {
 function Failed({ allocation }: { allocation: Allocation }) {
   const navigate = useNavigate();
   const launch = useLaunch(allocation.project_id);
-  const [key] = useState(idempotencyKey);
+  const [key] = useState(newId);
   const { retry, cleanup_proven } = allocation;
   const again = (request: LaunchRequest) =>
     launch.mutate(

@@ -6,7 +6,7 @@ import RadioGroup from "@cloudscape-design/components/radio-group";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import TimeInput from "@cloudscape-design/components/time-input";
 import { useState } from "react";
-import { idempotencyKey } from "../../../api/client";
+import { newId } from "../../../api/client";
 import { useExtend } from "../../../api/queries/allocations";
 import { duration, useNow } from "../../../parts/Ago";
 import { Ask } from "../../../parts/Ask";
@@ -18,7 +18,7 @@ import { endThen, extension, mistakes, type Wanted } from "./extension";
 export function ExtendDialog({ allocation, onClose }: DialogProps) {
   const now = useNow();
   const extend = useExtend(allocation.id);
-  const [key] = useState(idempotencyKey);
+  const [key] = useState(newId);
   const limits = allocation.limits ?? {};
   const [wanted, setWanted] = useState<Wanted>({
     end: "hours",

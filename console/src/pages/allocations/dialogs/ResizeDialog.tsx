@@ -5,7 +5,7 @@ import RadioGroup from "@cloudscape-design/components/radio-group";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useState } from "react";
 import { useNavigate } from "react-router";
-import { idempotencyKey } from "../../../api/client";
+import { newId } from "../../../api/client";
 import type { Problem } from "../../../api/problem";
 import { type Allocation, useConsequences, useResize } from "../../../api/queries/allocations";
 import { type Sku, useSkus } from "../../../api/queries/skus";
@@ -23,7 +23,7 @@ export function ResizeDialog({ allocation, onClose }: DialogProps) {
   const resize = useResize(allocation.id);
   const [chosen, setChosen] = useState<Size | null>(null);
   const [reason, setReason] = useState("");
-  const [key] = useState(idempotencyKey);
+  const [key] = useState(newId);
   const sku = skus.data?.find((one) => one.sku === allocation.sku);
   const choose = (size: Size | null) => {
     resize.reset(); // a refusal was of the other size

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { idempotencyKey } from "../../../api/client";
+import { newId } from "../../../api/client";
 import { useConsequences, useRestart } from "../../../api/queries/allocations";
 import { Ask } from "../../../parts/Ask";
 import type { DialogProps } from "./Dialog";
@@ -10,7 +10,7 @@ export function RestartDialog({ allocation, onClose }: DialogProps) {
   const consequences = useConsequences(allocation.id, "restart");
   const restart = useRestart(allocation.id);
   const [reason, setReason] = useState("");
-  const [key] = useState(idempotencyKey);
+  const [key] = useState(newId);
   return (
     <Ask
       title={`Restart ${allocation.name}?`}
