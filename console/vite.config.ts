@@ -51,6 +51,14 @@ function pack(): Plugin {
 export default defineConfig({
   plugins: [react(), themed(), pack()],
   resolve: { alias: { "intl-messageformat": fileURLToPath(new URL("messageformat.ts", import.meta.url)) } },
-  build: { outDir: OUT, emptyOutDir: true, assetsInlineLimit: 0, target: "es2023" },
+  build: {
+    outDir: OUT,
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    target: "es2023",
+    chunkSizeWarningLimit: 1_000, // kB, of what is 190 kB when sent
+    // A page is a few files and not a hundred: what five parts share is one file, and loaded once.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "common", minShareCount: 5 }] } } },
+  },
   test: { environment: "happy-dom" },
 });

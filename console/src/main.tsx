@@ -4,7 +4,7 @@ import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router/dom";
 import { connection } from "./api/connection";
 import { queries } from "./api/queries";
-import { heedOtherTabs } from "./api/queries/session";
+import { askMeEarly, heedOtherTabs } from "./api/queries/session";
 import { beginAnewForMissingParts } from "./beginAnew";
 import { startColours } from "./colours";
 import { router } from "./routes";
@@ -15,6 +15,7 @@ startColours();
 beginAnewForMissingParts();
 connection.onComeback(() => void queries.invalidateQueries());
 heedOtherTabs(queries);
+if (location.pathname !== "/login") askMeEarly(queries);
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");

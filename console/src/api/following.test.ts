@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test } from "vitest";
-import { isAbout } from "./following";
+import { isAbout, onceAtATime } from "./following";
 import type { Entry } from "./live";
 
 const entry = { subject_kind: "volume", subject_id: "vol-1", project_id: "proj-1", phase: "volume_available" } as Entry;
@@ -27,4 +27,20 @@ test("attaching is told of the machine and asks for its volume again too", () =>
   expect(isAbout(["volumes", "proj-1"], attached)).toBe(true);
   expect(isAbout(["volume", "vol-2"], attached)).toBe(false);
   expect(isAbout(["volumes", "proj-1"], { ...attached, phase: "active" })).toBe(false);
+});
+
+test("what happens during a look is seen by one more, however much it was", async () => {
+  const looks: (() => void)[] = [];
+  const look = onceAtATime(() => new Promise((done) => looks.push(done)));
+  const all = [look("a"), look("a"), look("a")];
+  expect(looks.length).toBe(1);
+  looks[0]?.();
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(looks.length).toBe(2);
+  looks[1]?.();
+  await Promise.all(all);
+  expect(looks.length).toBe(2);
+  void look("a");
+  expect(looks.length).toBe(3);
 });

@@ -3,25 +3,49 @@ import { type Entry, Live } from "./live";
 import { refreshAllocation } from "./queries/allocations";
 import { addToTimeline } from "./queries/timeline";
 
+/** The rows come first, they are what is looked at; a burst then costs the rest of the page one drawing. */
+const AFTER_ROWS_MS = 100;
+
 /** What is shown follows what happens: an entry of the timeline says which queries to ask again. */
 export function follow(queries: QueryClient, projectId: string): () => void {
-  const due = new Set<string>();
-  const refresh = (id: string): void => {
-    if (due.has(id)) return; // entries come in bursts; one look after them sees all
-    due.add(id);
-    queueMicrotask(() => {
-      due.delete(id);
-      refreshAllocation(queries, projectId, id).catch(() => undefined); // the view says it is stale
-    });
+  const refresh = onceAtATime(
+    (id) => refreshAllocation(queries, projectId, id).catch(() => undefined), // the view says it is stale
+  );
+  const told: Entry[] = [];
+  const tell = (): void => {
+    const entries = told.splice(0);
+    addToTimeline(queries, projectId, entries);
+    // Everything that is about one thing has its id in its key: its timeline, its grants, its attachments.
+    void queries.invalidateQueries({ predicate: ({ queryKey }) => entries.some((entry) => isAbout(queryKey, entry)) });
   };
   const onEntry = (entry: Entry): void => {
-    if (entry.subject_kind === "allocation") refresh(entry.subject_id);
-    addToTimeline(queries, projectId, entry);
-    // Everything that is about one thing has its id in its key: its timeline, its grants, its attachments.
-    void queries.invalidateQueries({ predicate: ({ queryKey }) => isAbout(queryKey, entry) });
+    if (entry.subject_kind === "allocation") void refresh(entry.subject_id);
+    if (told.push(entry) === 1) setTimeout(tell, AFTER_ROWS_MS);
   };
   const live = new Live(projectId, onEntry, () => void queries.invalidateQueries());
   return () => live.close();
+}
+
+/** Entries come in bursts: one look at a thing at a time, and whatever came during it is seen by one more. */
+export function onceAtATime(look: (id: string) => Promise<void>): (id: string) => Promise<void> {
+  const looking = new Map<string, { isDue: boolean; done: Promise<void> }>();
+  return (id) => {
+    const under = looking.get(id);
+    if (under !== undefined) {
+      under.isDue = true;
+      return under.done;
+    }
+    const mine = { isDue: true, done: Promise.resolve() };
+    looking.set(id, mine);
+    mine.done = (async () => {
+      while (mine.isDue) {
+        mine.isDue = false;
+        await look(id);
+      }
+      looking.delete(id);
+    })();
+    return mine.done;
+  };
 }
 
 /** Lists of a project's things are keyed `[plural of the subject's kind, project id]`; details carry the subject's id. */

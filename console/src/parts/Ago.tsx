@@ -28,34 +28,34 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
-/** How long ago, kept true while it is looked at; the exact time on hover. */
-export function Ago({ at }: { at: string }) {
-  const seconds = Math.max(0, Math.floor((useNow() - Date.parse(at)) / 1_000));
+/** A time in words that are kept true while they are looked at, and drawn again only when they change; exact on hover. */
+function Told({ at, words }: { at: string; words: (seconds: number) => string }) {
+  const told = useSyncExternalStore(subscribe, () => words(Math.floor((now - Date.parse(at)) / 1_000)));
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {seconds < 3 ? "just now" : `${duration(seconds)} ago`}
+      {told}
     </time>
   );
+}
+
+/** How long ago; after a minute nobody counts seconds, and a table would be laid out again with each. */
+export function Ago({ at }: { at: string }) {
+  return <Told at={at} words={ago} />;
+}
+
+function ago(seconds: number): string {
+  if (seconds < 3) return "just now";
+  return `${duration(seconds < 60 ? seconds : seconds - (seconds % 60))} ago`;
 }
 
 /** How long it has lasted: "for 2 h 5 min". */
 export function For({ since }: { since: string }) {
-  const seconds = Math.max(0, Math.floor((useNow() - Date.parse(since)) / 1_000));
-  return (
-    <time dateTime={since} title={new Date(since).toLocaleString()}>
-      for {duration(seconds)}
-    </time>
-  );
+  return <Told at={since} words={(seconds) => `for ${duration(Math.max(0, seconds))}`} />;
 }
 
-/** How long until, kept true while it is looked at. */
+/** How long until. */
 export function Until({ at }: { at: string }) {
-  const seconds = Math.floor((Date.parse(at) - useNow()) / 1_000);
-  return (
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {seconds <= 0 ? "now" : `in ${duration(seconds)}`}
-    </time>
-  );
+  return <Told at={at} words={(ago) => (ago >= 0 ? "now" : `in ${duration(-ago)}`)} />;
 }
 
 const UNITS: [number, string][] = [

@@ -19,14 +19,17 @@ const PAGE = 200;
 export function useAllocations(projectId: string) {
   return useQuery({
     queryKey: allocationKeys.list(projectId),
-    queryFn: () =>
-      everyPage((cursor) =>
+    queryFn: async ({ client: queries }) => {
+      const askedAt = Date.now();
+      const rows = await everyPage((cursor) =>
         answer(
           client.GET("/api/v1/projects/{project_id}/allocations", {
             params: { path: { project_id: projectId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
           }),
         ),
-      ),
+      );
+      return readSince(queries, projectId, askedAt).reduce(withRow, rows);
+    },
   });
 }
 
@@ -50,20 +53,28 @@ export function useAllocation(id: string) {
 
 /** One row is read again and put where it is shown, so that an event among a thousand rows costs one of them. */
 export async function refreshAllocation(queries: QueryClient, projectId: string, id: string): Promise<void> {
-  const seen = await queries.fetchQuery({
-    queryKey: allocationKeys.one(id),
-    queryFn: () => readAllocation(id),
-    staleTime: 0,
-  });
+  const queryKey = allocationKeys.one(id);
+  await queries.cancelQueries({ queryKey }, { silent: true }); // asked before the event, it may not know of it
+  const seen = await queries.fetchQuery({ queryKey, queryFn: () => readAllocation(id), staleTime: 0 });
   putInList(queries, projectId, seen);
 }
 
 function putInList(queries: QueryClient, projectId: string, seen: Allocation): void {
-  queries.setQueryData<Allocation[]>(allocationKeys.list(projectId), (rows) => {
-    if (rows === undefined) return rows;
-    const isKnown = rows.some((row) => row.id === seen.id);
-    return isKnown ? rows.map((row) => (row.id === seen.id ? seen : row)) : [seen, ...rows];
-  });
+  queries.setQueryData<Allocation[]>(allocationKeys.list(projectId), (rows) => rows && withRow(rows, seen));
+}
+
+/** What events told of while a list was on its way: the list may be older than that. */
+function readSince(queries: QueryClient, projectId: string, askedAt: number): Allocation[] {
+  return queries
+    .getQueryCache()
+    .findAll({ queryKey: ["allocation"], predicate: ({ state }) => state.dataUpdatedAt >= askedAt })
+    .map(({ state }) => state.data as Allocation)
+    .filter((row) => row.project_id === projectId);
+}
+
+function withRow(rows: Allocation[], seen: Allocation): Allocation[] {
+  const isKnown = rows.some((row) => row.id === seen.id);
+  return isKnown ? rows.map((row) => (row.id === seen.id ? seen : row)) : [seen, ...rows];
 }
 
 /** What a release, restart or resize would end, and what it would leave. */

@@ -13,8 +13,15 @@ const SIGN_INS = ["sign-ins"] as const;
 const PAGE = 200;
 
 /** Who is signed in; a Problem with status 401 when nobody is. */
+const asked = { queryKey: ME, queryFn: () => answer(client.GET("/api/v1/me")), staleTime: 60_000 };
+
 export function useMe() {
-  return useQuery({ queryKey: ME, queryFn: () => answer(client.GET("/api/v1/me")), staleTime: 60_000 });
+  return useQuery(asked);
+}
+
+/** While the pages are still on their way. */
+export function askMeEarly(queries: QueryClient): void {
+  void queries.prefetchQuery(asked);
 }
 
 /** Who was signed in when last asked. */

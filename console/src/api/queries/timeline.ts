@@ -28,12 +28,13 @@ export function newestEntry(queries: QueryClient, projectId: string): number | u
   return queries.getQueryData<Entry[]>(timelineKey(projectId))?.[0]?.id;
 }
 
-export function addToTimeline(queries: QueryClient, projectId: string, entry: Entry): void {
-  queries.setQueryData<Entry[]>(timelineKey(projectId), (entries) => entries && withEntry(entries, entry));
+/** `told` in the order they happened. */
+export function addToTimeline(queries: QueryClient, projectId: string, told: readonly Entry[]): void {
+  queries.setQueryData<Entry[]>(timelineKey(projectId), (entries) => entries && told.reduce(withEntry, entries));
 }
 
 /** Told twice, it is there once. */
-export function withEntry(entries: readonly Entry[], entry: Entry): Entry[] {
-  if (entries.some(({ id }) => id === entry.id)) return [...entries];
+export function withEntry(entries: Entry[], entry: Entry): Entry[] {
+  if (entries.some(({ id }) => id === entry.id)) return entries;
   return [entry, ...entries].slice(0, LATELY);
 }
