@@ -1,14 +1,12 @@
 """Which bundle fits which node, on observed facts alone."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from gpuaas.domain.runtimes.commands import judge
 from gpuaas.domain.runtimes.compatibility import Declared, NodeRuntimeFacts, objection
-from gpuaas.domain.runtimes.rows import BundleRow
 from gpuaas.domain.runtimes.store import NodeOffer
-from gpuaas.wire.runtimes import BundleState, Compatibility, RuntimeFamily, SupportLevel
+from gpuaas.wire.runtimes import Compatibility, RuntimeFamily
+from tests.runtimes.test_decide import BUNDLE_ROW
 
 NODE = NodeRuntimeFacts(gpu_families=["h200"], runtimes="3.11,3.12", nvidia_driver="550.54.15")
 CPU = Declared(python="3.11", runtime_family=RuntimeFamily.CPU)
@@ -48,27 +46,11 @@ def test_a_bundle_fits_or_says_why_not(needs: Declared, facts: NodeRuntimeFacts,
 
 
 def test_among_several_nodes_one_that_fits_will_do_and_how_many_do_is_said() -> None:
-    bundle = BundleRow(
-        id="bundle-1",
-        slug="data",
-        version="1",
-        product_name="Data",
-        vendor="us",
-        runtime_family=RuntimeFamily.CPU,
-        gpu_families=[],
-        driver_min=None,
-        driver_max=None,
-        support_level=SupportLevel.SUPPORTED,
-        state=BundleState.PUBLISHED,
-        digest="",
-        python="3.11",
-        published_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
-    ready, bare = NodeOffer(facts=NODE, staged=["bundle-1"]), NodeOffer(facts=NODE, staged=[])
+    ready, bare = NodeOffer(facts=NODE, staged=[BUNDLE_ROW.id]), NodeOffer(facts=NODE, staged=[])
     unfit = NodeOffer(facts=NodeRuntimeFacts(runtimes="3.12"), staged=[])
-    assert judge(bundle, [ready]) == Compatibility(compatible=True, reason="", staged=True)
-    assert judge(bundle, [ready, bare]).staged is False
-    some = judge(bundle, [unfit, ready])
+    assert judge(BUNDLE_ROW, [ready]) == Compatibility(compatible=True, reason="", staged=True)
+    assert judge(BUNDLE_ROW, [ready, bare]).staged is False
+    some = judge(BUNDLE_ROW, [unfit, ready])
     assert (some.compatible, some.staged) == (True, True)
     assert some.reason.startswith("it fits 1 of 2 nodes")
-    assert judge(bundle, [unfit]).reason == "it needs Python 3.11, and the node has 3.12."
+    assert judge(BUNDLE_ROW, [unfit]).reason == "it needs Python 3.11, and the node has 3.12."
