@@ -32,7 +32,7 @@ export const COLUMNS: readonly Column<MachineRow>[] = [
   { id: "region", header: "Region", sortingField: "region", isHidden: true, cell: (row) => row.region },
   { id: "price", header: "Price", cell: (row) => perHour(row.price_per_hour) },
   { id: "ends", header: "Time left", sortingField: "endsAt", cell: (row) => <TimeLeft row={row} /> },
-  { id: "holder", header: "Holder", sortingField: "holderName", cell: (row) => row.holderName },
+  { id: "holder", header: "Holder", sortingField: "holderName", maxWidth: 180, cell: (row) => row.holderName },
   { id: "created", header: "Created", sortingField: "created_at", cell: (row) => <Ago at={row.created_at} /> },
   { id: "id", header: "Id", isHidden: true, cell: (row) => <Copy text={row.id} what="the machine's id" /> },
   { id: "actions", header: "Actions", cell: (row) => <ActionsMenu allocation={row} isRow /> },

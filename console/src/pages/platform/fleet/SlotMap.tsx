@@ -1,7 +1,6 @@
 import Box from "@cloudscape-design/components/box";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import type { Node } from "../../../api/queries/nodes";
-import { Ago } from "../../../parts/Ago";
 import { Link } from "../../../parts/Link";
 import { INTENT, Label } from "../../../parts/StatusLabel";
 import { Reach, reachOf } from "../nodes/Reach";
@@ -77,12 +76,6 @@ function NodeSquares({ node }: { node: Node }) {
       <SlotRow node={node} />
       <Box variant="small" color="text-body-secondary">
         {inWords(tally([node]))}
-        {node.last_seen_at && !node.offline_since && (
-          <>
-            {" · seen "}
-            <Ago at={node.last_seen_at} />
-          </>
-        )}
       </Box>
     </article>
   );

@@ -8,7 +8,7 @@ import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { type Node, type NodeVerb, useChangeNode, useNode } from "../../../api/queries/nodes";
 import { notify } from "../../../frame/notices";
-import { Ago, For } from "../../../parts/Ago";
+import { For } from "../../../parts/Ago";
 import { Copy } from "../../../parts/Copy";
 import { Page } from "../../../parts/Page";
 import { INTENT, Label } from "../../../parts/StatusLabel";
@@ -19,7 +19,7 @@ import { NODES, PLATFORM } from "../paths";
 import { Seen } from "../Seen";
 import { FactsTab } from "./FactsTab";
 import { MachinesTab } from "./MachinesTab";
-import { Reach } from "./Reach";
+import { LastSeen, Reach } from "./Reach";
 import { SlotsTab } from "./SlotsTab";
 import { objection, possibleVerbs, VERBS } from "./verbs";
 
@@ -119,7 +119,7 @@ function Summary({ node }: { node: Node }) {
         items={[
           { label: "Intent", value: <Intent node={node} /> },
           { label: "Reachable", value: <Reach node={node} /> },
-          { label: "Last seen", value: node.last_seen_at ? <Ago at={node.last_seen_at} /> : "never" },
+          { label: "Last seen", value: <LastSeen node={node} /> },
           { label: "Slots", value: <SlotRow node={node} /> },
           { label: "Region", value: node.region },
           { label: "Engine", value: node.engine ? `${node.engine}${node.simulated ? ", simulated GPUs" : ""}` : "–" },

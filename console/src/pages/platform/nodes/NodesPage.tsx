@@ -2,7 +2,6 @@ import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import { useNavigate } from "react-router";
 import { type Node, useNodes } from "../../../api/queries/nodes";
-import { Ago } from "../../../parts/Ago";
 import { type Column, DataTable } from "../../../parts/DataTable";
 import { Link } from "../../../parts/Link";
 import { Page } from "../../../parts/Page";
@@ -12,7 +11,7 @@ import { tally } from "../fleet/faces";
 import { SlotRow } from "../fleet/SlotMap";
 import { PLATFORM } from "../paths";
 import { Seen } from "../Seen";
-import { Reach, reachOf } from "./Reach";
+import { LastSeen, Reach, reachOf } from "./Reach";
 
 interface Row extends Node {
   reach: string;
@@ -51,7 +50,7 @@ const COLUMNS: readonly Column<Row>[] = [
     id: "seen",
     header: "Last seen",
     sortingField: "last_seen_at",
-    cell: ({ last_seen_at }) => (last_seen_at ? <Ago at={last_seen_at} /> : "never"),
+    cell: (node) => <LastSeen node={node} />,
   },
 ];
 

@@ -20,3 +20,9 @@ export function Reach({ node }: { node: Node }) {
     </StatusIndicator>
   );
 }
+
+/** Of one that answers, the time that was written down is up to half a minute old: it says less than that it answers. */
+export function LastSeen({ node: { last_seen_at, offline_since } }: { node: Node }) {
+  if (!last_seen_at) return <>never</>;
+  return offline_since ? <Ago at={last_seen_at} /> : <>answers now</>;
+}
