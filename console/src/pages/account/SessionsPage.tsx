@@ -30,6 +30,7 @@ export function SessionsPage() {
         {(rows) => (
           <DataTable
             id="sessions"
+            isLastSticky
             title="Sessions"
             what="sessions"
             rows={rows}

@@ -39,6 +39,7 @@ export function SshKeysPage() {
         {(rows) => (
           <DataTable
             id="ssh-keys"
+            isLastSticky
             title="SSH keys"
             what="keys"
             rows={rows}

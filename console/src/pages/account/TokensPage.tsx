@@ -32,6 +32,7 @@ export function TokensPage() {
         {(rows) => (
           <DataTable
             id="tokens"
+            isLastSticky
             title="Tokens"
             what="tokens"
             rows={rows}

@@ -43,6 +43,7 @@ export function MembersPage() {
           {(rows) => (
             <DataTable
               id="members"
+              isLastSticky
               title="Members"
               what="members"
               rows={rows}

@@ -43,6 +43,7 @@ export function SentInvitations({ projectId }: { projectId: string }) {
       {(rows) => (
         <DataTable
           id="invitations"
+          isLastSticky
           title="Invitations"
           what="invitations"
           rows={rows}

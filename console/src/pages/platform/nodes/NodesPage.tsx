@@ -43,13 +43,21 @@ const COLUMNS: readonly Column<Row>[] = [
     id: "engine",
     header: "Engine",
     sortingField: "engine",
+    isHidden: true,
     cell: ({ engine, simulated }) => (engine ? `${engine}${simulated ? " (simulated GPUs)" : ""}` : "–"),
   },
-  { id: "agent", header: "Agent", sortingField: "agent_version", cell: ({ agent_version }) => agent_version || "–" },
+  {
+    id: "agent",
+    header: "Agent",
+    sortingField: "agent_version",
+    isHidden: true,
+    cell: ({ agent_version }) => agent_version || "–",
+  },
   {
     id: "seen",
     header: "Last seen",
     sortingField: "last_seen_at",
+    isHidden: true,
     cell: (node) => <LastSeen node={node} />,
   },
 ];
