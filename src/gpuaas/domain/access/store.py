@@ -4,6 +4,7 @@ from datetime import datetime
 
 import asyncpg
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, StaleWrite
@@ -226,7 +227,7 @@ async def grants_to_end(tx: Tx, allocation_id: str) -> list[GrantRow]:
 
 async def add_grant(tx: Tx, new: NewGrant) -> GrantRow:
     try:
-        await tx.run(ADD_GRANT, *(getattr(new, field) for field in NewGrant.__struct_fields__), correlation_id.get())
+        await tx.run(ADD_GRANT, *astuple(new), correlation_id.get())
     except asyncpg.UniqueViolationError as error:
         raise Conflict("This person has been granted this machine, or has asked for it, already.") from error
     _tell(tx, new.allocation_id, new.project_id)

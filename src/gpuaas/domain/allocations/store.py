@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, StaleWrite
@@ -172,7 +173,7 @@ async def move(
         actor,
         note,
         correlation_id.get(),
-        *(getattr(change, field) for field in Change.__struct_fields__),
+        *astuple(change),
     )
     if moved is None:
         raise StaleWrite("allocation")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, StaleWrite
@@ -192,7 +193,7 @@ async def seen(tx: Tx, at: dict[str, datetime]) -> None:
 async def add_candidates(tx: Tx, slots: list[NewSlot]) -> None:
     """Discovery is advisory: what was found waits for an operator's approval; what is known is left as it is."""
     for slot in slots:
-        await tx.run(ADD_CANDIDATE, *(getattr(slot, field) for field in NewSlot.__struct_fields__))
+        await tx.run(ADD_CANDIDATE, *astuple(slot))
 
 
 async def slots(tx: Tx, node_id: str) -> list[Slot]:

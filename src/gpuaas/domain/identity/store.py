@@ -6,6 +6,7 @@ from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
 from msgspec import Struct, convert
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
@@ -227,7 +228,7 @@ async def memberships(tx: Tx, user_id: str) -> tuple[list[TenantMembership], lis
 
 
 async def add_session(tx: Tx, session: NewSession) -> None:
-    await tx.run(ADD_SESSION, *(getattr(session, field) for field in NewSession.__struct_fields__))
+    await tx.run(ADD_SESSION, *astuple(session))
 
 
 async def sessions(tx: Tx, caller: Caller, paging: Paging, now: datetime) -> list[Session]:

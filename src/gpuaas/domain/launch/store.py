@@ -3,7 +3,8 @@
 from datetime import datetime
 
 import asyncpg
-from msgspec import Struct, to_builtins
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, Raced
@@ -78,10 +79,8 @@ async def add_group(tx: Tx, id: str, tenant_id: str, project_id: str, *, created
 
 async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
     """Claims, allocation, keys, operation, timeline and audit: all of it or nothing."""
-    values = [getattr(new, field) for field in NewAllocation.__struct_fields__]
-    values[NewAllocation.__struct_fields__.index("keys")] = to_builtins(new.keys)
     try:
-        row = await tx.maybe(AllocationRow, SUBMIT, *values, correlation_id.get())
+        row = await tx.maybe(AllocationRow, SUBMIT, *astuple(new), correlation_id.get())
     except asyncpg.UniqueViolationError as error:
         if error.constraint_name == "allocations_name":
             raise Conflict(

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
@@ -65,8 +66,7 @@ async def remove(tx: Tx, project_id: str, user_id: str) -> None:
 
 async def invite(tx: Tx, new: NewInvitation) -> InvitationRow:
     """Asked again, it is the same invitation, with the role and the time of the last asking."""
-    values = (getattr(new, field) for field in NewInvitation.__struct_fields__)
-    return await tx.one(InvitationRow, INVITE, *values)
+    return await tx.one(InvitationRow, INVITE, *astuple(new))
 
 
 async def invitations_of_project(tx: Tx, project: PlacedProject, now: datetime, paging: Paging) -> list[InvitationRow]:

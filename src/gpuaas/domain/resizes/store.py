@@ -4,6 +4,7 @@ from datetime import datetime
 
 import asyncpg
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
@@ -34,9 +35,8 @@ class Machine(Struct, frozen=True, kw_only=True):
 async def begin(tx: Tx, machine: Machine, resize: Resize, now: datetime) -> None:
     """Claims what is added; what falls away stays claimed until the machine is up without it."""
     place = (machine.allocation_id, machine.tenant_id, machine.node_id)
-    values = [getattr(resize, field) for field in Resize.__struct_fields__]
     try:
-        begun = await tx.value(BEGIN, *place, *values, machine.gpu_family, now)
+        begun = await tx.value(BEGIN, *place, *astuple(resize), machine.gpu_family, now)
     except asyncpg.UniqueViolationError as error:
         raise Raced("Somebody was faster. Try again.") from error
     if not begun:

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
@@ -100,7 +101,7 @@ async def wait_for_mint(tx: Tx, user_id: str, *, limit: int, since: datetime) ->
 
 
 async def add_ticket(tx: Tx, ticket: NewTicket) -> None:
-    await tx.run(ADD_TICKET, *(getattr(ticket, field) for field in NewTicket.__struct_fields__))
+    await tx.run(ADD_TICKET, *astuple(ticket))
 
 
 async def take_ticket(tx: Tx, hash: bytes, allocation_id: str, now: datetime) -> TakenTicket | None:
@@ -191,7 +192,7 @@ async def closed_among(tx: Tx, ids: list[str]) -> list[TerminalRow]:
 
 
 async def ask_for_stream(tx: Tx, request: StreamRequest) -> None:
-    await tx.run(ASK_FOR_STREAM, *(getattr(request, field) for field in StreamRequest.__struct_fields__))
+    await tx.run(ASK_FOR_STREAM, *astuple(request))
     tx.hint(STREAMS, request.node_id)
 
 

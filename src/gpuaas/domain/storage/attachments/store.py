@@ -4,6 +4,7 @@ from datetime import datetime
 
 import asyncpg
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, StaleWrite
@@ -94,9 +95,8 @@ class VolumeInUse(Conflict):
 
 async def add(tx: Tx, new: NewAttachment, volume: VolumeRow, *, actor: str) -> AttachmentRow:
     """Row, hold, operation, timeline and audit, all of it or nothing: one statement, for it is the trips that cost."""
-    values = [getattr(new, field) for field in NewAttachment.__struct_fields__]
     try:
-        row = await tx.one(AttachmentRow, ADD, *values, HOLD, actor, volume.name, correlation_id.get())
+        row = await tx.one(AttachmentRow, ADD, *astuple(new), HOLD, actor, volume.name, correlation_id.get())
     except asyncpg.UniqueViolationError as error:
         writer = next(
             (one.allocation_name for one in volume.attachments if one.access_mode is AccessMode.READ_WRITE), ""
@@ -157,7 +157,7 @@ async def move(
         actor,
         outcome_of(to.value).value,
         correlation_id.get(),
-        *(getattr(change, field) for field in Change.__struct_fields__),
+        *astuple(change),
     )
     if moved is None:
         raise StaleWrite("storage_attachment")

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import asyncpg
 from msgspec import Struct, to_builtins
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, StaleWrite
@@ -95,9 +96,8 @@ class NameTaken(Conflict):
 
 
 async def add_volume(tx: Tx, new: NewVolumeRow) -> None:
-    values = [getattr(new, field) for field in NewVolumeRow.__struct_fields__]
     try:
-        await tx.run(ADD_VOLUME, *values)
+        await tx.run(ADD_VOLUME, *astuple(new))
     except asyncpg.UniqueViolationError as error:
         raise NameTaken(f"There is a volume named {new.name} in this project. Choose another name.") from error
     tx.hint(VOLUMES, new.id)
