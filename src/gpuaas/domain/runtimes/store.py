@@ -8,7 +8,7 @@ from msgspec import Struct, to_builtins
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, StaleWrite
-from gpuaas.core.paging import Paging
+from gpuaas.core.paging import PAST_ALL_IDS, Paging
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.runtimes.compatibility import NodeRuntimeFacts
 from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, Shown
@@ -33,7 +33,7 @@ OUTCOMES = {RuntimeState.APPLIED: Outcome.DONE, RuntimeState.CLEARED: Outcome.DO
 
 async def bundles(tx: Tx, *, slug: str | None = None, paging: Paging | None = None) -> list[BundleRow]:
     """Newest first."""
-    before, limit = (paging.before, paging.limit + 1) if paging else ("~", 1000)
+    before, limit = (paging.before, paging.limit + 1) if paging else (PAST_ALL_IDS, 1000)
     return await tx.all(BundleRow, LIST_BUNDLES, slug, before, limit)
 
 

@@ -17,12 +17,10 @@ class TerminalWorker:
 
     def __init__(self, db: Database, clock: Clock, policy: Policy) -> None:
         self._db, self._clock, self._policy = db, clock, policy
-        self.due = store.DUE.format(objection=store.WHY, seconds=policy.life.total_seconds())
+        self.due = store.DUE.format(seconds=policy.life.total_seconds())
 
     async def __call__(self, row_id: str) -> None:
         async with self._db.write("close terminal") as tx:
             row = await store.objection(tx, row_id)
-            reason = (
-                row.reason if row else f"a terminal lives {self._policy.life.total_seconds() / 3600:g} hours at most"
-            )
+            reason = row.reason if row else f"a terminal lives {self._policy.hours:g} hours at most"
             await commands.close(tx, row_id, reason=reason, now=self._clock.now(), actor=SYSTEM)

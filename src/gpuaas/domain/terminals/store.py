@@ -215,12 +215,11 @@ async def chunks(tx: Tx, id: str, after: Chunk | None, limit: int) -> list[Chunk
     return await tx.all(Chunk, CHUNKS, id, *place, limit)
 
 
-WHY = """
-    coalesce(terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id),
-        case when t.opened_at is null and t.created_at < clock_timestamp() - interval '2 minutes'
-            then 'its node never answered' end)
-"""
 OBJECTION = "terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id)"
+WHY = f"""
+    coalesce({OBJECTION}, case when t.opened_at is null and t.created_at < clock_timestamp() - interval '2 minutes'
+        then 'its node never answered' end)
+"""
 IS_GRANTED = """
     select exists (select from access_grants where allocation_id = $1 and user_id = $2 and status = 'active'
         and coalesce(expires_at, 'infinity') > clock_timestamp())
@@ -279,10 +278,10 @@ OBJECTED = f"""
     from terminals t
     where t.id = $1 and t.closed_at is null and {WHY} is not null
 """
-DUE = """
+DUE = f"""
     select t.id from terminals t
     where t.closed_at is null
-        and ({objection} is not null or t.created_at < clock_timestamp() - {seconds} * interval '1 second')
+        and ({WHY} is not null or t.created_at < clock_timestamp() - {{seconds}} * interval '1 second')
 """  # house: project-filter because a worker looks at everybody's
 CLOSE = """
     update terminals set closed_at = $4, reason = $2, exit_code = $3, attached = false
