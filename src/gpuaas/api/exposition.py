@@ -55,7 +55,7 @@ async def prometheus(request: AnyRequest, services: Services) -> Response[bytes]
         check(request, services.metrics_token)
     except (TokenInvalid, InsufficientPermissions) as refusal:
         return reply_to(refusal).response()  # also in a process of workers, which has no unit of work
-    found: Counts | None = None
+    found: Counts | None
     try:
         async with services.worker_db.read("metrics") as tx:
             found = await counts(tx)

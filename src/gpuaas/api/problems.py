@@ -1,12 +1,10 @@
 """Every refusal as an RFC 9457 document: from our own problems, from Litestar's, and from bugs."""
 
 import re
-from typing import Any
 
 import asyncpg
 import msgspec
 import structlog
-from litestar import Request
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 
@@ -32,7 +30,6 @@ TITLES = {
     503: "Not available",
 }
 MISSING = re.compile(r"Missing required (?P<place>\w+) parameter '(?P<name>[^']+)'")
-AnyRequest = Request[Any, Any, Any]
 log = structlog.get_logger()
 
 

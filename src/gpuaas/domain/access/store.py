@@ -17,7 +17,6 @@ from gpuaas.domain.allocations.store import KEYS, AllocationRow
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, OpenedMachine, SshKey
-from gpuaas.wire.environments import AuthorizedKey
 
 GRANTS = "grants"  # the topic of grants that may have to end; row ids are allocation ids
 
@@ -42,9 +41,6 @@ class SshKeyRow(Struct, frozen=True, kw_only=True):
             created_at=self.created_at,
             opens=self.opens,
         )
-
-    def authorized(self) -> AuthorizedKey:
-        return AuthorizedKey(type=self.type, blob=self.blob, fingerprint=self.fingerprint, user_id=self.user_id)
 
 
 class GrantRow(Struct, frozen=True, kw_only=True):

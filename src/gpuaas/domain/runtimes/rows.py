@@ -46,10 +46,6 @@ class BundleRow(Struct, frozen=True, kw_only=True):
     def needs(self) -> Declared:
         return Declared(**{field: getattr(self, field) for field in Declared.__struct_fields__})
 
-    @property
-    def chosen(self) -> ChosenBundle:
-        return ChosenBundle(id=self.id, slug=self.slug, version=self.version, product_name=self.product_name)
-
     def view(self) -> RuntimeBundle:
         shared = (field for field in RuntimeBundle.__struct_fields__ if field in BundleRow.__struct_fields__)
         return RuntimeBundle(

@@ -36,7 +36,7 @@ class SkuRow(Struct, frozen=True, kw_only=True):
 
 
 async def list_sold(tx: Tx, only: str | None = None) -> list[SkuRow]:
-    return await tx.all(SkuRow, SKUS.format(sku="$1"), only)
+    return await tx.all(SkuRow, SKUS, only)
 
 
 async def get(tx: Tx, name: str) -> SkuRow:
@@ -56,7 +56,7 @@ async def add(tx: Tx, row: SkuRow, now: datetime) -> None:
     await tx.run(ADD_PRICE, row.price_id, key, row.amount_minor, row.currency, now)
 
 
-SKUS = """  -- {sku} is the parameter that names one, or null for all
+SKUS = """
     select k.sku, k.title, k.shape, k.gpu_family, k.allowed_counts, k.simulated, p.id as price_id, p.amount_minor,
         p.currency, (
             select coalesce(jsonb_agg(jsonb_build_object('name', z.name, 'gpu_count', z.gpu_count, 'vcpus', z.vcpus,
@@ -64,7 +64,7 @@ SKUS = """  -- {sku} is the parameter that names one, or null for all
             from sku_sizes z where z.sku = k.sku
         ) as sizes
     from skus k join prices p on p.sku_key = k.key and p.valid @> clock_timestamp()
-    where k.active and ({sku}::text is null or k.sku = {sku}) order by k.key
+    where k.active and ($1::text is null or k.sku = $1) order by k.key
 """
 ADD_SKU = """
     insert into skus (sku, title, shape, gpu_family, allowed_counts, simulated) values ($1, $2, $3, $4, $5, $6)

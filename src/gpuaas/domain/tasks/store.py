@@ -120,8 +120,8 @@ async def latest_on_node(tx: Tx, lane: str) -> TaskRow | None:
     return await tx.maybe(TaskRow, LATEST_ON_NODE, lane)
 
 
-async def latest(tx: Tx, allocation_id: str, lane: str = ENVIRONMENT) -> TaskRow | None:
-    return await tx.maybe(TaskRow, LATEST, allocation_id, lane)
+async def latest(tx: Tx, allocation_id: str) -> TaskRow | None:
+    return await tx.maybe(TaskRow, LATEST, allocation_id, ENVIRONMENT)
 
 
 async def of_allocation(tx: Tx, allocation_id: str) -> list[NodeTask]:

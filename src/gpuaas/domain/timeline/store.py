@@ -106,12 +106,11 @@ async def audit(
     *,
     actor: str,
     at: datetime,
-    acted_as: str = "",
     facts: Mapping[str, object] | None = None,
 ) -> None:
     """In the transaction of the change it tells of: both or neither."""
     place = (subject.tenant_id, subject.project_id, subject.kind, subject.id)
-    await tx.run(AUDIT, at, *place, actor, acted_as or actor, action, correlation_id.get(), dict(facts or {}))
+    await tx.run(AUDIT, at, *place, actor, actor, action, correlation_id.get(), dict(facts or {}))
 
 
 async def audit_denial(tx: Tx, place: Place, *, actor: str, action: str, target: str, at: datetime) -> None:

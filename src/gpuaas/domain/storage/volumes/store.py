@@ -91,15 +91,11 @@ class NewVolumeRow(Struct, frozen=True, kw_only=True):
     created_by: str
 
 
-class NameTaken(Conflict):
-    pass
-
-
 async def add_volume(tx: Tx, new: NewVolumeRow) -> None:
     try:
         await tx.run(ADD_VOLUME, *astuple(new))
     except asyncpg.UniqueViolationError as error:
-        raise NameTaken(f"There is a volume named {new.name} in this project. Choose another name.") from error
+        raise Conflict(f"There is a volume named {new.name} in this project. Choose another name.") from error
     tx.hint(VOLUMES, new.id)
 
 
@@ -123,7 +119,7 @@ async def change_volume(tx: Tx, row: VolumeRow, *, name: str, protected: bool) -
     try:
         changed = await tx.run(CHANGE_VOLUME, row.id, row.version, name, protected)
     except asyncpg.UniqueViolationError as error:
-        raise NameTaken(f"There is a volume named {name} in this project. Choose another name.") from error
+        raise Conflict(f"There is a volume named {name} in this project. Choose another name.") from error
     if not changed:
         raise StaleWrite("volume")
 
@@ -175,7 +171,7 @@ async def add_snapshot(tx: Tx, row: SnapshotRow) -> None:
     try:
         await tx.run(ADD_SNAPSHOT, *fields, row.created_by)
     except asyncpg.UniqueViolationError as error:
-        raise NameTaken(f"The volume has a snapshot named {row.name}. Choose another name.") from error
+        raise Conflict(f"The volume has a snapshot named {row.name}. Choose another name.") from error
     tx.hint(SNAPSHOTS, row.id)
 
 
