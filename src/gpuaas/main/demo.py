@@ -21,6 +21,7 @@ from gpuaas.domain.runtimes.catalog import publish_as
 from gpuaas.domain.runtimes.stagings import store as stagings
 from gpuaas.domain.runtimes.stagings.reconcile import begin as begin_staging
 from gpuaas.domain.skus import store as skus
+from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.sdk import recipes
 from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size
 from gpuaas.wire.identity import PlatformRole, User
@@ -115,7 +116,7 @@ class Demo:
             known = {(bundle.slug, bundle.version) for bundle in await runtimes.bundles(tx)}
             for data in map(recipes.read, recipes.names()):
                 if (data.slug, data.version) not in known:
-                    await publish_as(tx, data, by="system", ids=self._ids, now=self._now)
+                    await publish_as(tx, data, by=SYSTEM, ids=self._ids, now=self._now)
 
     async def stage_bundle(self, node_id: str, slug: str = STAGED_FIRST) -> None:
         """In the background: nobody waits for it."""
@@ -123,16 +124,16 @@ class Demo:
             newest = (await runtimes.bundles(tx, slug=slug))[0]
             there = await stagings.shown(tx, newest.id, node_id)
             if not there or there[0].status is StagingStatus.FAILED:  # and not one that was taken off it on purpose
-                await begin_staging(tx, node_id, newest.id, requested_by="system", ids=self._ids, now=self._now)
+                await begin_staging(tx, node_id, newest.id, requested_by=SYSTEM, ids=self._ids, now=self._now)
 
     async def enrolment_token(self) -> str:
         data = CreateEnrolmentToken(node_name=f"{NODE}-{self._ids.new('n')[-6:]}", region=REGION)
         async with self._db.write() as tx:
-            issued = await capacity_commands.issue_enrolment_token(tx, data, by="system", ids=self._ids, now=self._now)
+            issued = await capacity_commands.issue_enrolment_token(tx, data, by=SYSTEM, ids=self._ids, now=self._now)
         return issued.token
 
     async def approve_slots(self, node_id: str, count: int) -> None:
-        operator = Caller(user_id="system", email="", credential_id="", platform_role=PlatformRole.ADMIN)
+        operator = Caller(user_id=SYSTEM, email="", credential_id="", platform_role=PlatformRole.ADMIN)
         async with self._db.write() as tx:
             for index in range(count):
                 slot = await capacity.slot(tx, node_id, index)

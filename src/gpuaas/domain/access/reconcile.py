@@ -12,13 +12,13 @@ from gpuaas.domain.access.store import GRANTS, GrantRow, Seen
 from gpuaas.domain.allocations import store as allocations
 from gpuaas.domain.allocations.store import KEYS, OVERLAYS
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.access import GrantStatus
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.link import InstallKeys, TaskKind
 
 TRY_AGAIN_AFTER = timedelta(seconds=2)
 OVER = frozenset({Status.RELEASING, Status.RELEASED, Status.RELEASE_FAILED, Status.FAILED})
-SYSTEM = "system"
 
 
 class Observe(Struct, frozen=True):

@@ -16,13 +16,12 @@ from gpuaas.domain.allocations.commands import release_row
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import limits
 from gpuaas.domain.metrics.store import Signal, signals
-from gpuaas.domain.timeline.store import NewEntry, record
+from gpuaas.domain.timeline.store import SYSTEM, NewEntry, record
 from gpuaas.wire.allocations import LimitsNow, Status, UseSignal
 
 WARNED_BEFORE = timedelta(minutes=10)
 SHORTEST_NOTICE = timedelta(minutes=1)  # between the telling and the end, also when we were away at the time for it
 NEEDED = frozenset({"cpu", "gpu", "ssh_sessions"})  # a simulated GPU has nothing to read
-SYSTEM = "system"
 
 
 class End(Struct, frozen=True):

@@ -14,7 +14,7 @@ from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.resizes import store as resizes
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import NewEntry, end_operation, record
+from gpuaas.domain.timeline.store import SYSTEM, NewEntry, end_operation, record
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentSpec, ProofItem
 from gpuaas.wire.link import EnsureEnvironment, RemoveEnvironment, Result, TaskKind, TaskStatus
@@ -26,7 +26,6 @@ REMOVE_ATTEMPTS = 3
 CLEANUP_PAUSE = timedelta(seconds=30)  # between looks at a failed allocation whose cleanup is not proven; doubles
 MOST_DOUBLINGS = 7  # an hour
 PORT_FENCE = "allocations_port"
-SYSTEM = "system"
 
 
 class Queue(Struct, frozen=True):

@@ -17,14 +17,13 @@ from gpuaas.domain.runtimes.stagings import reconcile as stagings
 from gpuaas.domain.runtimes.stagings.reconcile import Recheck
 from gpuaas.domain.runtimes.store import RUNTIMES
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.timeline.store import end_operation
+from gpuaas.domain.timeline.store import SYSTEM, end_operation
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.link import TaskKind, TaskStatus, WriteRuntime
 from gpuaas.wire.runtimes import NOT_STAGED, RuntimeDescriptor, RuntimeState, StagingStatus
 from gpuaas.wire.timeline import OperationStatus
 
 OVER = (Status.RELEASING, Status.RELEASE_FAILED, Status.RELEASED, Status.FAILED)
-SYSTEM = "system"
 
 
 class Stage(Struct, frozen=True):

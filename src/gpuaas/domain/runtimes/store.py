@@ -13,7 +13,7 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.runtimes.compatibility import NodeRuntimeFacts
 from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, Shown
 from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME
-from gpuaas.domain.timeline.store import EVENTS, NewEntry, record
+from gpuaas.domain.timeline.store import EVENTS, SYSTEM, NewEntry, record
 from gpuaas.wire.runtimes import (
     BundleState,
     PublishRuntimeBundle,
@@ -142,7 +142,7 @@ async def move(
     RUNTIME.check(row.state, to)
     if not await tx.run(MOVE, row.allocation_id, row.version, to, boot, note, now):
         raise StaleWrite("runtime")
-    entry = NewEntry(phase=f"runtime_{to}", at=now, actor="system", outcome=OUTCOMES[to], note=note, evidence=evidence)
+    entry = NewEntry(phase=f"runtime_{to}", at=now, actor=SYSTEM, outcome=OUTCOMES[to], note=note, evidence=evidence)
     await record(tx, row.subject, entry, row.operation_id)
 
 

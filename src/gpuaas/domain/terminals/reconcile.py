@@ -6,8 +6,7 @@ from gpuaas.domain.allocations.store import KEYS, OVERLAYS
 from gpuaas.domain.identity.store import CREDENTIALS
 from gpuaas.domain.terminals import commands, store
 from gpuaas.domain.terminals.commands import Policy
-
-SYSTEM = "system"
+from gpuaas.domain.timeline.store import SYSTEM
 
 
 class TerminalWorker:

@@ -14,6 +14,7 @@ from gpuaas.wire.timeline import AuditResult, AuditRow, Entry, LogLine, Operatio
 BIGINT_DIGITS = 18
 MOST_XID = 10**BIGINT_DIGITS  # past every transaction
 EXCERPT = 300  # lines of an operation that are looked through for its phases
+SYSTEM = "system"  # the actor of what the platform does by itself
 EVENTS = "events"  # the topic that wakes streams; its row ids are project ids
 
 

@@ -16,14 +16,13 @@ from gpuaas.domain.allocations.observations import store
 from gpuaas.domain.allocations.observations.store import OfflineNode
 from gpuaas.domain.allocations.store import AllocationRow, stop_billing
 from gpuaas.domain.capacity import store as capacity
-from gpuaas.domain.timeline.store import NewEntry, record
+from gpuaas.domain.timeline.store import SYSTEM, NewEntry, record
 from gpuaas.wire.allocations import Status
 
 BILLING_ENDS_AFTER = timedelta(minutes=10)
 LOST_AFTER = timedelta(hours=24)
 COUNTED_AT_MOST = timedelta(seconds=60)  # a longer gap between two looks was ours, not the node's
 FLEET_SHARE = 3
-SYSTEM = "system"
 log = structlog.get_logger()
 
 

@@ -12,14 +12,13 @@ from gpuaas.domain.runtimes.rows import SeenStaging, StagingRow
 from gpuaas.domain.runtimes.stagings import store
 from gpuaas.domain.runtimes.store import STAGINGS
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.timeline.store import NewEntry, Subject, end_operation, record, start_operation
+from gpuaas.domain.timeline.store import SYSTEM, NewEntry, Subject, end_operation, record, start_operation
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.link import StageRuntime, TaskKind, TaskStatus, UnstageRuntime
 from gpuaas.wire.runtimes import IN_USE, BundleSpec, StagedBundle, StagingStatus
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 CHECK_EVERY_SECONDS = 6 * 3600.0
-SYSTEM = "system"
 
 
 class Recheck(Struct, frozen=True):

@@ -14,13 +14,13 @@ from gpuaas.domain.storage.attachments.store import Change, Machine, Wanted
 from gpuaas.domain.storage.volumes import store as volumes
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import EnvironmentState
 from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, Report, TaskKind, TaskStatus
 from gpuaas.wire.storage import AttachmentStatus, VolumeStatus, WantedMount
 from gpuaas.wire.timeline import OperationStatus
 
-SYSTEM = "system"
 RETRY_AFTER = timedelta(seconds=5)
 SLACK = timedelta(seconds=2)  # a report is judged only against what was settled well before it
 GOING = (Status.RELEASING, Status.RELEASE_FAILED)

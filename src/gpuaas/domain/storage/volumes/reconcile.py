@@ -12,12 +12,10 @@ from gpuaas.domain.storage.volumes import store
 from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import end_operation
+from gpuaas.domain.timeline.store import SYSTEM, end_operation
 from gpuaas.wire.link import DeleteVolume, EnsureVolume, MeasureVolume, SnapshotVolume, TaskKind, TaskStatus
 from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
 from gpuaas.wire.timeline import OperationStatus
-
-SYSTEM = "system"
 
 
 class Ask(Struct, frozen=True):
