@@ -71,7 +71,7 @@ class KeysWorker:
         match decide(seen, now):
             case Observe(generation):
                 async with self._db.write("observe keys") as tx:
-                    await store.observe(tx, row_id, generation)
+                    await allocations.keys_observed(tx, row_id, generation)
                     if generation < seen.generation:
                         tx.hint(KEYS, row_id)
             case Install():

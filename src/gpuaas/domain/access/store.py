@@ -177,10 +177,6 @@ async def look(tx: Tx, allocation_id: str) -> Seen:
     return await tx.one(Seen, LOOK, allocation_id, KEYS)
 
 
-async def observe(tx: Tx, allocation_id: str, generation: int) -> None:
-    await tx.run(OBSERVE, allocation_id, generation)
-
-
 # Grants
 
 
@@ -304,9 +300,6 @@ LOOK = """
         (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id and t.lane = $2 order by seq desc limit 1)
             as task
     from allocations a join allocation_keysets k on k.allocation_id = a.id where a.id = $1
-"""
-OBSERVE = """
-    update allocation_keysets set observed_generation = $2 where allocation_id = $1 and observed_generation < $2
 """
 LIVE = "g.status in ('asked', 'awaiting_key', 'active')"
 SEEN = """
