@@ -11,7 +11,7 @@ import structlog
 from gpuaas.api.errands import Errands
 from gpuaas.api.sockets import BROKEN, Link
 from gpuaas.core.clock import Clock
-from gpuaas.core.db import AWAY, RERUN, Database, Tx
+from gpuaas.core.db import RERUN, Database, Tx, is_away
 from gpuaas.core.errors import Raced
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
@@ -75,7 +75,7 @@ class Messages:
             try:
                 await self._write_together(batch)
             except Exception as error:  # house: broad-except because one node's words must not end everybody's links
-                if isinstance(error, AWAY) and not isinstance(error, ValueError):  # the driver's DataError is both
+                if is_away(error):
                     log.warning("link.write_failed", error=repr(error))
                     await asyncio.sleep(AWAY_SECONDS)
                 elif len(batch) > 1:

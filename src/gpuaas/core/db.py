@@ -32,6 +32,11 @@ AWAY = (
 RERUN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
+def is_away(error: Exception) -> bool:
+    """And not merely refuses what was asked of it: the driver's own DataError is an InterfaceError too."""
+    return isinstance(error, AWAY) and not isinstance(error, ValueError)
+
+
 class DbRole(StrEnum):
     """Who a connection is to the database; row-level policies name these."""
 

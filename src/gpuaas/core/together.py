@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from gpuaas.core.db import AWAY
+from gpuaas.core.db import is_away
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -38,8 +38,7 @@ class Together(Generic[A, R]):
         try:
             answers = await self._answer([what for what, _ in batch])
         except Exception as error:  # noqa: BLE001  # house: broad-except because its asker gets it
-            is_away = isinstance(error, AWAY) and not isinstance(error, ValueError)  # the driver's DataError is both
-            if len(batch) > 1 and not is_away:
+            if len(batch) > 1 and not is_away(error):
                 middle = len(batch) // 2
                 await self._trip(batch[:middle])
                 await self._trip(batch[middle:])
