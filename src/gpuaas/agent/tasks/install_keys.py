@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError, allocation_of, read_wants
+from gpuaas.agent.tasks.work import Effects, allocation_of, environment_at, environment_of, read_wants
 from gpuaas.engines.base import Engine, OnPhase
-from gpuaas.wire.environments import Environment, KeySet
+from gpuaas.wire.environments import KeySet
 from gpuaas.wire.link import InstallKeys, TaskBody, TaskKind
 
 
@@ -19,16 +19,9 @@ class InstallAuthorizedKeys:
     keys: KeySet
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:  # noqa: ARG002 - keys have no phases
-        here = await self._environment(engine)
-        if here is None or here.boot != self.boot:
-            found = "no environment" if here is None else f"boot {here.boot}"
-            raise TaskRefusedError("stale_boot", f"keys for boot {self.boot}, and there is {found}")
+        await environment_at(engine, self.allocation_id, self.boot, what="keys")
         await engine.set_keys(self.allocation_id, self.keys)
-        return Effects(environment=await self._environment(engine))
-
-    async def _environment(self, engine: Engine) -> Environment | None:
-        seen = await engine.observe()
-        return next((one for one in seen if one.allocation_id == self.allocation_id), None)
+        return Effects(environment=await environment_of(engine, self.allocation_id))
 
 
 def read(body: TaskBody) -> InstallAuthorizedKeys:

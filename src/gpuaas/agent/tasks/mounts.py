@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError, allocation_of, read_wants
+from gpuaas.agent.tasks.work import Effects, allocation_of, environment_at, read_wants
 from gpuaas.engines.base import Engine, EngineError, OnPhase
 from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, TaskBody, TaskKind
 
@@ -19,11 +19,7 @@ class Attach:
     wants: AttachVolumeTo
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
-        seen = await engine.observe()
-        here = next((one for one in seen if one.allocation_id == self.allocation_id), None)
-        if here is None or here.boot != self.boot:
-            found = "no environment" if here is None else f"boot {here.boot}"
-            raise TaskRefusedError("stale_boot", f"a volume for boot {self.boot}, and there is {found}")
+        await environment_at(engine, self.allocation_id, self.boot, what="a volume")
         await engine.mounts.attach(self.allocation_id, self.wants.mount, on_phase)
         return Effects()
 

@@ -57,6 +57,19 @@ def read_wants(body: TaskBody, type: type[Wants]) -> Wants:
         raise TaskRefusedError("malformed task", f"wants of {body.kind}: {error}") from error
 
 
+async def environment_of(engine: Engine, allocation_id: str) -> Environment | None:
+    return next((one for one in await engine.observe() if one.allocation_id == allocation_id), None)
+
+
+async def environment_at(engine: Engine, allocation_id: str, boot: int, *, what: str) -> Environment:
+    """At the boot that the task names: what was wanted of another is not wanted of this one."""
+    here = await environment_of(engine, allocation_id)
+    if here is None or here.boot != boot:
+        found = "no environment" if here is None else f"boot {here.boot}"
+        raise TaskRefusedError("stale_boot", f"{what} for boot {boot}, and there is {found}")
+    return here
+
+
 def allocation_of(body: TaskBody) -> str:
     if body.allocation_id is None:
         raise TaskRefusedError("malformed task", f"{body.kind} names no allocation")

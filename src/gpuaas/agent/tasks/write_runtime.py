@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError, allocation_of, read_wants
+from gpuaas.agent.tasks.work import Effects, allocation_of, environment_at, read_wants
 from gpuaas.engines.base import Engine, OnPhase
 from gpuaas.wire.link import TaskBody, TaskKind, WriteRuntime
 from gpuaas.wire.runtimes import RuntimeDescriptor
@@ -19,11 +19,7 @@ class WriteEnvFile:
     descriptor: RuntimeDescriptor | None
 
     async def perform(self, engine: Engine, _: OnPhase, /) -> Effects:
-        seen = await engine.observe()
-        here = next((one for one in seen if one.allocation_id == self.allocation_id), None)
-        if here is None or here.boot != self.boot:
-            found = "no environment" if here is None else f"boot {here.boot}"
-            raise TaskRefusedError("stale_boot", f"a runtime for boot {self.boot}, and there is {found}")
+        here = await environment_at(engine, self.allocation_id, self.boot, what="a runtime")
         await engine.runtimes.write_descriptor(self.allocation_id, self.descriptor)
         return Effects(environment=here)
 
