@@ -11,6 +11,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gpuaas.agent import journal
+from gpuaas.core.owners import sync_folder
 from gpuaas.core.points import Points
 from gpuaas.wire.addresses import is_loopback
 from gpuaas.wire.environments import NodeFacts
@@ -195,4 +196,4 @@ def _write(path: Path, content: bytes) -> None:
         out.flush()
         os.fsync(out.fileno())
     draft.replace(path)
-    journal.sync_folder(path.parent)
+    sync_folder(path.parent)

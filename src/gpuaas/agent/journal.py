@@ -16,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from gpuaas.core.owners import sync_folder
 from gpuaas.core.points import Points
 from gpuaas.wire.link import Progress, Result, Task, TaskBody, Verifier
 
@@ -119,15 +120,6 @@ def create(path: Path, pinned: Pinned) -> None:
         db.close()
     draft.replace(path)
     sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """A new or renamed file survives a power cut only once its folder is on the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class Journal:

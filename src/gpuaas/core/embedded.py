@@ -27,7 +27,7 @@ from urllib.parse import quote
 
 import asyncpg
 
-from gpuaas.core.owners import MachineError, Owner, is_private, put, runs, sync, system_user
+from gpuaas.core.owners import MachineError, Owner, is_private, put, runs, sync_folder, system_user
 
 MAJOR = 18
 SYSTEM_USER = "gpuaas-postgres"
@@ -215,7 +215,7 @@ class Embedded:
             shutil.rmtree(new, ignore_errors=True)
             raise EmbeddedError(f"a new PostgreSQL cluster could not be made in {self.folder}:\n{made.stdout[-2000:]}")
         new.rename(self.data)
-        sync(self.folder)
+        sync_folder(self.folder)
 
     def _configure(self, data: Path, owner: Owner) -> None:
         """Write the files that say how to run and whom to admit, afresh each time so that they follow the code."""

@@ -90,8 +90,8 @@ def put(folder: Path, name: str, text: str, owner: Owner) -> None:
         os.close(at)
 
 
-def sync(folder: Path) -> None:
-    """Make a rename inside `folder` survive a power cut."""
+def sync_folder(folder: Path) -> None:
+    """A new or renamed file survives a power cut only once its folder is on the disk too."""
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(at)

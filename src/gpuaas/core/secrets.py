@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from gpuaas.core.db import Database
-from gpuaas.core.owners import sync
+from gpuaas.core.owners import sync_folder
 from gpuaas.wire.link import STREAM_PURPOSE, TASK_PURPOSE, OpenStream, Task, Verifier
 
 MASTER_BYTES = 32
@@ -46,7 +46,7 @@ class MasterKey:
                     os.link(draft, path)  # whole or not at all
             finally:
                 Path(draft).unlink()
-            sync(path.parent)
+            sync_folder(path.parent)
         try:
             return cls(base64.b64decode(path.read_bytes()))
         except ValueError as error:
