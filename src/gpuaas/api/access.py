@@ -1,11 +1,8 @@
 """Access to a machine: its keys, what is granted to others, who holds it."""
 
-from typing import Annotated
-
 from litestar import Router, delete, get, patch, post, put
-from litestar.params import QueryParameter
 
-from gpuaas.api.deps import Context, Cursor, Limit
+from gpuaas.api.deps import Context, Cursor, Limit, Reason
 from gpuaas.api.problems import problems
 from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, NotFound, ValidationError
 from gpuaas.core.paging import Paging
@@ -24,7 +21,6 @@ from gpuaas.wire.access import (
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.common import Page
 
-ReasonQuery = Annotated[str | None, QueryParameter(name="reason", required=False, max_length=500)]
 READ = problems(NotFound)
 CHANGE = problems(NotFound, InsufficientPermissions, Conflict, IllegalMove, ValidationError)
 
@@ -102,7 +98,7 @@ async def change_access_grant(id: str, grant_id: str, data: ChangeAccessGrant, c
 
 
 @delete("/allocations/{id:str}/access-grants/{grant_id:str}", status_code=200, responses=CHANGE)
-async def revoke_access_grant(id: str, grant_id: str, context: Context, reason: ReasonQuery = None) -> AccessGrant:
+async def revoke_access_grant(id: str, grant_id: str, context: Context, reason: Reason = None) -> AccessGrant:
     """Take it back, or give it up: new logins are refused and open sessions cut within seconds."""
     return await grants.revoke(context.tx, context.caller, id, grant_id, reason=reason or "", now=context.now)
 

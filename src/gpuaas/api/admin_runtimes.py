@@ -2,8 +2,7 @@
 
 from litestar import Router, delete, get, post
 
-from gpuaas.api.access import ReasonQuery
-from gpuaas.api.deps import Context, Cursor, Limit
+from gpuaas.api.deps import Context, Cursor, Limit, Reason
 from gpuaas.api.problems import problems
 from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, NotFound
 from gpuaas.core.paging import Paging
@@ -100,7 +99,7 @@ async def get_staging(id: str, node_id: str, context: Context) -> StagingDetail:
     status_code=202,
     responses=problems(NotFound, InsufficientPermissions, Conflict, catalog.BundleInUse),
 )
-async def unstage_runtime_bundle(id: str, node_id: str, context: Context, reason: ReasonQuery = None) -> Staging:
+async def unstage_runtime_bundle(id: str, node_id: str, context: Context, reason: Reason = None) -> Staging:
     """Take it off a node, which frees its disk; refused while a machine there runs with it or may roll back to it."""
     return await catalog.unstage(
         context.tx, context.caller, id, node_id, reason=reason or "", ids=context.ids, now=context.now

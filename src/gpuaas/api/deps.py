@@ -18,6 +18,7 @@ from gpuaas.domain.identity.callers import Caller
 
 AnyRequest = Request[Any, Any, Any]
 Limit = Annotated[int | None, QueryParameter(name="limit", ge=1, le=MOST, required=False)]
+Reason = Annotated[str | None, QueryParameter(name="reason", required=False, max_length=500)]
 Cursor = Annotated[str | None, QueryParameter(name="cursor", max_length=200, required=False)]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from litestar import Router, delete, get, post
 from litestar.params import QueryParameter
 
-from gpuaas.api.deps import Context, Cursor, Limit
+from gpuaas.api.deps import Context, Cursor, Limit, Reason
 from gpuaas.api.problems import problems
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound
 from gpuaas.core.paging import Paging
@@ -16,7 +16,6 @@ from gpuaas.wire.runtimes import AllocationRuntime, ApplyRuntimeBundle, RuntimeB
 
 AllocationFilter = Annotated[str | None, QueryParameter(name="allocation_id", required=False, max_length=64)]
 SkuFilter = Annotated[str | None, QueryParameter(name="sku", required=False, max_length=64)]
-ReasonGiven = Annotated[str | None, QueryParameter(name="reason", required=False, max_length=500)]
 
 
 @get("/runtime-bundles", responses=problems(NotFound))
@@ -64,7 +63,7 @@ async def apply_runtime_bundle(id: str, data: ApplyRuntimeBundle, context: Conte
     status_code=202,
     responses=problems(NotFound, InsufficientPermissions, Conflict),
 )
-async def clear_allocation_runtime(id: str, context: Context, reason: ReasonGiven = None) -> AllocationRuntime:
+async def clear_allocation_runtime(id: str, context: Context, reason: Reason = None) -> AllocationRuntime:
     """Back to raw compute."""
     return await commands.clear(context.tx, context.caller, id, reason=reason or "", ids=context.ids, now=context.now)
 

@@ -2,8 +2,7 @@
 
 from litestar import Router, delete, get
 
-from gpuaas.api.access import ReasonQuery
-from gpuaas.api.deps import Context
+from gpuaas.api.deps import Context, Reason
 from gpuaas.api.problems import problems
 from gpuaas.core.errors import InsufficientPermissions, NotFound
 from gpuaas.domain.sessions import commands
@@ -21,7 +20,7 @@ async def list_live_sessions(id: str, context: Context) -> LiveSessions:
     status_code=202,
     responses=problems(NotFound, InsufficientPermissions),
 )
-async def end_live_session(id: str, session_id: str, context: Context, reason: ReasonQuery = None) -> EndedSession:
+async def end_live_session(id: str, session_id: str, context: Context, reason: Reason = None) -> EndedSession:
     """Cut one session, telling its person why. Their key still admits: revoke the grant to keep them out."""
     return await commands.end(
         context.tx, context.caller, id, session_id, reason=reason or "", ids=context.ids, now=context.now

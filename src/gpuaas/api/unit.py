@@ -93,8 +93,7 @@ class Unit:
 
     @property
     def _route(self) -> str:
-        handler: Any = self._scope.get("route_handler")
-        return f"{self._scope['method']} {handler.handler_name if handler else 'nowhere'}"
+        return f"{self._scope['method']} {name_of(self._scope)}"
 
     def _option(self, name: str) -> bool:
         handler: Any = self._scope.get("route_handler")
