@@ -189,9 +189,8 @@ async def change_project(tx: Tx, caller: Caller, id: str, data: ChangeProject, *
     caller.require(Permission.PROJECTS_MANAGE, "project", project)
     if data.record_terminals is not UNSET and data.record_terminals != project.record_terminals:
         await store.record_terminals(tx, id, wanted=data.record_terminals)
-        subject = Subject(kind="project", id=id, tenant_id=project.tenant_id, project_id=id)
         facts = {"record_terminals": data.record_terminals}
-        await audit(tx, subject, "project.change", actor=caller.actor, at=now, facts=facts)
+        await audit(tx, project.subject, "project.change", actor=caller.actor, at=now, facts=facts)
     return await store.project(tx, id)
 
 

@@ -13,6 +13,7 @@ from gpuaas.core.errors import NotFound
 from gpuaas.core.idempotency import Kept
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.timeline.store import Subject
 from gpuaas.wire.identity import (
     PlatformRole,
     Project,
@@ -111,6 +112,10 @@ class PlacedProject(Project, frozen=True, kw_only=True):
     @property
     def project_id(self) -> str:
         return self.id
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="project", id=self.id, tenant_id=self.tenant_id, project_id=self.id)
 
 
 async def enter(

@@ -1,6 +1,5 @@
 """Inviting, joining, changing roles, leaving. Who no longer works in a project is shut out of its machines at once."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from msgspec import structs
@@ -69,7 +68,7 @@ async def invite(tx: Tx, caller: Caller, project_id: str, data: InviteMember, *,
     )
     made = await store.invite(tx, new)
     facts = {"email": data.email, "role": data.role, "invitation": made.id}
-    await _audit(tx, project, "member.invite", caller, now=now, facts=facts)
+    await audit(tx, project.subject, "member.invite", actor=caller.actor, at=now, facts=facts)
     return made.view()
 
 
@@ -125,7 +124,7 @@ async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: Ch
     if data.role not in WORKING:
         note = "they became a viewer"
         facts["shut_out_of"] = await grants.shut_out(tx, project_id, user_id, actor=caller.actor, note=note, now=now)
-    await _audit(tx, project, "member.change", caller, now=now, facts=facts)
+    await audit(tx, project.subject, "member.change", actor=caller.actor, at=now, facts=facts)
     return structs.replace(member, role=data.role)
 
 
@@ -143,7 +142,8 @@ async def remove(tx: Tx, caller: Caller, project_id: str, user_id: str, *, now: 
     why = "they left the project" if leaves else "they were removed from the project"
     machines = await grants.shut_out(tx, project_id, user_id, actor=caller.actor, note=why, now=now)
     facts = {"user": user_id, "role": member.role, "shut_out_of": machines}
-    await _audit(tx, project, "member.leave" if leaves else "member.remove", caller, now=now, facts=facts)
+    action = "member.leave" if leaves else "member.remove"
+    await audit(tx, project.subject, action, actor=caller.actor, at=now, facts=facts)
 
 
 async def _led(tx: Tx, caller: Caller, project_id: str, role: Role) -> PlacedProject:
@@ -163,10 +163,3 @@ async def _check_owner(
         caller.require(Permission.OWNERS_MANAGE, "project", project)
     if not stays and await store.lock_owners(tx, project.id) == [member.user_id]:
         raise LastOwner
-
-
-async def _audit(
-    tx: Tx, project: PlacedProject, action: str, caller: Caller, *, now: datetime, facts: Mapping[str, object]
-) -> None:
-    subject = Subject(kind="project", id=project.id, tenant_id=project.tenant_id, project_id=project.id)
-    await audit(tx, subject, action, actor=caller.actor, at=now, facts=facts)
