@@ -63,22 +63,38 @@ interface Page<T> {
   next_cursor?: string | null;
 }
 
+const ROWS = 200; // as many as the server gives at once
 const MOST_PAGES = 50;
 
+interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** How to ask for the page that begins there; without a cursor, for the first. */
+export function pageFrom(cursor?: string | null): PageQuery {
+  return cursor ? { limit: ROWS, cursor } : { limit: ROWS };
+}
+
 /** A list to its end; lists of the console are filtered and sorted in the browser. */
-export async function everyPage<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
+export async function everyPage<T>(read: (page: PageQuery) => Promise<Page<T>>): Promise<T[]> {
   const items: T[] = [];
-  let cursor: string | undefined;
+  let page = pageFrom();
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const { items: more, next_cursor } = await page(cursor);
+    const { items: more, next_cursor } = await read(page);
     items.push(...more);
     if (!next_cursor) break;
-    cursor = next_cursor;
+    page = pageFrom(next_cursor);
   }
   return items;
 }
 
-/** A name that nothing else has; every change carries one, so that asking twice does it once. */
+/** The header by which a change is asked for: under one key it is done once, however often it is sent. */
+export function keyed(key = newId()) {
+  return { "X-Idempotency-Key": key };
+}
+
+/** A name that nothing else has. */
 export function newId(): string {
   // Not crypto.randomUUID: a page that came over plain HTTP from another machine has none.
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(16).padStart(8, "0")).join("");

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 import { type Allocation, allocationKeys } from "./allocations";
 
@@ -7,7 +7,6 @@ type Schemas = components["schemas"];
 export type AccessGrant = Schemas["AccessGrant"];
 export type AllocationKeys = Schemas["AllocationKeys"];
 
-const PAGE = 200;
 const SETTLED_MS = 10_000;
 const ON_ITS_WAY_MS = 1_000; // that a machine has taken its keys is no entry of the timeline
 
@@ -30,10 +29,10 @@ export function useAccessGrants(allocationId: string) {
   return useQuery({
     queryKey: accessKeys.grants(allocationId),
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/allocations/{id}/access-grants", {
-            params: { path: { id: allocationId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { id: allocationId }, query: page },
           }),
         ),
       ),
@@ -54,13 +53,11 @@ function useChange<Asked, Answered>(allocationId: string, change: (asked: Asked)
   });
 }
 
-const named = () => ({ "X-Idempotency-Key": newId() });
-
 export function useSetKeys(allocationId: string) {
   return useChange(allocationId, (body: Schemas["SetSshKeys"]) =>
     answer(
       client.PUT("/api/v1/allocations/{id}/ssh-keys", {
-        params: { path: { id: allocationId }, header: named() },
+        params: { path: { id: allocationId }, header: keyed() },
         body,
       }),
     ),
@@ -72,7 +69,7 @@ export function useCreateGrant(allocationId: string) {
   return useChange(allocationId, (body: Schemas["CreateAccessGrant"]) =>
     answer(
       client.POST("/api/v1/allocations/{id}/access-grants", {
-        params: { path: { id: allocationId }, header: named() },
+        params: { path: { id: allocationId }, header: keyed() },
         body,
       }),
     ),
@@ -83,7 +80,7 @@ export function useAskAccess(allocationId: string) {
   return useChange(allocationId, (body: Schemas["AskAccess"]) =>
     answer(
       client.POST("/api/v1/allocations/{id}/access-requests", {
-        params: { path: { id: allocationId }, header: named() },
+        params: { path: { id: allocationId }, header: keyed() },
         body,
       }),
     ),
@@ -94,7 +91,7 @@ export function useChangeGrant(allocationId: string) {
   return useChange(allocationId, ({ id, body }: { id: string; body: Schemas["ChangeAccessGrant"] }) =>
     answer(
       client.PATCH("/api/v1/allocations/{id}/access-grants/{grant_id}", {
-        params: { path: { id: allocationId, grant_id: id }, header: named() },
+        params: { path: { id: allocationId, grant_id: id }, header: keyed() },
         body,
       }),
     ),
@@ -105,7 +102,7 @@ export function useRevokeGrant(allocationId: string) {
   return useChange(allocationId, ({ id, reason }: { id: string; reason: string }) =>
     answer(
       client.DELETE("/api/v1/allocations/{id}/access-grants/{grant_id}", {
-        params: { path: { id: allocationId, grant_id: id }, query: reason ? { reason } : {}, header: named() },
+        params: { path: { id: allocationId, grant_id: id }, query: reason ? { reason } : {}, header: keyed() },
       }),
     ),
   );
@@ -117,7 +114,7 @@ export function useHandOver(allocationId: string) {
     mutationFn: (body: Schemas["HandOver"]) =>
       answer(
         client.POST("/api/v1/allocations/{id}/handover", {
-          params: { path: { id: allocationId }, header: named() },
+          params: { path: { id: allocationId }, header: keyed() },
           body,
         }),
       ),

@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 import { WATCHED } from "../watching";
 import type { Allocation } from "./allocations";
@@ -9,7 +9,6 @@ export type InspectedAllocation = Schemas["InspectedAllocation"];
 export type NodeTask = Schemas["NodeTask"];
 export type CleanupProof = Schemas["CleanupProof"];
 
-const PAGE = 200;
 const LIST = "admin-allocations";
 const inspected = (id: string) => ["admin-allocation", id] as const;
 
@@ -22,10 +21,10 @@ function useFleet(filter: Filter) {
   return useQuery({
     queryKey: [LIST, filter] as const,
     queryFn: (): Promise<Allocation[]> =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/admin/allocations", {
-            params: { query: { ...filter, limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { query: { ...filter, ...page } },
           }),
         ),
       ),
@@ -66,7 +65,7 @@ export function useForceRelease(id: string) {
     mutationFn: (reason: string) =>
       answer(
         client.POST("/api/v1/admin/allocations/{id}/force-release", {
-          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
+          params: { path: { id }, header: keyed() },
           body: { reason },
         }),
       ),
@@ -80,7 +79,7 @@ export function useForceCleanup(id: string) {
     mutationFn: (body: Schemas["ForceCleanup"]) =>
       answer(
         client.POST("/api/v1/admin/allocations/{id}/force-cleanup", {
-          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
+          params: { path: { id }, header: keyed() },
           body,
         }),
       ),

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 import { WATCHED } from "../watching";
 
@@ -17,16 +17,15 @@ const keys = {
   stagings: (id: string) => ["stagings", id] as const,
   staging: (id: string, nodeId: string) => ["staging", id, nodeId] as const,
 };
-const PAGE = 200;
 
 export function useBundleCatalog() {
   return useQuery({
     queryKey: keys.list,
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/admin/runtime-bundles", {
-            params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { query: page },
           }),
         ),
       ),
@@ -71,7 +70,7 @@ export function usePublishBundle() {
     mutationFn: (body: PublishRuntimeBundle) =>
       answer(
         client.POST("/api/v1/admin/runtime-bundles", {
-          params: { header: { "X-Idempotency-Key": newId() } },
+          params: { header: keyed() },
           body,
         }),
       ),
@@ -85,7 +84,7 @@ export function useChangeBundle(id: string) {
     mutationFn: ({ verb, reason }: { verb: BundleVerb; reason: string }) =>
       answer(
         client.POST(`/api/v1/admin/runtime-bundles/{id}/${verb}`, {
-          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
+          params: { path: { id }, header: keyed() },
           body: { reason },
         }),
       ),
@@ -100,7 +99,7 @@ export function useStageBundle(id: string) {
     mutationFn: (nodeIds: readonly string[]) =>
       answer(
         client.POST("/api/v1/admin/runtime-bundles/{id}/stage", {
-          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
+          params: { path: { id }, header: keyed() },
           body: { node_ids: [...nodeIds] },
         }),
       ),

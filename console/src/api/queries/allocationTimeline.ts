@@ -1,14 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client } from "../client";
+import { answer, client, pageFrom } from "../client";
 import { joined, type Timeline } from "../joined";
 
-const PAGE = 200;
 const NOTHING: Timeline = { entries: [], older: null };
 
 function readPage(id: string, cursor: string | null) {
   return answer(
     client.GET("/api/v1/allocations/{id}/timeline", {
-      params: { path: { id }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+      params: { path: { id }, query: pageFrom(cursor) },
     }),
   );
 }

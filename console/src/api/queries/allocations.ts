@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 
 type Schemas = components["schemas"];
@@ -14,17 +14,15 @@ export const allocationKeys = {
   one: (id: string) => ["allocation", id] as const,
 };
 
-const PAGE = 200;
-
 export function useAllocations(projectId: string) {
   return useQuery({
     queryKey: allocationKeys.list(projectId),
     queryFn: async ({ client: queries }) => {
       const askedAt = Date.now();
-      const rows = await everyPage((cursor) =>
+      const rows = await everyPage((page) =>
         answer(
           client.GET("/api/v1/projects/{project_id}/allocations", {
-            params: { path: { project_id: projectId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { project_id: projectId }, query: page },
           }),
         ),
       );
@@ -125,7 +123,7 @@ export function useExtend(id: string) {
 }
 
 function about<Body>(id: string, { body, key }: Change<Body>) {
-  return { params: { path: { id }, header: { "X-Idempotency-Key": key } }, body };
+  return { params: { path: { id }, header: keyed(key) }, body };
 }
 
 /** The answer is the machine as it is now: shown at once, before any event tells of it. */

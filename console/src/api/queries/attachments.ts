@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 import { allocationKeys } from "./allocations";
 import { volumeKeys } from "./volumes";
@@ -10,18 +10,15 @@ export type AttachVolume = Schemas["AttachVolume"];
 
 export const attachmentKeys = { of: (allocationId: string) => ["attachments", allocationId] as const };
 
-const PAGE = 200;
-const named = () => ({ header: { "X-Idempotency-Key": newId() } });
-
 /** What is and was attached to a machine, newest first. */
 export function useAttachments(allocationId: string) {
   return useQuery({
     queryKey: attachmentKeys.of(allocationId),
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/allocations/{allocation_id}/storage-attachments", {
-            params: { path: { allocation_id: allocationId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { allocation_id: allocationId }, query: page },
           }),
         ),
       ),
@@ -39,7 +36,7 @@ export function useAttachVolume(machine: Machine) {
     mutationFn: (body: AttachVolume) =>
       answer(
         client.POST("/api/v1/allocations/{allocation_id}/storage-attachments", {
-          params: { path: { allocation_id: machine.id }, ...named() },
+          params: { path: { allocation_id: machine.id }, header: keyed() },
           body,
         }),
       ),
@@ -59,7 +56,7 @@ export function useDetachVolume(machine: Machine) {
     mutationFn: ({ id, force }: Detach) =>
       answer(
         client.DELETE("/api/v1/allocations/{allocation_id}/storage-attachments/{attachment_id}", {
-          params: { path: { allocation_id: machine.id, attachment_id: id }, query: { force }, ...named() },
+          params: { path: { allocation_id: machine.id, attachment_id: id }, query: { force }, header: keyed() },
         }),
       ),
     onSuccess: ({ volume_id }) => lookAgain(queries, machine, volume_id),

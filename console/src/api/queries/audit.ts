@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { answer, client } from "../client";
+import { answer, client, pageFrom } from "../client";
 import type { components } from "../schema";
 
 type Schemas = components["schemas"];
@@ -14,12 +14,10 @@ export interface AuditFilter {
   until?: string;
 }
 
-const PAGE = 200;
-
 function read(projectId: string, filter: AuditFilter, cursor: string) {
   return answer(
     client.GET("/api/v1/projects/{project_id}/audit", {
-      params: { path: { project_id: projectId }, query: { ...filter, limit: PAGE, ...(cursor ? { cursor } : {}) } },
+      params: { path: { project_id: projectId }, query: { ...filter, ...pageFrom(cursor) } },
     }),
   );
 }

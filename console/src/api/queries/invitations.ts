@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 import { refreshMe } from "./session";
 
@@ -7,16 +7,14 @@ type Schemas = components["schemas"];
 export type Invitation = Schemas["Invitation"];
 export type NewInvitation = Schemas["InviteMember"];
 
-const PAGE = 200;
-const named = () => ({ "X-Idempotency-Key": newId() });
 const SENT = "invitations-sent";
 const RECEIVED = ["invitations"] as const;
 
 function read(query: { project_id?: string }) {
-  return everyPage((cursor) =>
+  return everyPage((page) =>
     answer(
       client.GET("/api/v1/invitations", {
-        params: { query: { ...query, limit: PAGE, ...(cursor ? { cursor } : {}) } },
+        params: { query: { ...query, ...page } },
       }),
     ),
   );
@@ -42,7 +40,7 @@ export function useInvite(projectId: string) {
     mutationFn: (body: NewInvitation) =>
       answer(
         client.POST("/api/v1/projects/{project_id}/members", {
-          params: { path: { project_id: projectId }, header: named() },
+          params: { path: { project_id: projectId }, header: keyed() },
           body,
         }),
       ),
@@ -54,7 +52,7 @@ export function useAcceptInvitation() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (id: string) =>
-      answer(client.POST("/api/v1/invitations/{id}/accept", { params: { path: { id }, header: named() } })),
+      answer(client.POST("/api/v1/invitations/{id}/accept", { params: { path: { id }, header: keyed() } })),
     onSuccess: async () => {
       await refreshMe(queries);
       await queries.invalidateQueries({ queryKey: RECEIVED });
@@ -68,7 +66,7 @@ export function useWithdrawInvitation() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (id: string) =>
-      answer(client.DELETE("/api/v1/invitations/{id}", { params: { path: { id }, header: named() } })),
+      answer(client.DELETE("/api/v1/invitations/{id}", { params: { path: { id }, header: keyed() } })),
     onSettled: () =>
       queries.invalidateQueries({ predicate: ({ queryKey: [noun] }) => noun === SENT || noun === RECEIVED[0] }),
   });

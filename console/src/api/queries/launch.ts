@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { answer, client } from "../client";
+import { answer, client, keyed } from "../client";
 import type { components } from "../schema";
 import { allocationKeys } from "./allocations";
 
@@ -16,7 +16,7 @@ export function useLaunch(projectId: string) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: ({ key, request }: Submission) =>
-      answer(client.POST("/api/v1/allocations", { body: request, params: { header: { "X-Idempotency-Key": key } } })),
+      answer(client.POST("/api/v1/allocations", { body: request, params: { header: keyed(key) } })),
     onSuccess: ({ allocations }) => {
       for (const allocation of allocations) queries.setQueryData(allocationKeys.one(allocation.id), allocation);
       void queries.invalidateQueries({ queryKey: allocationKeys.list(projectId) });

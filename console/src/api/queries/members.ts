@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 import { refreshMe } from "./session";
 
@@ -8,17 +8,14 @@ export type Member = Schemas["Member"];
 export type Role = Schemas["Role"];
 export type ReachedProject = Schemas["ReachedProject"];
 
-const PAGE = 200;
-const named = () => ({ "X-Idempotency-Key": newId() });
-
 export function useMembers(projectId: string, isWanted = true) {
   return useQuery({
     queryKey: ["members", projectId],
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/projects/{project_id}/members", {
-            params: { path: { project_id: projectId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { project_id: projectId }, query: page },
           }),
         ),
       ),
@@ -57,7 +54,7 @@ export function useChangeMember(projectId: string) {
     mutationFn: ({ userId, role }: { userId: string; role: Role }) =>
       answer(
         client.PUT("/api/v1/projects/{project_id}/members/{user_id}", {
-          params: { path: { project_id: projectId, user_id: userId }, header: named() },
+          params: { path: { project_id: projectId, user_id: userId }, header: keyed() },
           body: { role },
         }),
       ),
@@ -72,7 +69,7 @@ export function useRemoveMember(projectId: string) {
     mutationFn: (userId: string) =>
       answer(
         client.DELETE("/api/v1/projects/{project_id}/members/{user_id}", {
-          params: { path: { project_id: projectId, user_id: userId }, header: named() },
+          params: { path: { project_id: projectId, user_id: userId }, header: keyed() },
         }),
       ),
     onSuccess: () =>

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 import { WATCHED } from "../watching";
 
@@ -18,18 +18,12 @@ const keys = {
   one: (id: string) => ["node", id] as const,
   slots: (id: string) => ["slots", id] as const,
 };
-const PAGE = 200;
 
 export function useNodes(isWanted = true) {
   return useQuery({
     queryKey: keys.list,
     enabled: isWanted,
-    queryFn: () =>
-      everyPage((cursor) =>
-        answer(
-          client.GET("/api/v1/admin/nodes", { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } }),
-        ),
-      ),
+    queryFn: () => everyPage((page) => answer(client.GET("/api/v1/admin/nodes", { params: { query: page } }))),
     ...WATCHED,
   });
 }
@@ -63,7 +57,7 @@ export function useChangeNode(id: string) {
     mutationFn: ({ verb, reason }: { verb: NodeVerb; reason: string }) =>
       answer(
         client.POST(`/api/v1/admin/nodes/{id}/${verb}`, {
-          params: { path: { id }, header: { "X-Idempotency-Key": newId() } },
+          params: { path: { id }, header: keyed() },
           body: { reason },
         }),
       ),
@@ -88,7 +82,7 @@ export function useChangeSlots(nodeId: string) {
       for (const index of indexes) {
         await answer(
           client.POST(`/api/v1/admin/nodes/{id}/slots/{index}/${verb}`, {
-            params: { path: { id: nodeId, index }, header: { "X-Idempotency-Key": newId() } },
+            params: { path: { id: nodeId, index }, header: keyed() },
             body: { reason },
           }),
         );

@@ -1,13 +1,11 @@
 import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { answer, client, everyPage } from "../client";
+import { answer, client, everyPage, pageFrom } from "../client";
 import type { components } from "../schema";
 
 type Schemas = components["schemas"];
 export type Operation = Schemas["Operation"];
 export type OperationStatus = Schemas["OperationStatus"];
 export type Phase = Schemas["Phase"];
-
-const PAGE = 200;
 
 interface Page<T> {
   items: T[];
@@ -23,7 +21,7 @@ export function useOperations(projectId: string) {
     queryFn: ({ pageParam }) =>
       answer(
         client.GET("/api/v1/operations", {
-          params: { query: { project_id: projectId, limit: PAGE, ...(pageParam ? { cursor: pageParam } : {}) } },
+          params: { query: { project_id: projectId, ...pageFrom(pageParam) } },
         }),
       ),
     initialPageParam: "",
@@ -37,11 +35,11 @@ export function useOperationsOf(projectId: string, subjectId: string) {
   return useQuery({
     queryKey: ["operations", projectId, subjectId],
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/operations", {
             params: {
-              query: { project_id: projectId, subject_id: subjectId, limit: PAGE, ...(cursor ? { cursor } : {}) },
+              query: { project_id: projectId, subject_id: subjectId, ...page },
             },
           }),
         ),

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { answer, client, newId } from "../client";
+import { answer, client, keyed } from "../client";
 import type { components } from "../schema";
 import { refreshMe } from "./session";
 
@@ -8,8 +8,7 @@ export type NewProject = components["schemas"]["CreateProject"];
 export function useCreateProject() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: NewProject) =>
-      answer(client.POST("/api/v1/projects", { params: { header: { "X-Idempotency-Key": newId() } }, body })),
+    mutationFn: (body: NewProject) => answer(client.POST("/api/v1/projects", { params: { header: keyed() }, body })),
     onSuccess: () => refreshMe(queries),
   });
 }

@@ -1,13 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 
 export type RuntimeBundle = components["schemas"]["RuntimeBundle"];
 export type AllocationRuntime = components["schemas"]["AllocationRuntime"];
 export type RuntimeChange = components["schemas"]["ApplyRuntimeBundle"];
 export type RuntimeState = components["schemas"]["RuntimeState"];
-
-const PAGE = 200;
 
 /** For whom the bundles are judged: a machine there is, or a SKU to be launched. */
 export type Judged = { allocationId: string } | { sku: string };
@@ -18,10 +16,10 @@ export function useRuntimeBundles(judged: Judged) {
   return useQuery({
     queryKey: ["runtime-bundles", "sku" in judged ? judged.sku : judged.allocationId],
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/runtime-bundles", {
-            params: { query: { ...by, limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { query: { ...by, ...page } },
           }),
         ),
       ),
@@ -44,7 +42,7 @@ export function useChangeRuntime(allocationId: string) {
     mutationFn: (body: RuntimeChange) =>
       answer(
         client.POST("/api/v1/allocations/{id}/runtime-bundles", {
-          params: { path: { id: allocationId }, header: { "X-Idempotency-Key": newId() } },
+          params: { path: { id: allocationId }, header: keyed() },
           body,
         }),
       ),
@@ -58,7 +56,7 @@ export function useClearRuntime(allocationId: string) {
     mutationFn: () =>
       answer(
         client.DELETE("/api/v1/allocations/{id}/runtime-bundles", {
-          params: { path: { id: allocationId }, header: { "X-Idempotency-Key": newId() } },
+          params: { path: { id: allocationId }, header: keyed() },
         }),
       ),
     onSuccess: (seen) => queries.setQueryData(runtimeKey(allocationId), seen),

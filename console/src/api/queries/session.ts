@@ -10,7 +10,6 @@ export type Session = Schemas["Session"];
 
 const ME = ["me"] as const;
 const SIGN_INS = ["sign-ins"] as const;
-const PAGE = 200;
 
 /** Who is signed in; a Problem with status 401 when nobody is. */
 const asked = { queryKey: ME, queryFn: () => answer(client.GET("/api/v1/me")), staleTime: 60_000 };
@@ -96,12 +95,7 @@ export function heedOtherTabs(queries: QueryClient): void {
 export function useSignIns() {
   return useQuery({
     queryKey: SIGN_INS,
-    queryFn: () =>
-      everyPage((cursor) =>
-        answer(
-          client.GET("/api/v1/auth/sessions", { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } }),
-        ),
-      ),
+    queryFn: () => everyPage((page) => answer(client.GET("/api/v1/auth/sessions", { params: { query: page } }))),
   });
 }
 

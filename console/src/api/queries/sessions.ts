@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, newId } from "../client";
+import { answer, client, keyed } from "../client";
 import type { components } from "../schema";
 
 export type LiveSession = components["schemas"]["LiveSession"];
@@ -21,7 +21,7 @@ export function endSession(allocationId: string, sessionId: string, reason: stri
       params: {
         path: { id: allocationId, session_id: sessionId },
         query: reason ? { reason } : {},
-        header: { "X-Idempotency-Key": newId() },
+        header: keyed(),
       },
     }),
   );

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 
 export type SshKey = components["schemas"]["SshKey"];
@@ -7,25 +7,19 @@ export type NewSshKey = components["schemas"]["AddSshKey"];
 
 export const sshKeyKeys = { list: ["ssh-keys"] as const };
 
-const PAGE = 200;
-
 /** The public keys of who is signed in. */
 export function useSshKeys(isWanted = true) {
   return useQuery({
     enabled: isWanted,
     queryKey: sshKeyKeys.list,
-    queryFn: () =>
-      everyPage((cursor) =>
-        answer(client.GET("/api/v1/ssh-keys", { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } })),
-      ),
+    queryFn: () => everyPage((page) => answer(client.GET("/api/v1/ssh-keys", { params: { query: page } }))),
   });
 }
 
 export function useAddSshKey() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: NewSshKey) =>
-      answer(client.POST("/api/v1/ssh-keys", { body, params: { header: { "X-Idempotency-Key": newId() } } })),
+    mutationFn: (body: NewSshKey) => answer(client.POST("/api/v1/ssh-keys", { body, params: { header: keyed() } })),
     onSuccess: (added) => {
       // Shown at once: who added it wants to choose it now.
       queries.setQueryData<SshKey[]>(sshKeyKeys.list, (keys) => (keys ? [added, ...keys] : keys));

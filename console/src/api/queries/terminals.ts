@@ -6,7 +6,6 @@ export type Terminal = components["schemas"]["Terminal"];
 export type TerminalToken = components["schemas"]["TerminalToken"];
 
 const SUBPROTOCOL = "gpuaas.terminal.v1";
-const PAGE = 200;
 
 /** A token for one socket; with a session id it leads back into a terminal that is open. */
 export function mintTerminalToken(
@@ -33,10 +32,10 @@ export function useTerminals(allocationId: string) {
   return useQuery({
     queryKey: ["terminals", allocationId],
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/allocations/{id}/terminals", {
-            params: { path: { id: allocationId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { id: allocationId }, query: page },
           }),
         ),
       ),

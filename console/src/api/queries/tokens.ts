@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 
 type Schemas = components["schemas"];
@@ -8,18 +8,11 @@ export type NewToken = Schemas["CreateToken"];
 export type Scope = Schemas["Scope"];
 
 const TOKENS = ["tokens"] as const;
-const PAGE = 200;
-const named = () => ({ "X-Idempotency-Key": newId() });
 
 export function useTokens() {
   return useQuery({
     queryKey: TOKENS,
-    queryFn: () =>
-      everyPage((cursor) =>
-        answer(
-          client.GET("/api/v1/auth/tokens", { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } }),
-        ),
-      ),
+    queryFn: () => everyPage((page) => answer(client.GET("/api/v1/auth/tokens", { params: { query: page } }))),
   });
 }
 
@@ -27,7 +20,7 @@ export function useTokens() {
 export function useCreateToken() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: NewToken) => answer(client.POST("/api/v1/auth/tokens", { params: { header: named() }, body })),
+    mutationFn: (body: NewToken) => answer(client.POST("/api/v1/auth/tokens", { params: { header: keyed() }, body })),
     onSuccess: () => queries.invalidateQueries({ queryKey: TOKENS }),
     gcTime: 0,
   });
@@ -37,7 +30,7 @@ export function useRevokeToken() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (id: string) =>
-      answer(client.DELETE("/api/v1/auth/tokens/{id}", { params: { path: { id }, header: named() } })),
+      answer(client.DELETE("/api/v1/auth/tokens/{id}", { params: { path: { id }, header: keyed() } })),
     onSettled: () => queries.invalidateQueries({ queryKey: TOKENS }),
   });
 }

@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, everyPage, newId } from "../client";
+import { answer, client, everyPage, keyed } from "../client";
 import type { components } from "../schema";
 
 type Schemas = components["schemas"];
@@ -16,18 +16,15 @@ export const volumeKeys = {
   timeline: (volumeId: string) => ["timeline", volumeId] as const,
 };
 
-const PAGE = 200;
-const named = () => ({ header: { "X-Idempotency-Key": newId() } });
-
 export function useVolumes(projectId: string, isWanted = true) {
   return useQuery({
     queryKey: volumeKeys.list(projectId),
     enabled: isWanted,
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/projects/{project_id}/volumes", {
-            params: { path: { project_id: projectId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { project_id: projectId }, query: page },
           }),
         ),
       ),
@@ -62,7 +59,7 @@ export function useCreateVolume(projectId: string) {
     mutationFn: (body: NewVolume) =>
       answer(
         client.POST("/api/v1/projects/{project_id}/volumes", {
-          params: { path: { project_id: projectId }, ...named() },
+          params: { path: { project_id: projectId }, header: keyed() },
           body,
         }),
       ),
@@ -76,7 +73,7 @@ export function useChangeVolume(projectId: string, id: string) {
     mutationFn: (body: VolumeChange) =>
       answer(
         client.PATCH("/api/v1/projects/{project_id}/volumes/{volume_id}", {
-          params: { path: { project_id: projectId, volume_id: id }, ...named() },
+          params: { path: { project_id: projectId, volume_id: id }, header: keyed() },
           body,
         }),
       ),
@@ -90,7 +87,7 @@ export function useDeleteVolume(projectId: string, id: string) {
     mutationFn: () =>
       answer(
         client.DELETE("/api/v1/projects/{project_id}/volumes/{volume_id}", {
-          params: { path: { project_id: projectId, volume_id: id }, ...named() },
+          params: { path: { project_id: projectId, volume_id: id }, header: keyed() },
         }),
       ),
     onSuccess: (volume) => seen(queries, projectId, volume),
@@ -106,10 +103,10 @@ export function useSnapshots(volumeId: string) {
   return useQuery({
     queryKey: volumeKeys.snapshots(volumeId),
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/volumes/{volume_id}/snapshots", {
-            params: { path: { volume_id: volumeId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { volume_id: volumeId }, query: page },
           }),
         ),
       ),
@@ -122,7 +119,7 @@ export function useTakeSnapshot(volumeId: string) {
     mutationFn: (name: string) =>
       answer(
         client.POST("/api/v1/volumes/{volume_id}/snapshots", {
-          params: { path: { volume_id: volumeId }, ...named() },
+          params: { path: { volume_id: volumeId }, header: keyed() },
           body: { name },
         }),
       ),
@@ -136,7 +133,7 @@ export function useDeleteSnapshot(volumeId: string) {
     mutationFn: (id: string) =>
       answer(
         client.DELETE("/api/v1/volumes/{volume_id}/snapshots/{snapshot_id}", {
-          params: { path: { volume_id: volumeId, snapshot_id: id }, ...named() },
+          params: { path: { volume_id: volumeId, snapshot_id: id }, header: keyed() },
         }),
       ),
     onSuccess: () => queries.invalidateQueries({ queryKey: volumeKeys.snapshots(volumeId) }),
@@ -148,10 +145,10 @@ export function useVolumeTimeline(volumeId: string) {
   return useQuery({
     queryKey: volumeKeys.timeline(volumeId),
     queryFn: () =>
-      everyPage((cursor) =>
+      everyPage((page) =>
         answer(
           client.GET("/api/v1/volumes/{volume_id}/timeline", {
-            params: { path: { volume_id: volumeId }, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } },
+            params: { path: { volume_id: volumeId }, query: page },
           }),
         ),
       ),

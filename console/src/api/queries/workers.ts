@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, newId } from "../client";
+import { answer, client, keyed } from "../client";
 import type { components } from "../schema";
 import { WATCHED } from "../watching";
 
@@ -26,7 +26,7 @@ export function useSwitchWorker() {
   return useMutation({
     mutationFn: ({ worker, on, reason }: Switch) => {
       const asked = {
-        params: { path: { worker }, header: { "X-Idempotency-Key": newId() } },
+        params: { path: { worker }, header: keyed() },
         body: { reason },
       };
       return answer(
