@@ -188,7 +188,7 @@ function RegionChoice({ choice, change }: StepProps) {
   );
 }
 
-export function HourlyPrice({ choice }: Pick<StepProps, "choice">) {
+function HourlyPrice({ choice }: Pick<StepProps, "choice">) {
   const { sku, gpuCount, count, size } = choice;
   const machines = count === 1 ? "one machine" : `${count} machines, each`;
   return (

@@ -59,7 +59,7 @@ export function wholeNumber(text: string, least: number, most: number): number |
   return number >= least && number <= most ? number : null;
 }
 
-export const SIZE_GIB = { least: 1, most: 1 << 20 };
+const SIZE_GIB = { least: 1, most: 1 << 20 };
 
 export function sizeMistake(text: string): string | null {
   const { least, most } = SIZE_GIB;

@@ -6,7 +6,6 @@ const readers = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | null = null;
 
 function subscribe(reader: () => void): () => void {
-  if (timer === null) now = Date.now(); // nobody kept it while nobody looked
   readers.add(reader);
   if (timer === null) {
     now = Date.now(); // it stood still while nobody read it

@@ -46,7 +46,7 @@ export function View<T>({ of, what, isEmpty, empty, children }: Props<T>) {
 }
 
 /** What is below was true once; nobody could be asked since. */
-export function Stale({ what, since, onRetry }: { what: string; since: number; onRetry: () => void }) {
+function Stale({ what, since, onRetry }: { what: string; since: number; onRetry: () => void }) {
   return (
     <Box padding={{ bottom: "s" }}>
       <Alert type="warning" action={<Button onClick={onRetry}>Look again</Button>}>

@@ -10,7 +10,7 @@ export type AllocationKeys = Schemas["AllocationKeys"];
 const SETTLED_MS = 10_000;
 const ON_ITS_WAY_MS = 1_000; // that a machine has taken its keys is no entry of the timeline
 
-export const accessKeys = {
+const accessKeys = {
   keys: (allocationId: string) => ["allocation-keys", allocationId] as const,
   grants: (allocationId: string) => ["access-grants", allocationId] as const,
 };

@@ -8,7 +8,7 @@ type Schemas = components["schemas"];
 export type Attachment = Schemas["Attachment"];
 export type AttachVolume = Schemas["AttachVolume"];
 
-export const attachmentKeys = { of: (allocationId: string) => ["attachments", allocationId] as const };
+const attachmentKeys = { of: (allocationId: string) => ["attachments", allocationId] as const };
 
 /** What is and was attached to a machine, newest first. */
 export function useAttachments(allocationId: string) {

@@ -4,7 +4,6 @@ import type { components } from "../schema";
 import { allocationKeys } from "./allocations";
 
 export type LaunchRequest = components["schemas"]["CreateAllocation"];
-export type Submitted = components["schemas"]["SubmittedAllocations"];
 
 /** A request under its own name: sent twice, it is done once. */
 export interface Submission {

@@ -5,7 +5,7 @@ import type { components } from "../schema";
 export type SshKey = components["schemas"]["SshKey"];
 export type NewSshKey = components["schemas"]["AddSshKey"];
 
-export const sshKeyKeys = { list: ["ssh-keys"] as const };
+const sshKeyKeys = { list: ["ssh-keys"] as const };
 
 /** The public keys of who is signed in. */
 export function useSshKeys(isWanted = true) {

@@ -10,9 +10,9 @@ export interface Wanted {
   minutes: string;
 }
 
-export const FEWEST_IDLE_MINUTES = 5;
-export const MOST_IDLE_MINUTES = 43_200;
-export const MOST_HOURS = 8_760;
+const FEWEST_IDLE_MINUTES = 5;
+const MOST_IDLE_MINUTES = 43_200;
+const MOST_HOURS = 8_760;
 const SHORTEST_MS = 5 * 60_000;
 const HOUR_MS = 3_600_000;
 

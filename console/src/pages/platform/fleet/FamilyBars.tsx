@@ -47,7 +47,7 @@ function Family({ of, skus }: { of: FamilyCapacity; skus: readonly Sku[] }) {
 }
 
 /** "local: 7 of 1 GPU, 3 of 2 GPUs": each figure on its own, since taking one lowers the others. */
-export function canBeHad({ availability = [] }: Pick<Sku, "availability">): string {
+function canBeHad({ availability = [] }: Pick<Sku, "availability">): string {
   const regions = new Map<string, string[]>();
   for (const { region, gpu_count, free } of availability) {
     if (free === 0) continue;

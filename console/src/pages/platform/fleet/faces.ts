@@ -33,7 +33,7 @@ export function faceOfSlot(slot: Slot, node: Stand): Face {
   return faceOf({ status: slot.status, cleanup_blocked: slot.cleanup_blocked_at !== null }, node);
 }
 
-export function noSlots(): Tally {
+function noSlots(): Tally {
   return { free: 0, used: 0, withheld: 0, blocked: 0, disabled: 0, candidate: 0 };
 }
 
