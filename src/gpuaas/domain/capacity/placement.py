@@ -76,7 +76,7 @@ class _Pool:
 
 
 class Fleet:
-    """An index over nodes that proposes in constant time; kept true by `put`, `take` and `give`."""
+    """An index over nodes that proposes in constant time; kept true by `put`, `take` and `settle`."""
 
     def __init__(self, nodes: Iterable[NodeView] = ()) -> None:
         self._nodes: dict[str, _Node] = {}

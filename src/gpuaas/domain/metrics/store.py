@@ -111,7 +111,7 @@ async def forget(tx: Tx, before: datetime) -> int:
 async def set_findings(tx: Tx, source: str, found: dict[str, list[Finding]], now: datetime) -> None:
     """All that `source` finds wrong with each of these allocations, whole: what it does not name is well again.
 
-    Storage, runtimes and others feed the health of a machine through here; what stays wrong keeps its `since`.
+    Whoever observes something about a machine feeds its health through here; what stays wrong keeps its `since`.
     """
     rows = [(id, each) for id, findings in sorted(found.items()) for each in findings]
     await tx.run(WELL_AGAIN, source, sorted(found), [id for id, _ in rows], [each.code for _, each in rows])
@@ -132,7 +132,7 @@ async def touch(tx: Tx, allocation_ids: Sequence[str], kind: str, now: datetime)
 
 
 async def signals(tx: Tx, allocation_id: str) -> list[Signal]:
-    """What speaks for or against a machine being idle. A signal that cannot be known speaks for neither."""
+    """What speaks for or against a machine being idle; a signal that cannot be known says why."""
     seen = await tx.maybe(Signs, SIGNS, allocation_id)
     return [] if seen is None else signals_of(seen)
 
