@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tests.crash.invariants import ALWAYS, breaches
 from tests.crash.mortals import until
 from tests.crash.stages import Broken, Stage
-from tests.crash.verbs import Case, Verb
+from tests.crash.verbs.cases import Case, Verb
 
 CONVERGE_SECONDS = 30.0  # given up; what was needed is in the table
 IDLE_SECONDS = 4.5  # longer than the slowest loop that runs unasked

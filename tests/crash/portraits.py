@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import asyncssh
-
 from tests.crash import guests
-from tests.crash.stages import Stage
+from tests.crash.stages import UNREACHED, Stage
 
 ROWS = {
     "allocation": "select status, boot, gpu_count, port, host_key, holder_id from allocations where id = $1",
@@ -33,7 +31,7 @@ async def portrait(stage: Stage, allocation_id: str, keys: dict[str, str]) -> di
     }
     try:
         seen |= {name: await stage.says(allocation_id, command) for name, command in INSIDE.items()}
-    except (OSError, TimeoutError, asyncssh.Error) as error:
+    except UNREACHED as error:
         seen["inside"] = repr(error)
     for name, key in keys.items():
         seen[f"{name} is let in"] = await guests.is_let_in(stage, allocation_id, key)

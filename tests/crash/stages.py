@@ -35,6 +35,7 @@ STEADY = STEADY_SECONDS + 0.2
 TRY_AGAIN = ("request_in_progress", "sku_unavailable")  # the first may still run; the node may not have redialled yet
 FIRST_PORT, WORKERS, STAGES_PER_WORKER, PORTS_PER_STAGE = 30_000, 8, 32, 10
 SKU = "sim-h200-slice"
+UNREACHED = (OSError, TimeoutError, asyncssh.Error)  # what SSH raises while nobody is let in
 _stages = itertools.count()
 
 

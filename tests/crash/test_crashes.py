@@ -11,7 +11,8 @@ import pytest
 
 from tests.crash.harness import UNPASSED, Outcome, Point, list_points, perform, sample, table
 from tests.crash.stages import Stage, stage
-from tests.crash.verbs import VERBS, Verb
+from tests.crash.verbs.cases import Verb
+from tests.crash.verbs.registry import VERBS
 
 SAMPLE = {"create": 4, "release": 4}
 SAMPLE_OF_OTHERS = 2  # the whole of every verb is a soak

@@ -10,28 +10,8 @@ from tests.crash import guests
 from tests.crash.harness import unsettled
 from tests.crash.portraits import differences, portrait
 from tests.crash.stages import Stage, stage
-from tests.crash.verbs import (
-    Case,
-    apply,
-    attach,
-    attachment_is_not,
-    detach,
-    equip,
-    furnished,
-    give_all_back,
-    grant,
-    not_applied,
-    not_attached,
-    not_back,
-    not_detached,
-    not_let_in,
-    not_resized,
-    not_shut_out,
-    resize,
-    restart,
-    revoke,
-    store,
-)
+from tests.crash.verbs import access, machines, runtimes, storage
+from tests.crash.verbs.cases import Case
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
 
@@ -104,35 +84,35 @@ class Life:
 
     async def begin(self) -> None:
         on, case = self.on, self.case
-        await furnished(on, case)
-        await store(on, case)
-        await attach(on, case)
-        await on.reach(lambda: not_attached(on, case))
+        await machines.furnished(on, case)
+        await storage.store(on, case)
+        await storage.attach(on, case)
+        await on.reach(lambda: storage.not_attached(on, case))
         for guest in (self.gone, self.kept):
             guest.allocation_id = self.id
             guest.notes |= await guests.welcome(on, self.id, guest.key)
-            await grant(on, guest)
-            await on.reach(partial(not_let_in, on, guest))
-        await revoke(on, Case("revoke", self.id, self.gone.notes))
-        await on.reach(lambda: not_shut_out(on, self.gone))
-        await equip(on, case)
+            await access.grant(on, guest)
+            await on.reach(partial(access.not_let_in, on, guest))
+        await access.revoke(on, Case("revoke", self.id, self.gone.notes))
+        await on.reach(lambda: access.not_shut_out(on, self.gone))
+        await runtimes.equip(on, case)
         await on.reach(lambda: unsettled(on))
 
     async def boot_again(self) -> None:
         on, case = self.on, self.case
-        await restart(on, Case("restart", self.id, case.notes))
-        await on.reach(lambda: not_back(on, case))
+        await machines.restart(on, Case("restart", self.id, case.notes))
+        await on.reach(lambda: machines.not_back(on, case))
         case.notes["boot"] = str((await on.row(self.id))["boot"])
-        await resize(on, Case("resize", self.id, case.notes))
-        await on.reach(lambda: not_resized(on, case))
-        await on.reach(lambda: attachment_is_not(on, case, "attached"))
-        await apply(on, Case("apply", self.id, case.notes))
-        await on.reach(lambda: not_applied(on, case))
+        await machines.resize(on, Case("resize", self.id, case.notes))
+        await on.reach(lambda: machines.not_resized(on, case))
+        await on.reach(lambda: storage.attachment_is_not(on, case, "attached"))
+        await runtimes.apply(on, Case("apply", self.id, case.notes))
+        await on.reach(lambda: runtimes.not_applied(on, case))
 
     async def leave_a_volume(self) -> None:
         detaching = Case("detach", self.id, self.case.notes)
-        await detach(self.on, detaching)
-        await self.on.reach(lambda: not_detached(self.on, detaching))
+        await storage.detach(self.on, detaching)
+        await self.on.reach(lambda: storage.not_detached(self.on, detaching))
         await self.on.reach(lambda: unsettled(self.on))
 
     async def portrait(self) -> dict[str, Any]:
@@ -163,7 +143,7 @@ async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_oth
         for row in reversed(tasks):
             await deliver(on, AGAIN, row["id"])
         await life.expect_unchanged(before)
-        await give_all_back(on, life.case)
+        await storage.give_all_back(on, life.case)
         await on.reach(lambda: unsettled(on))
         for row in await on.query(TASKS):
             assert await deliver(on, AGAIN, row["id"]) != "done" or row["kind"] in ("runtime.stage", "volume.delete")

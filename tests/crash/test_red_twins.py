@@ -12,7 +12,9 @@ from tests.crash.harness import Point, complaints, perform, unsettled
 from tests.crash.invariants import ALWAYS, SETTLED, breaches
 from tests.crash.machines import Expected
 from tests.crash.stages import Stage, stage
-from tests.crash.verbs import VERBS, Case, give_back, inhabited
+from tests.crash.verbs.cases import Case
+from tests.crash.verbs.machines import give_back, inhabited
+from tests.crash.verbs.registry import VERBS
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
 

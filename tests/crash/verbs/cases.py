@@ -1,0 +1,32 @@
+"""What a verb is: how it is prepared, done, looked at and tidied up after."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from tests.crash.stages import Stage
+
+
+@dataclass
+class Case:
+    """One performance of a verb: the key its request carries, and the allocation it is about."""
+
+    key: str
+    allocation_id: str = ""
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verb:
+    name: str
+    prepare: Callable[[Stage, Case], Awaitable[None]]
+    """Nobody dies yet."""
+    act: Callable[[Stage, Case], Awaitable[None]]
+    """Returns when it was answered; the request is repeated with the same key until then."""
+    missing: Callable[[Stage, Case], Awaitable[str]]
+    """What keeps it from its wanted end; empty when it is there. Raises Broken if it never will be."""
+    tidy: Callable[[Stage, Case], Awaitable[None]]
+    """Give back what is left; nobody dies any more."""
+
+
+async def nothing(stage: Stage, case: Case) -> None:
+    pass

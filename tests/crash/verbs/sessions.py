@@ -1,0 +1,96 @@
+"""Somebody is in a machine, by a terminal in a browser."""
+
+import asyncio
+
+from websockets.exceptions import WebSocketException
+
+from tests.crash.stages import UNREACHED, Broken, Stage
+from tests.crash.verbs import machines
+from tests.crash.verbs.cases import Case
+from tests.terminals.browsers import dialled
+
+PATIENCE_SECONDS = 10.0
+ALIVE = ("MARK=kept; printf 'al%s\\n' ive", "alive")
+SAME = ("printf 'mark %s\\n' $MARK", "mark kept")
+SHELLS = "pgrep -fc '^-' || true"  # those of terminals: who comes by SSH to count them has none that is a login's
+# Ten tokens a minute are plenty for a person, around whom less dies.
+FORGET_TOKENS = "update terminal_tickets set created_at = created_at - interval '2 minutes'"
+ROW = "select closed_at, ended_at, reason from terminals where id = $1"
+OPEN = "select id from terminals where allocation_id = $1 and closed_at is null"
+
+
+async def type_into(
+    stage: Stage, allocation_id: str, typed: tuple[str, str], session_id: str | None = None
+) -> tuple[str, str]:
+    """The terminal that showed what was to be seen; or none, and what was in the way."""
+    line, wanted = typed
+    await stage.query(FORGET_TOKENS)
+    asked: dict[str, object] = {"session_id": session_id}
+    try:
+        minted = await stage.post(f"/allocations/{allocation_id}/terminal-token", asked, key="token")
+        async with (
+            asyncio.timeout(PATIENCE_SECONDS),
+            dialled(stage.url, allocation_id, minted["token"]) as browser,
+        ):
+            session = await browser.session()
+            await browser.type(f"{line}\n")
+            await browser.shows(wanted)
+            return session.session_id, ""
+    except (OSError, TimeoutError, WebSocketException, AssertionError) as error:
+        return "", repr(error)
+
+
+async def too_many(stage: Stage, allocation_id: str) -> str:
+    """Shells inside that no terminal of ours stands for."""
+    try:
+        shells = int(await stage.says(allocation_id, SHELLS))
+    except UNREACHED as error:
+        return f"SSH: {error!r}"
+    known = len(await stage.query(OPEN, allocation_id))
+    return f"{shells} shells for {known} terminals" if shells > known else ""
+
+
+async def open_terminal(stage: Stage, case: Case) -> None:
+    async def not_opened() -> str:
+        case.notes["terminal"], why = await type_into(stage, case.allocation_id, ALIVE)
+        return why
+
+    await stage.reach(not_opened)
+    case.notes["agent deaths"] = str(stage.agent.deaths)
+
+
+async def no_terminal(stage: Stage, case: Case) -> str:
+    """Until the same shell is shown again; with its agent it ends, and then until another one is to be had."""
+    (row,) = await stage.query(ROW, case.notes["terminal"])
+    if row["closed_at"] is not None:
+        if stage.agent.deaths == int(case.notes["agent deaths"]):
+            raise Broken(f"the terminal ended: {row['reason']}")
+        await open_terminal(stage, case)
+    _, why = await type_into(stage, case.allocation_id, SAME, case.notes["terminal"])
+    return why or await too_many(stage, case.allocation_id)
+
+
+async def watched(stage: Stage, case: Case) -> None:
+    """A machine with a terminal that somebody opened and left."""
+    await machines.furnished(stage, case)
+    await open_terminal(stage, case)
+
+
+async def come_back(stage: Stage, case: Case) -> None:
+    await stage.reach(lambda: no_terminal(stage, case))
+
+
+async def end_terminal(stage: Stage, case: Case) -> None:
+    place = f"/allocations/{case.allocation_id}/sessions/{case.notes['terminal']}"
+    try:
+        await stage.post(place, {}, key=case.key, method="DELETE")
+    except Broken as refused:
+        if "session_not_found" not in str(refused):  # it ended with its agent before anybody asked
+            raise
+
+
+async def not_ended(stage: Stage, case: Case) -> str:
+    (row,) = await stage.query(ROW, case.notes["terminal"])
+    if row["closed_at"] is None or row["ended_at"] is None:
+        return f"the terminal is {'open' if row['closed_at'] is None else 'not known to have ended'}"
+    return await too_many(stage, case.allocation_id)
