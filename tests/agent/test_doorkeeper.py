@@ -7,7 +7,7 @@ import msgspec
 
 from gpuaas.agent.doorkeeper import TELL_AGAIN_AFTER, Doorkeeper
 from gpuaas.agent.outgoing import Outgoing
-from gpuaas.wire.environments import Connection
+from gpuaas.wire.environments import Connection, Environment, EnvironmentState
 from gpuaas.wire.link import LEASE_SECONDS, Lease, Sessions
 from tests.agent.link_server import NOON, eventually
 from tests.agent.stand_in import StandInEngine
@@ -66,6 +66,15 @@ async def test_a_new_link_hears_all_of_it() -> None:
     await desk.told(visitor("a"))
     desk.keeper.forget()
     assert await desk.told(visitor("a")) == {"alloc_a": ["a"]}
+
+
+async def test_a_new_link_hears_of_a_machine_that_was_left_while_nobody_could_be_told() -> None:
+    desk = Desk()
+    desk.engine.here["alloc_a"] = Environment(allocation_id="alloc_a", state=EnvironmentState.RUNNING, boot=1)
+    await desk.told(visitor("a"))
+    desk.keeper.forget()
+    assert await desk.told() == {"alloc_a": []}
+    assert await desk.told() == {}
 
 
 async def test_a_lease_from_the_server_reaches_the_engine_and_sessions_reach_the_server(tmp_path: Path) -> None:

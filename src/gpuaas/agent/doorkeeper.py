@@ -13,14 +13,17 @@ TELL_AGAIN_AFTER = timedelta(seconds=20)  # while anybody is in: their traffic, 
 
 
 class Doorkeeper:
-    """A look is one pass. What was told is forgotten with the link, so that the next one hears all of it again."""
+    """A look is one pass. What was told is forgotten with the link, so that the next one hears all of it again: also
+    that nobody is in a machine, for who was may have left while there was no link to tell it."""
 
     def __init__(self, engine: Engine, outgoing: Outgoing) -> None:
         self._engine, self._outgoing = engine, outgoing
         self._told: dict[str, Sessions] = {}
+        self._is_all_due = True
 
     def forget(self) -> None:
         self._told.clear()
+        self._is_all_due = True
 
     async def look(self, now: datetime | None) -> None:
         """`now` is the server's time; before that is known there is nobody to tell."""
@@ -30,17 +33,25 @@ class Doorkeeper:
         inside = defaultdict[str, list[Connection]](list)
         for connection in await self._engine.connections(None):
             inside[connection.allocation_id].append(connection)
-        for allocation_id in sorted({*inside, *self._told}):
+        known = {*inside, *self._told}
+        if self._is_all_due:
+            known |= {one.allocation_id for one in await self._engine.observe()}
+        self._is_all_due = False
+        for allocation_id in sorted(known):
             self._tell(Sessions(allocation_id=allocation_id, sessions=inside[allocation_id], at=now))
 
     def _tell(self, seen: Sessions) -> None:
         told = self._told.get(seen.allocation_id)
         is_news = told is None or _names(told) != _names(seen)
         is_old = told is not None and bool(seen.sessions) and seen.at - told.at >= TELL_AGAIN_AFTER
-        if (is_news or is_old) and self._outgoing.put(seen):
-            self._told[seen.allocation_id] = seen
-            if not seen.sessions:
-                del self._told[seen.allocation_id]
+        if not (is_news or is_old):
+            return
+        if not self._outgoing.put(seen):
+            self._is_all_due |= told is None
+            return
+        self._told[seen.allocation_id] = seen
+        if not seen.sessions:
+            del self._told[seen.allocation_id]
 
 
 def _names(seen: Sessions) -> set[str]:
