@@ -65,7 +65,7 @@ async def missing(stage: Stage, verb: Verb, case: Case) -> str:
 
 # The stage is shared: a node may still tell of who was inside in a verb before, and not when the verb is done again.
 LEFTOVERS = ("Sessions", "TerminalReport", "Sessions of the node", "TerminalReport of the node")
-OF_TERMINALS = ("open_terminal", "reattach", "end_terminal")
+OF_SESSIONS = ("open_terminal", "reattach", "end_terminal", "end_session")
 
 
 async def list_points(stage: Stage, verb: Verb) -> list[Point]:
@@ -84,7 +84,7 @@ async def list_points(stage: Stage, verb: Verb) -> list[Point]:
         mortal.live()
         counts = Counter[str]()
         for point in mortal.passed:
-            if point.endswith(LEFTOVERS) and verb.name not in OF_TERMINALS:
+            if point.endswith(LEFTOVERS) and verb.name not in OF_SESSIONS:
                 continue
             counts[point] += 1
             if counts[point] == 1 or point not in idle[name]:

@@ -23,24 +23,28 @@ PROC, NAMESPACES, INTERFACES, CGROUPS = (
 )
 SPARE_PROCESSES = 2  # pid 1s kept ready, and the `unshare` above each
 LISTENING = "0A"
+TOMBSTONES = ".deleted"
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Which environments should be there, and on which ports."""
+    """Which environments should be there, and on which ports; which volumes and snapshots."""
 
     ports: dict[str, int]
+    volumes: frozenset[str] = frozenset()
 
 
 class Machine:
-    def __init__(self, folder: Path, *, ports: range, networks: int) -> None:
+    def __init__(self, folder: Path, shared: Path, *, ports: range, networks: int) -> None:
         self.site = Site(folder / "sandbox")
+        self._storage = (self.site.root / "volumes", shared)
         self._folder, self._ports, self._networks = folder, ports, networks
 
     def complaints(self, expected: Expected) -> list[str]:
         return [
             *self._processes(expected),
             *self._files(expected),
+            *self._data(expected),
             *self._mounts(),
             *self._networks_left(expected),
             *self._groups(expected),
@@ -85,6 +89,14 @@ class Machine:
             yield f"half a bundle is left: {path.name}"
         for name in set(expected.ports) - found:
             yield f"files of {name} are gone"
+
+    def _data(self, expected: Expected) -> Iterator[str]:
+        """Of volumes and snapshots, also what was begun beside them; what was deleted leaves a tombstone."""
+        found = {path.name for root in self._storage for path in root.iterdir()} - {TOMBSTONES}
+        for name in found - expected.volumes:
+            yield f"data of {name} is left"
+        for name in expected.volumes - found:
+            yield f"data of {name} is gone"
 
     def _mounts(self) -> Iterator[str]:
         for line in _text(PROC / "self/mountinfo").splitlines():

@@ -23,7 +23,7 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.main import demo
 from gpuaas.main.agent import enrol_node, sandbox
-from gpuaas.main.demo import Demo
+from gpuaas.main.demo import Demo, UpUser
 from tests.crash.machines import Expected, Machine
 from tests.crash.mortals import Mortal, until
 from tests.postgres import drop_database, fresh_database, template_database
@@ -36,6 +36,9 @@ TRY_AGAIN = ("request_in_progress", "sku_unavailable")  # the first may still ru
 FIRST_PORT, WORKERS, STAGES_PER_WORKER, PORTS_PER_STAGE = 30_000, 8, 32, 10
 SKU = "sim-h200-slice"
 UNREACHED = (OSError, TimeoutError, asyncssh.Error)  # what SSH raises while nobody is let in
+KEPT = """
+    select id from volumes where status = 'available' union all select id from volume_snapshots where status = 'ready'
+"""
 _stages = itertools.count()
 
 
@@ -49,7 +52,7 @@ class Stage:
     def __init__(self, folder: Path, dsn: str, *, port: int, ports: range) -> None:
         self.folder, self.dsn, self.ports, self.url = folder, dsn, ports, f"http://127.0.0.1:{port}"
         self.ids, self.key = Ids(SystemClock()), asyncssh.generate_private_key("ssh-ed25519")
-        self.agent_folder, self.wheels = folder / "agent", folder / "wheels"
+        self.agent_folder, self.storage, self.wheels = folder / "agent", folder / "storage", folder / "wheels"
         self.server = Mortal(
             "server",
             ["server", "--data", str(folder / "server"), "--port", str(port)],
@@ -61,14 +64,15 @@ class Stage:
             [
                 *("agent", "--folder", str(self.agent_folder), "--gpus", str(SLOTS)),
                 *("--ports", f"{ports[0]}-{ports[-1]}", "--stop-environments"),
-                *("--shared-storage", str(folder / "storage")),
+                *("--shared-storage", str(self.storage)),
             ],
             folder,
             {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
         )
-        self.machine = Machine(self.agent_folder, ports=ports, networks=SLOTS)
+        self.machine = Machine(self.agent_folder, self.storage, ports=ports, networks=SLOTS)
         self.http = httpx.AsyncClient(base_url=self.url, timeout=10)
         self._key_id, self._token = "", ""
+        self.operator = ""  # a token that may do what operators do
         self.idle: dict[str, set[str]] = {}  # the points that each process passes while nothing is asked of it
 
     @property
@@ -93,13 +97,14 @@ class Stage:
             await db.close()
         await self.agent.start()
         await self.reach(self.unready)
-        user = people.users[0]
-        answer = await self.http.post(
-            "/api/v1/auth/personal/login", json={"email": user.email, "password": user.password}
-        )
-        self._token = answer.raise_for_status().json()["access_token"]
+        self._token, self.operator = [await self._log_in(user) for user in people.users]
         public = self.key.export_public_key().decode()
         self._key_id = (await self.post("/ssh-keys", {"title": "laptop", "public_key": public}, key="laptop"))["id"]
+
+    async def _log_in(self, user: UpUser) -> str:
+        credentials = {"email": user.email, "password": user.password}
+        answer = await self.http.post("/api/v1/auth/personal/login", json=credentials)
+        return str(answer.raise_for_status().json()["access_token"])
 
     async def unready(self, links: int = 1) -> str:
         """Why nobody can be served: no server, or no node on it."""
@@ -153,22 +158,22 @@ class Stage:
     async def change(self, allocation_id: str, verb: str, body: dict[str, object], key: str) -> None:
         await self.post(f"/allocations/{allocation_id}/{verb}", body, key=key)
 
-    async def says(self, allocation_id: str, command: str, key: asyncssh.SSHKey | None = None) -> str:
-        """What a command prints inside, by SSH with the real key and the known host key; raises OSError if refused."""
+    async def enter(self, allocation_id: str, key: asyncssh.SSHKey | None = None) -> asyncssh.SSHClientConnection:
+        """By SSH with the real key and the known host key; raises one of UNREACHED if refused."""
         row = await self.row(allocation_id)
-        known = f"[127.0.0.1]:{row['port']} {row['host_key']}\n".encode()
-        async with (
-            asyncio.timeout(10),
-            asyncssh.connect(
-                "127.0.0.1",
-                row["port"],
-                username=row["username"],
-                client_keys=[key or self.key],
-                known_hosts=asyncssh.import_known_hosts(known.decode()),
-                config=None,
-                agent_path=None,
-            ) as connection,
-        ):
+        return await asyncssh.connect(
+            "127.0.0.1",
+            row["port"],
+            username=row["username"],
+            client_keys=[key or self.key],
+            known_hosts=asyncssh.import_known_hosts(f"[127.0.0.1]:{row['port']} {row['host_key']}\n"),
+            config=None,
+            agent_path=None,
+        )
+
+    async def says(self, allocation_id: str, command: str, key: asyncssh.SSHKey | None = None) -> str:
+        """What a command prints inside."""
+        async with asyncio.timeout(10), await self.enter(allocation_id, key) as connection:
             done = await connection.run(command, check=True)
         if done.exit_status is None:
             raise ConnectionResetError("the connection ended before the command did")
@@ -205,7 +210,8 @@ class Stage:
 
     async def expected(self) -> Expected:
         rows = await self.query("select id, port from allocations where status = 'active'")
-        return Expected({row["id"]: row["port"] for row in rows})
+        kept = await self.query(KEPT)
+        return Expected({row["id"]: row["port"] for row in rows}, frozenset(row["id"] for row in kept))
 
 
 def ports_of_stage() -> range:

@@ -149,7 +149,7 @@ async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_oth
             assert await deliver(on, AGAIN, row["id"]) != "done" or row["kind"] in ("runtime.stage", "volume.delete")
         await on.reach(lambda: unsettled(on))
         assert on.machine.processes_of(life.id) == set()
-        assert not (on.folder / "storage" / life.case.notes["volume"]).exists()
+        assert not (on.storage / life.case.notes["volume"]).exists()
 
 
 async def tell_again(on: Stage, life: Life, before: dict[str, Any]) -> None:

@@ -149,6 +149,14 @@ def half_a_bundle(on: Stage) -> Iterator[None]:
 
 
 @contextmanager
+def half_a_volume(on: Stage) -> Iterator[None]:
+    folder = on.storage / ".vol_1.new"
+    folder.mkdir()
+    yield
+    folder.rmdir()
+
+
+@contextmanager
 def stray_listener(on: Stage) -> Iterator[None]:
     with socket.create_server(("127.0.0.1", on.ports[-1])):
         yield
@@ -161,6 +169,7 @@ def stray_listener(on: Stage) -> Iterator[None]:
         (stray_namespace, "half a network"),
         (stray_files, "files of left"),
         (half_a_bundle, "half a bundle is left"),
+        (half_a_volume, "data of .vol_1.new is left"),
         (stray_listener, "is open"),
     ],
 )
@@ -168,6 +177,11 @@ async def test_a_single_trace_is_enough(inhabited_stage: Stage, stray: Stray, wo
     expected = await inhabited_stage.expected()
     with stray(inhabited_stage):
         assert words in "; ".join(inhabited_stage.machine.complaints(expected))
+
+
+async def test_lost_data_is_seen(inhabited_stage: Stage) -> None:
+    expected = Expected((await inhabited_stage.expected()).ports, frozenset({"vol_1"}))
+    assert inhabited_stage.machine.complaints(expected) == ["data of vol_1 is gone"]
 
 
 async def test_planted_bugs_are_caught_by_the_deaths_meant_for_them() -> None:

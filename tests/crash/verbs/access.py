@@ -1,9 +1,13 @@
 """Who may enter a machine changes."""
 
+import asyncssh
+
 from tests.crash import guests
-from tests.crash.stages import Broken, Stage
-from tests.crash.verbs import machines
+from tests.crash.stages import UNREACHED, Broken, Stage
+from tests.crash.verbs import machines, sessions
 from tests.crash.verbs.cases import Case
+
+UNTOUCHED = "cat ~/kept; pgrep -fxc 'sleep 1000000'"
 
 
 async def visited(stage: Stage, case: Case) -> None:
@@ -77,3 +81,58 @@ async def not_removed(stage: Stage, case: Case) -> str:
     if grant["status"] != "revoked":
         raise Broken(f"the guest is no member, and their grant is {grant['status']}")
     return await not_shut_out(stage, case)
+
+
+async def hesitant(stage: Stage, case: Case) -> None:
+    """A machine whose holder is in it, and a member to whom it will go."""
+    await visited(stage, case)
+    await sessions.sit_down(stage, case)
+
+
+async def hand_over(stage: Stage, case: Case) -> None:
+    wish: dict[str, object] = {"user_id": case.notes["user"], "ssh_key_ids": [case.notes["key_id"]]}
+    await stage.change(case.allocation_id, "handover", wish, case.key)
+
+
+async def not_handed_over(stage: Stage, case: Case) -> str:
+    if (holder := (await stage.row(case.allocation_id))["holder_id"]) != case.notes["user"]:
+        raise Broken(f"the machine was handed over and is held by {holder}")
+    return await not_exchanged(stage, case)
+
+
+async def not_exchanged(stage: Stage, case: Case) -> str:
+    """Until the new key opens the machine and the old one does not; what is inside goes on untouched."""
+    try:
+        said = await stage.says(case.allocation_id, UNTOUCHED, asyncssh.import_private_key(case.notes["key"]))
+    except UNREACHED as error:
+        return f"SSH with the new key: {error!r}"
+    if said.split() != ["kept", "1"] or str((await stage.row(case.allocation_id))["boot"]) != case.notes["boot"]:
+        raise Broken(f"inside it says {said!r}")
+    if not case.is_cut:
+        return "the session of the old key goes on"
+    try:
+        await stage.says(case.allocation_id, "true")
+    except asyncssh.PermissionDenied:
+        return ""
+    except UNREACHED as error:
+        return f"SSH with the old key: {error!r}"
+    return "the old key still opens it"
+
+
+async def with_two_keys(stage: Stage, case: Case) -> None:
+    """A machine whose holder is in it, and another key of theirs."""
+    await sessions.seated(stage, case)
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    public: dict[str, object] = {"title": "another laptop", "public_key": key.export_public_key().decode()}
+    added = await stage.post("/ssh-keys", public, key=f"{case.key}-added")
+    case.notes |= {"key_id": added["id"], "key": key.export_private_key().decode()}
+
+
+async def change_keys(stage: Stage, case: Case) -> None:
+    wish: dict[str, object] = {"ssh_key_ids": [case.notes["key_id"]]}
+    await stage.post(f"/allocations/{case.allocation_id}/ssh-keys", wish, key=case.key, method="PUT")
+
+
+async def leave_one_key(stage: Stage, case: Case) -> None:
+    await sessions.leave(stage, case)
+    await stage.post(f"/ssh-keys/{case.notes['key_id']}", {}, key=f"{case.key}-removed", method="DELETE")

@@ -1,7 +1,10 @@
 """What a verb is: how it is prepared, done, looked at and tidied up after."""
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+
+import asyncssh
 
 from tests.crash.stages import Stage
 
@@ -13,6 +16,12 @@ class Case:
     key: str
     allocation_id: str = ""
     notes: dict[str, str] = field(default_factory=dict)
+    connection: asyncssh.SSHClientConnection | None = None
+    """Of somebody who is inside all the while."""
+
+    @property
+    def is_cut(self) -> bool:
+        return self.connection is None or self.connection.is_closed()
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,12 @@ class Verb:
     """What keeps it from its wanted end; empty when it is there. Raises Broken if it never will be."""
     tidy: Callable[[Stage, Case], Awaitable[None]]
     """Give back what is left; nobody dies any more."""
+
+
+def is_proven(proofs: str) -> bool:
+    """As a node told them."""
+    items = json.loads(proofs)
+    return bool(items) and all(item["ok"] for item in items)
 
 
 async def nothing(stage: Stage, case: Case) -> None:

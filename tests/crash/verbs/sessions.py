@@ -1,4 +1,4 @@
-"""Somebody is in a machine, by a terminal in a browser."""
+"""Somebody is in a machine, by a terminal in a browser or by SSH."""
 
 import asyncio
 
@@ -16,6 +16,12 @@ SHELLS = "pgrep -fc '^-' || true"  # those of terminals: who comes by SSH to cou
 # Ten tokens a minute are plenty for a person, around whom less dies.
 FORGET_TOKENS = "update terminal_tickets set created_at = created_at - interval '2 minutes'"
 ROW = "select closed_at, ended_at, reason from terminals where id = $1"
+LISTED = """
+    select c ->> 'id' as id from allocation_sessions s, jsonb_array_elements(s.body) c
+    where s.allocation_id = $1 and c ->> 'source' = $2
+"""
+WORK, BESIDE = "sleep 2000000", "sleep 1000000"  # of whoever is cut; of whoever left it behind, as in `furnished`
+STILL_RUN = f"pgrep -fxc '{WORK}'; pgrep -fxc '{BESIDE}'; true"
 OPEN = "select id from terminals where allocation_id = $1 and closed_at is null"
 
 
@@ -52,7 +58,7 @@ async def too_many(stage: Stage, allocation_id: str) -> str:
 
 async def open_terminal(stage: Stage, case: Case) -> None:
     async def not_opened() -> str:
-        case.notes["terminal"], why = await type_into(stage, case.allocation_id, ALIVE)
+        case.notes["session"], why = await type_into(stage, case.allocation_id, ALIVE)
         return why
 
     await stage.reach(not_opened)
@@ -61,12 +67,12 @@ async def open_terminal(stage: Stage, case: Case) -> None:
 
 async def no_terminal(stage: Stage, case: Case) -> str:
     """Until the same shell is shown again; with its agent it ends, and then until another one is to be had."""
-    (row,) = await stage.query(ROW, case.notes["terminal"])
+    (row,) = await stage.query(ROW, case.notes["session"])
     if row["closed_at"] is not None:
         if stage.agent.deaths == int(case.notes["agent deaths"]):
             raise Broken(f"the terminal ended: {row['reason']}")
         await open_terminal(stage, case)
-    _, why = await type_into(stage, case.allocation_id, SAME, case.notes["terminal"])
+    _, why = await type_into(stage, case.allocation_id, SAME, case.notes["session"])
     return why or await too_many(stage, case.allocation_id)
 
 
@@ -80,8 +86,8 @@ async def come_back(stage: Stage, case: Case) -> None:
     await stage.reach(lambda: no_terminal(stage, case))
 
 
-async def end_terminal(stage: Stage, case: Case) -> None:
-    place = f"/allocations/{case.allocation_id}/sessions/{case.notes['terminal']}"
+async def end(stage: Stage, case: Case) -> None:
+    place = f"/allocations/{case.allocation_id}/sessions/{case.notes['session']}"
     try:
         await stage.post(place, {}, key=case.key, method="DELETE")
     except Broken as refused:
@@ -90,7 +96,51 @@ async def end_terminal(stage: Stage, case: Case) -> None:
 
 
 async def not_ended(stage: Stage, case: Case) -> str:
-    (row,) = await stage.query(ROW, case.notes["terminal"])
+    (row,) = await stage.query(ROW, case.notes["session"])
     if row["closed_at"] is None or row["ended_at"] is None:
         return f"the terminal is {'open' if row['closed_at'] is None else 'not known to have ended'}"
     return await too_many(stage, case.allocation_id)
+
+
+async def seated(stage: Stage, case: Case) -> None:
+    await machines.furnished(stage, case)
+    await sit_down(stage, case)
+
+
+async def sit_down(stage: Stage, case: Case) -> None:
+    """By SSH, with something running on a terminal; until the server knows."""
+    case.connection = await stage.enter(case.allocation_id)
+    await case.connection.create_process(f"exec {WORK}", term_type="xterm")
+    host, port, *_ = case.connection.get_extra_info("sockname")
+    case.notes["source"] = f"{host}:{port}"
+
+    async def not_known() -> str:
+        found = await stage.query(LISTED, case.allocation_id, case.notes["source"])
+        case.notes["session"] = found[0]["id"] if found else ""
+        return "" if found else "the session is not known"
+
+    await stage.reach(not_known)
+
+
+async def not_cut(stage: Stage, case: Case) -> str:
+    """Until they are out with what they ran there, and nobody else is; their key still admits."""
+    if not case.is_cut:
+        return "the session goes on"
+    if await stage.query(LISTED, case.allocation_id, case.notes["source"]):
+        return "the session is still listed"
+    if await stage.query("select from session_ends where allocation_id = $1", case.allocation_id):
+        return "the end of the session is still waited for"
+    try:
+        cut, beside = (await stage.says(case.allocation_id, STILL_RUN)).split()
+    except UNREACHED as error:
+        return f"SSH: {error!r}"
+    if beside != "1":
+        raise Broken(f"what others left running runs {beside} times")
+    return "" if cut == "0" else "what ran in the session goes on"
+
+
+async def leave(stage: Stage, case: Case) -> None:
+    if case.connection is not None:
+        case.connection.close()
+        await case.connection.wait_closed()
+    await machines.give_back(stage, case)
