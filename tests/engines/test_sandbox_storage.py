@@ -202,3 +202,16 @@ async def test_a_removal_that_took_a_volume_with_it_is_no_proof(root_bench: Sand
     kept.mkdir()
     items = await root_bench.engine.remove(here.id, ignore)
     assert all(item.ok for item in items), items
+
+
+@pytest.mark.parametrize("backend", list(Backend))
+async def test_a_snapshot_leaves_nothing_of_one_that_was_cut_before_it(real: SandboxBench, backend: Backend) -> None:
+    volume = await new(real, backend)
+    snapshot_id = f"snap_{volume.volume_id[4:]}"
+    (folder,) = real.root.parent.rglob(volume.volume_id)
+    for name in (f".reflink-{snapshot_id}", f".reflink-{snapshot_id}.copy"):
+        (folder / name).touch()
+        os.chown(folder / name, real.uid, real.uid)
+    await real.engine.volumes.snapshot(volume, snapshot_id, ignore)
+    assert len(list(folder.iterdir())) == 1
+    assert not [path for path in folder.parent.iterdir() if "reflink" in path.name]

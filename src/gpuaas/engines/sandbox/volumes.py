@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import os
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -152,7 +151,7 @@ class SandboxVolumes:
         source, target = self.find(volume), self.place(volume, snapshot_id)
         if self._tombstone(target).exists():
             raise EngineError("this snapshot was deleted and is never made again", snapshot_id)
-        note = await self._consistency(source)
+        note = await self._consistency(source, snapshot_id)
         if not target.path.exists():
             await on_phase("snapshot_copying", note)
             draft = Place(target.folder.with_name(f".{target.folder.name}.new"), target.is_image)
@@ -165,9 +164,10 @@ class SandboxVolumes:
         size = await commands.run("du", "--summarize", "--block-size=1", str(target.path))
         return int(size.split()[0]), note
 
-    async def _consistency(self, source: Place) -> str:
-        """Said as it is: only a copy by shared blocks, or of what nobody writes, is of one moment."""
-        probe = source.folder.parent / f".reflink-{os.getpid()}"
+    async def _consistency(self, source: Place, snapshot_id: str) -> str:
+        """Said as it is: only a copy by shared blocks, or of what nobody writes, is of one moment. What a crash leaves
+        of the trial is found by the next one of this snapshot, and lies in the volume's folder: it goes with it."""
+        probe = source.folder / f".reflink-{snapshot_id}"
         probe.write_bytes(b"0" * 4096)
         other = probe.with_suffix(".copy")
         code, _ = await commands.attempt("cp", "--reflink=always", "--", str(probe), str(other))
@@ -210,8 +210,8 @@ class SandboxVolumes:
 
     async def conform(self, backend: Backend, on_phase: OnPhase) -> list[Check]:
         await on_phase("conformance_running", f"{backend} storage is being tried")
-        bench = self.root(backend) / f".conf_{os.getpid()}"
-        shutil.rmtree(bench, ignore_errors=True)
+        bench = self.root(backend) / f".conf_{self._site.tag}"  # of this node, so that it finds what a crash left
+        await files.erase(bench)
         bench.mkdir(mode=0o700)
         try:
             return await conformance.run(bench, is_image=self._is_imaged(backend))
