@@ -19,6 +19,7 @@ IDLE_SECONDS = 4.5  # longer than the slowest loop that runs unasked
 QUIET_SECONDS = 0.6
 LATE_SECONDS = 7.0  # for a point that did not come while the verb ran
 TRIES = 3
+PROCESSES = ("server", "agent")
 DIED, UNPASSED = "converged", "not passed"
 
 
@@ -164,16 +165,21 @@ async def never() -> str:
     return "the time is not up"
 
 
-def sample(points: list[Point], count: int, always: tuple[str, ...]) -> list[Point]:
-    """As many of each process: first those that must never be left out, the rest by the hash of their names, so that
-    they are the same ones on every machine."""
+def sample(verb: Verb, points: list[Point], always: tuple[str, ...]) -> list[Point]:
+    """As many of each process, an odd one of that which the verb's name draws: first those that must never be left out,
+    the rest by the hash of their names, so that they are the same ones on every machine."""
     chosen: list[Point] = []
-    for process in ("server", "agent"):
+    drawn = PROCESSES[digest(verb.name)[0] % 2]
+    for process in PROCESSES:
         mine = [point for point in points if point.process == process]
         first = [point for point in mine if point.nth == 1 and point.name in always]
-        rest = sorted(set(mine) - set(first), key=lambda point: hashlib.sha256(str(point).encode()).digest())
-        chosen += (first + rest)[: count // 2]
+        rest = sorted(set(mine) - set(first), key=lambda point: digest(str(point)))
+        chosen += (first + rest)[: (verb.deaths + (process == drawn)) // 2]
     return chosen
+
+
+def digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 def table(outcomes: list[Outcome]) -> str:

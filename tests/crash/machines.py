@@ -92,9 +92,13 @@ class Machine:
 
     def _data(self, expected: Expected) -> Iterator[str]:
         """Of volumes and snapshots, also what was begun beside them; what was deleted leaves a tombstone."""
-        found = {path.name for root in self._storage for path in root.iterdir()} - {TOMBSTONES}
+        folders = {path.name: path for root in self._storage for path in root.iterdir() if path.name != TOMBSTONES}
+        found = set(folders)
         for name in found - expected.volumes:
             yield f"data of {name} is left"
+        for name in found & expected.volumes:
+            if stray := {path.name for path in folders[name].iterdir()} - {"data", "disk.img"}:
+                yield f"beside the data of {name} there is {', '.join(stray)}"
         for name in expected.volumes - found:
             yield f"data of {name} is gone"
 

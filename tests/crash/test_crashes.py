@@ -14,8 +14,6 @@ from tests.crash.stages import Stage, stage
 from tests.crash.verbs.cases import Verb
 from tests.crash.verbs.registry import VERBS
 
-SAMPLE = {"create": 4, "release": 4}
-SAMPLE_OF_OTHERS = 2  # the whole of every verb is a soak
 LANES = 2  # in each test process
 ALWAYS = (
     "commit:before POST create_allocation",
@@ -96,15 +94,21 @@ async def theatre() -> AsyncIterator[Theatre]:
 async def test_a_sample_of_deaths_does_no_harm(theatre: Theatre, verb: Verb) -> None:
     report, on = Report(f"sample-{verb.name}"), await theatre.stage()
     try:
-        chosen = sample(await list_points(on, verb), SAMPLE.get(verb.name, SAMPLE_OF_OTHERS), ALWAYS)
-        assert "server" in {point.process for point in chosen}  # joining a project asks nothing of an agent
-        for point in chosen:
+        points = await list_points(on, verb)
+        assert "server" in {point.process for point in points}  # joining a project asks nothing of an agent
+        for point in sample(verb, points, ALWAYS):
             if not report.add(await perform(on, verb, point)):
                 break
         report.judge()
     except BaseException:
         await theatre.strike()
         raise
+
+
+@needs_root
+async def test_programs_that_an_agent_starts_are_points_too(theatre: Theatre) -> None:
+    heard = {point.name for point in await list_points(await theatre.stage(), VERBS["create"])}
+    assert any(name.startswith("subprocess.Popen:running commands.attempt") for name in heard), heard
 
 
 @needs_root

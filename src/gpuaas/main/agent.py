@@ -122,7 +122,9 @@ def run(
     engine = sandbox(
         where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports), shared_storage=shared_storage
     )
-    uvloop.run(_run(where, engine, stop_environments=stop_environments))
+    # A program that uvloop starts is not heard of by the interpreter, and so would be no point to die at.
+    run_loop = asyncio.run if os.environ.get("GPUAAS_POINTS") else uvloop.run
+    run_loop(_run(where, engine, stop_environments=stop_environments))
 
 
 async def _run(folder: Path, engine: SandboxEngine, *, stop_environments: bool) -> None:

@@ -133,6 +133,6 @@ async def change_keys(stage: Stage, case: Case) -> None:
     await stage.post(f"/allocations/{case.allocation_id}/ssh-keys", wish, key=case.key, method="PUT")
 
 
-async def leave_one_key(stage: Stage, case: Case) -> None:
+async def drop_key(stage: Stage, case: Case) -> None:
     await sessions.leave(stage, case)
     await stage.post(f"/ssh-keys/{case.notes['key_id']}", {}, key=f"{case.key}-removed", method="DELETE")

@@ -108,7 +108,7 @@ async def not_erased(stage: Stage, id: str) -> str:
     return ""
 
 
-async def with_an_idle_volume(stage: Stage, case: Case) -> None:
+async def detached(stage: Stage, case: Case) -> None:
     """One that a machine wrote to, and that is attached nowhere."""
     await with_a_volume(stage, case)
     detaching = Case(f"{case.key}-detach", case.allocation_id, case.notes)
@@ -166,7 +166,7 @@ async def drop_snapshot(stage: Stage, case: Case) -> None:
     await give_all_back(stage, case)
 
 
-async def with_a_snapshot(stage: Stage, case: Case) -> None:
+async def snapshotted(stage: Stage, case: Case) -> None:
     """Of a volume that was written to since."""
     await with_a_volume(stage, case)
     taking = Case(f"{case.key}-snapshot", case.allocation_id, case.notes)
@@ -189,6 +189,6 @@ async def not_restored(stage: Stage, case: Case) -> str:
     return differs(stage, case, "restored", "kept\n") or differs(stage, case, "volume", "later\n")
 
 
-async def give_restored_back(stage: Stage, case: Case) -> None:
+async def drop_restored(stage: Stage, case: Case) -> None:
     await erase(stage, case, case.notes["restored"])
     await drop_snapshot(stage, case)
