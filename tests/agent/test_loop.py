@@ -204,6 +204,8 @@ async def test_allocations_are_worked_on_side_by_side_within_a_bound(world: Worl
     [
         (EngineError("no ports are left", "range 1-2"), "no ports are left", "range 1-2"),
         (RuntimeError("a bug"), "internal error on the node", "RuntimeError: a bug"),
+        (EngineError("in use: \udcff", "/data/\udcff"), "in use: ?", "/data/?"),  # a file's name that is no text
+        (OSError("/data/\udcff"), "internal error on the node", "OSError: /data/?"),
     ],
 )
 async def test_a_failure_is_answered_with_its_reason(world: World, error: Exception, reason: str, detail: str) -> None:

@@ -104,6 +104,40 @@ async def test_what_uses_a_volume_is_named_and_ended_by_force(real: SandboxBench
     assert await here.says("ls /data") == "ls: cannot access '/data': No such file or directory"
 
 
+async def test_a_name_that_is_no_text_is_told_as_text(real: SandboxBench, allocation_id: str) -> None:
+    volume, here = await new(real), await machine(real, allocation_id)
+    await here.attach(volume)
+    holder = await here.way.connection.create_process(
+        r"exec 3> /data/$(printf 'f\377\033]0;x') && echo in && exec sleep 1000000"
+    )
+    assert (await holder.stdout.readline()).strip() == "in"
+    with pytest.raises(EngineError, match=r"in use: (?:sleep|bash) \(pid \d+\) with /data/f\?\?\]0;x: "):
+        await here.detach(volume)
+    assert "1 processes" in await here.detach(volume, force=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        r"$(printf '\377')",
+        r"$(printf 'x\f1\v2\v3:4\v/vol_forged/data\v/data\vrw')",  # a line of its own to who parts it by any blank
+        r"'a b\040c'",
+    ],
+)
+async def test_what_a_folder_is_named_blinds_and_fools_nobody(
+    real: SandboxBench, allocation_id: str, name: str
+) -> None:
+    volume, here = await new(real), await machine(real, allocation_id)
+    await here.attach(volume, "/home/ada/a/b")
+    assert await here.says(f'mkdir -p ~/"$(dirname {name})"; mv -T ~/a ~/{name}; ls ~/a') == (
+        "ls: cannot access '/home/ada/a': No such file or directory"
+    )
+    seen = next(one for one in await real.engine.observe() if one.allocation_id == here.id)
+    assert [one.volume_id for one in seen.mounts] == [volume.volume_id]
+    await here.attach(await new(real), "/data")
+    assert all(item.ok for item in await real.engine.remove(here.id, ignore))
+
+
 @pytest.mark.parametrize(
     "trap",
     ["ln -s / ~/trap", "ln -s /etc ~/trap", "ln -s /proc/self/root ~/trap", "touch ~/trap", "ln -s ../../.. ~/trap"],

@@ -19,6 +19,11 @@ UNNAMED_LANE = "environment"
 log = structlog.get_logger()
 
 
+def as_text(said: str) -> str:
+    """A file's name may hold bytes that are no text; written down as they are, they would end the agent."""
+    return said.encode(errors="replace").decode()
+
+
 @dataclass(eq=False)
 class Job:
     """A task taken and not yet answered."""
@@ -101,7 +106,7 @@ class Voices:
         self._journal, self._outgoing, self._now = journal, outgoing, now
 
     def phase(self, job: Job, phase: str, note: str) -> None:
-        progress = Progress(task_id=job.id, phase=phase, note=note, at=self._now())
+        progress = Progress(task_id=job.id, phase=phase, note=as_text(note), at=self._now())
         self._journal.record_phase(progress)
         self._outgoing.put(progress)
         self.say(job, f"{phase}: {note}" if note else phase)
@@ -110,7 +115,7 @@ class Voices:
         """A line for whoever watches. Each attempt has numbers of its own, so that none stands for two lines."""
         if job.lines_said < LINES_PER_ATTEMPT:
             seq = (job.attempt - 1) * LINES_PER_ATTEMPT + job.lines_said
-            lines = LogLines(task_id=job.id, first_seq=seq, lines=[line[:LONGEST_LINE]], at=self._now())
+            lines = LogLines(task_id=job.id, first_seq=seq, lines=[as_text(line[:LONGEST_LINE])], at=self._now())
             job.lines_said += 1
             self._outgoing.put(lines)
 

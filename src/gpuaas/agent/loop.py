@@ -18,7 +18,7 @@ from gpuaas.agent import journal as journals
 from gpuaas.agent.admission import Admission, Answered, Known, Taken
 from gpuaas.agent.doorkeeper import LOOK_SECONDS, Doorkeeper
 from gpuaas.agent.identity import Identity
-from gpuaas.agent.jobs import Job, Lanes, Told, Voices
+from gpuaas.agent.jobs import Job, Lanes, Told, Voices, as_text
 from gpuaas.agent.journal import Journal, JournalRefusedError, Pinned
 from gpuaas.agent.link import Link
 from gpuaas.agent.outgoing import Outgoing
@@ -248,8 +248,8 @@ class Agent:
             task_id=job.id,
             status=status,
             at=self._time.now(),
-            reason=reason,
-            detail=detail,
+            reason=as_text(reason),
+            detail=as_text(detail),
             environment=effects.environment,
             proofs=list(effects.proofs),
             facts=effects.facts,

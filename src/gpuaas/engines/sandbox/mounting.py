@@ -13,6 +13,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import struct
 import sys
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ UMOUNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
 LOOP_CTL_GET_FREE, LOOP_CONFIGURE, LO_FLAGS_AUTOCLEAR = 0x4C82, 0x4C0A, 4
 LOOP_TRIES = 16
 HOME = "home"
+ESCAPE = re.compile(rb"\\([0-7]{3})")
 Order = dict[str, Any]
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -274,11 +276,16 @@ def mounted(order: Order) -> list[str]:
     text = b""
     while part := os.read(table, 1 << 16):
         text += part
-    return [unescaped(line.split()[4]) for line in text.decode().splitlines()]
+    return [words[4] for words in words_of(text)]
 
 
-def unescaped(text: str) -> str:
-    return text.encode().decode("unicode_escape") if "\\" in text else text
+def words_of(table: bytes) -> list[list[str]]:
+    """Its lines, parted by the kernel's own blanks only: people name the folders in it as they like."""
+    return [[unescaped(word) for word in line.split(b" ")] for line in table.split(b"\n") if line]
+
+
+def unescaped(word: bytes) -> str:
+    return ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), word).decode(errors="replace")
 
 
 def attach(order: Order) -> dict[str, object]:

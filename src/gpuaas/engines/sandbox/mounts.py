@@ -136,15 +136,14 @@ def banner(username: str, mounts: list[Mount]) -> str:
 def mounts_in(pid: int | None) -> list[Mount]:
     """From the kernel's table of the environment's own mounts; nobody inside can add to it."""
     try:
-        lines = Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
+        table = Path(f"/proc/{pid}/mountinfo").read_bytes()
     except OSError:
         return []
-    return [mount for line in lines if (mount := _mount_of(line)) is not None]
+    return [mount for words in mounting.words_of(table) if (mount := _mount_of(words)) is not None]
 
 
-def _mount_of(line: str) -> Mount | None:
-    words = line.split()
-    device, root, where, options = words[2], mounting.unescaped(words[3]), mounting.unescaped(words[4]), words[5]
+def _mount_of(words: list[str]) -> Mount | None:
+    device, root, where, options = words[2:6]
     if root == "/" and device.startswith("7:"):
         with contextlib.suppress(OSError):
             root = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text().rstrip("\n")
@@ -187,8 +186,13 @@ def _inside_number(pid: int) -> str:
 
 
 def _named(holders: list[tuple[int, str, str]]) -> list[str]:
-    words = [f"{who} with {what}" for _, who, what in holders[:NAMED_HOLDERS]]
+    words = [_printable(f"{who} with {what}") for _, who, what in holders[:NAMED_HOLDERS]]
     return words + ([f"and {len(holders) - NAMED_HOLDERS} more"] if len(holders) > NAMED_HOLDERS else [])
+
+
+def _printable(text: str) -> str:
+    """What processes and files are called is up to people, and others read it."""
+    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 async def _ask(order: dict[str, object]) -> dict[str, object]:
