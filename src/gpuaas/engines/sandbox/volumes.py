@@ -10,13 +10,15 @@ import asyncio
 import contextlib
 import os
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError, OnPhase
-from gpuaas.engines.sandbox import commands, conformance, files
+from gpuaas.engines.sandbox import commands, conformance, files, linkless
+from gpuaas.engines.sandbox.nursery import SOURCE
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef
@@ -114,15 +116,21 @@ class SandboxVolumes:
 
     async def _copy(self, source: Place, target: Place, volume: VolumeRef) -> str:
         """By shared blocks where the file system can, otherwise byte by byte; holes stay holes."""
-        code, said = await commands.attempt(
-            "cp", "--archive", "--sparse=always", "--reflink=auto", "--", str(source.path), str(target.path)
-        )
+        copying = ("cp", "--archive", "--sparse=always", "--reflink=auto", "--", str(source.path), str(target.path))
+        aside = () if source.is_image else self._linkless(source.path)
+        code, said = await commands.attempt(*aside, *copying)
         if code != 0:
             raise EngineError("the volume could not be copied", said)
         if target.is_image:
             await self._check_image(target.path, volume)
         await asyncio.to_thread(os.sync)
         return said
+
+    def _linkless(self, folder: Path) -> tuple[str, ...]:
+        """Before a command that reads a folder of which people change the names meanwhile."""
+        flags = ("--mount",) if self._site.is_root else ("--user", "--map-current-user", "--keep-caps", "--mount")
+        python = ("env", f"PYTHONPATH={SOURCE}", os.path.realpath(sys.executable), "-S", "-s", "-P")
+        return ("unshare", *flags, "--", *python, str(linkless.__file__), str(folder))
 
     async def _check_image(self, image: Path, volume: VolumeRef) -> None:
         """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
