@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from gpuaas.core.settings import default_data_folder
+from gpuaas.engines.sandbox.limits import Limits
+from gpuaas.engines.sandbox.site import Site
 from gpuaas.main.agent import platform_folders
 from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, ignore, keys, sandbox, spec
 from tests.engines.openssh import OpenSsh
@@ -40,6 +42,23 @@ async def test_the_isolation_in_force_is_told(real: SandboxBench, ssh: OpenSsh, 
         assert isolation.network == "shared"
         assert isolation.uid == (os.geteuid() or ORDINARY_UID)
         assert "network" in isolation.missing
+
+
+async def test_a_machine_full_of_processes_refuses_one_more_and_lives_on(
+    root_bench: SandboxBench, allocation_id: str, tmp_path: Path
+) -> None:
+    ada = Key()
+    environment = await root_bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    ssh, group = OpenSsh(tmp_path, environment, ada), Limits(Site(root_bench.root).tag).folders(allocation_id)
+    if "pids" not in group:
+        pytest.skip("needs control groups")
+    most = group["pids"] / "pids.max"
+    limit = most.read_text()
+    most.write_text("1")  # its first process is that one
+    assert "refused" in (await ssh.run("true")).err
+    most.write_text(limit)
+    assert await ssh.says("echo alive") == "alive"
+    await root_bench.engine.remove(allocation_id, ignore)
 
 
 async def test_the_person_has_no_privileges(ssh: OpenSsh) -> None:

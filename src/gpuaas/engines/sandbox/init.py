@@ -152,15 +152,25 @@ class Init:
         except OSError as error:
             send(peer, {"error": f"no descriptors: {error}"})
             return
-        pid = os.fork()
+        pid = self._fork(peer)
         if pid == 0:
             self._become(request, given)
         for descriptor in given:
             os.close(descriptor)
-        self.processes[pid] = peer
-        send(peer, {"pid": pid}, kept)
+        if pid is not None:
+            self.processes[pid] = peer
+            send(peer, {"pid": pid}, kept)
         for descriptor in kept:
             os.close(descriptor)
+
+    @staticmethod
+    def _fork(peer: socket.socket) -> int | None:
+        """A machine as full of processes as it may be refuses one more, and lives on."""
+        try:
+            return os.fork()
+        except OSError as error:
+            send(peer, {"error": f"no process: {error.strerror}"})
+            return None
 
     def _terminal(self, wanted: Orders) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """A terminal of the environment's own devpts: one made by the agent would be `not a tty` inside."""
@@ -205,7 +215,7 @@ class Init:
 
     def _connect(self, peer: socket.socket, request: Orders) -> None:
         """From a child: looking up a name may take long, and the person's rights are all it needs."""
-        if os.fork() == 0:
+        if self._fork(peer) == 0:
             try:
                 self._be_the_person()
                 target = (request["host"].encode(), int(request["port"]))
