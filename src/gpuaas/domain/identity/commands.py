@@ -8,7 +8,14 @@ import asyncpg
 from msgspec import UNSET
 
 from gpuaas.core.db import Database, Tx
-from gpuaas.core.errors import Conflict, NotFound, Problem, RateLimitExceeded, ValidationError
+from gpuaas.core.errors import (
+    Conflict,
+    InsufficientPermissions,
+    NotFound,
+    Problem,
+    RateLimitExceeded,
+    ValidationError,
+)
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity import store
@@ -122,9 +129,13 @@ async def me(tx: Tx, caller: Caller) -> Me:
     return Me(user=user, tenants=tenants, projects=projects, scopes=sorted(caller.scopes))
 
 
+def is_session(caller: Caller) -> bool:
+    return caller.credential_id.startswith("sess_")
+
+
 async def logout(tx: Tx, caller: Caller, now: datetime) -> None:
     """Ends the session that asks; a personal token is revoked by its own route."""
-    if caller.credential_id.startswith("sess_"):
+    if is_session(caller):
         await revoke_session(tx, caller, caller.credential_id, now)
 
 
@@ -135,10 +146,9 @@ async def revoke_session(tx: Tx, caller: Caller, id: str, now: datetime) -> None
 
 
 async def create_token(tx: Tx, caller: Caller, data: CreateToken, *, ids: Ids, now: datetime) -> NewToken:
-    """A token never gets a scope its maker lacks."""
-    caller.require_write()
-    if too_wide := [scope for scope in data.scopes if scope not in caller.scopes]:
-        raise ValidationError(f"You cannot give the scope {too_wide[0]}: you do not have it yourself.")
+    """Only who is logged in makes tokens: one that a token made would outlive that token's end and its revocation."""
+    if not is_session(caller):
+        raise InsufficientPermissions("A token cannot make tokens. Log in, and make it there.")
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = Token(
         id=ids.new("tok"),
