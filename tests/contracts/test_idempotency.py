@@ -72,13 +72,19 @@ async def test_asked_in_parallel_it_is_done_once(town: Town) -> None:
         before = await ledger(town.world.dsn)
         assert said(await send(town.app, ask)) == said(answers[0])
         assert changes(before, await ledger(town.world.dsn)) == [], str(probe)
-        await check_another_body(town, ask)
+        await check_another_request(town, ask)
     assert done >= 15
 
 
-async def check_another_body(town: Town, ask: Ask) -> None:
-    other = await send(town.app, replace(ask, body=ask.body + b" " if ask.body else b"{}"))
-    assert (other.status, other.json()["code"]) == (422, "idempotency_key_reused")
+async def check_another_request(town: Town, ask: Ask) -> None:
+    """Also one that differs behind the question mark: to detach by force is not to detach."""
+    query = "&" if "?" in ask.target else "?"
+    for changed in (
+        replace(ask, body=ask.body + b" " if ask.body else b"{}"),
+        replace(ask, target=f"{ask.target}{query}force=true"),
+    ):
+        other = await send(town.app, changed)
+        assert (other.status, other.json()["code"]) == (422, "idempotency_key_reused")
 
 
 async def test_anothers_same_key_is_their_own(town: Town) -> None:

@@ -191,3 +191,11 @@ async def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(wor
     answer = await world.stranger.post(LOGIN, json={"email": "ada@example.com", "password": PASSWORD})
     cookie = answer.headers["set-cookie"].lower()
     assert all(word in cookie for word in ("gpuaas_session=gps_", "httponly", "samesite=lax", "path=/"))
+
+
+async def test_nobody_keeps_a_copy_of_an_answer(world: World) -> None:
+    """Not the browser of who has signed out, and no proxy on the way."""
+    for path in ("/api/v1/me", f"/api/v1/projects/{world.ada.project_id}", "/api/v1/projects/proj_nowhere"):
+        answer = await world.http.get(path)
+        assert answer.headers.get_list("cache-control") == ["no-store"]
+        assert answer.headers["x-content-type-options"] == "nosniff"

@@ -113,7 +113,7 @@ class EventStream(Stream):
 
 
 def stream(follower: Follower) -> Stream:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    headers = {"X-Accel-Buffering": "no"}
     return EventStream(follower.events(), media_type="text/event-stream", headers=headers)
 
 

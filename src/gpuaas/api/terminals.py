@@ -61,7 +61,7 @@ async def get_recording(id: str, terminal_id: str, request: AnyRequest, services
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.recording(tx, caller, id, terminal_id, now=now)
     shown = asciicast(services.worker_db, services.master, terminal_id, row.created_at)
-    return Stream(shown, media_type=ASCIICAST, headers={"Cache-Control": "no-store"})
+    return Stream(shown, media_type=ASCIICAST)
 
 
 @websocket("/terminal/{allocation_id:str}")

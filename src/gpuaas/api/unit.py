@@ -41,6 +41,8 @@ from gpuaas.domain.timeline.store import audit_denial
 T = TypeVar("T")
 TRIES = 8
 STREAMED = (b"text/event-stream", b"application/x-asciicast")
+# A browser's or a proxy's copy of an answer would outlive the session that was given it.
+ALWAYS_SAID = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 JSON = Encoder()
 log = structlog.get_logger()
 
@@ -106,7 +108,7 @@ class Unit:
         return Key(f"{method} {self._scope['path']}", key.decode("latin-1"))
 
     def _begin_idempotency(self, caller: Caller, key: Key, kept: Kept) -> None:
-        asked = self.body + self.headers.get(PROJECT_HEADER, b"") + self._holder(caller)
+        asked = self.body + self.headers.get(PROJECT_HEADER, b"") + self._holder(caller) + self._scope["query_string"]
         hashed = request_hash(self._scope["method"], self._scope["path"], asked)
         use = Idempotency(caller.user_id, key.route, key.key, hashed)
         if stored := use.answer(kept, self.services.master):
@@ -298,7 +300,7 @@ class Answer:
     async def flush(self) -> None:
         for message in self._messages:
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], (b"x-correlation-id", correlation_id.get().encode())]
+                headers = [*message["headers"], *ALWAYS_SAID, (b"x-correlation-id", correlation_id.get().encode())]
                 message = {**message, "headers": headers}  # noqa: PLW2901
             await self._send(message)
         self._messages.clear()
