@@ -1,20 +1,18 @@
 """A snapshot of a folder that somebody goes on changing: what it holds is theirs, whatever they swap for what."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox.runtimes import exchange
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.storage import Backend, VolumeRef
 from tests.engines.benches import ignore
+from tests.engines.swaps import swapping
 
 PAIRS, TRIES = 200, 3  # each try gave something away before
 VOLUME = VolumeRef(volume_id="vol_1s", backend=Backend.SHARED, size_gib=1)
@@ -26,25 +24,6 @@ async def volumes(tmp_path: Path) -> SandboxVolumes:
     made.open()
     await made.ensure(VOLUME, None, ignore)
     return made
-
-
-@contextmanager
-def swapping(pairs: list[tuple[Path, Path]]) -> Iterator[None]:
-    """As fast as it goes, until left."""
-    is_over = Event()
-
-    def swap() -> None:
-        while not is_over.is_set():
-            for one, other in pairs:
-                exchange(one, other)
-
-    thread = Thread(target=swap)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
 
 
 async def test_links_are_copied_as_links_and_names_of_one_file_stay_so(volumes: SandboxVolumes) -> None:

@@ -15,7 +15,9 @@ from gpuaas.engines.sandbox import files
 from gpuaas.wire.environments import Environment
 from gpuaas.wire.storage import AccessMode, Backend, VolumeRef, WantedMount
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
+from tests.engines.swaps import swapping
 
+TRIES = 20  # a few of them unmounted something else before
 _numbers = count(1)
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts on the node's own side")
 
@@ -151,6 +153,23 @@ async def test_a_link_laid_for_the_mount_leads_nowhere(real: SandboxBench, alloc
     seen = next(one for one in await real.engine.observe() if one.allocation_id == here.id)
     assert seen.mounts == ()
     assert volume.volume_id not in Path("/proc/self/mountinfo").read_text()
+
+
+@needs_root
+async def test_a_link_swapped_in_while_a_volume_is_unmounted_leads_nowhere(
+    root_bench: SandboxBench, allocation_id: str
+) -> None:
+    """Else people could have parts of their root unmounted, and see what they cover."""
+    volume, here = await new(root_bench), await machine(root_bench, allocation_id)
+    await here.attach(volume, "/home/ada/a/tmp")
+    await here.says("ln -s / ~/link")
+    home = root_bench.root / "environments" / here.id / "disk" / "home" / "ada"
+    with swapping([(home / "a", home / "link")]):
+        for _ in range(TRIES):
+            with contextlib.suppress(EngineError):
+                await here.detach(volume, "/home/ada/a/tmp")
+                await here.attach(volume, "/home/ada/a/tmp")
+    assert await here.says("grep -c ' /tmp ' /proc/self/mountinfo") == "1"
 
 
 async def test_volumes_do_not_nest_even_if_somebody_asks(real: SandboxBench, allocation_id: str) -> None:

@@ -313,11 +313,13 @@ def detach(order: Order) -> dict[str, object]:
     if path not in mounted(order):
         return {}
     go_inside(order)
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    *above, name = path.strip("/").split("/")
+    os.fchdir(walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), above, path, make=False))
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     libc.syncfs(descriptor)
     os.close(descriptor)
     flags = UMOUNT_NOFOLLOW | (UMOUNT_DETACH if order["lazy"] else 0)
-    if libc.umount2(path.encode(), flags) < 0:
+    if libc.umount2(name.encode(), flags) < 0:
         code = ctypes.get_errno()
         if code == errno.EBUSY:
             return {"busy": True}
