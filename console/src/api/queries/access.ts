@@ -25,7 +25,7 @@ export function useAllocationKeys(allocationId: string) {
 }
 
 /** Who was given a machine, who asked, and what is over. */
-export function useAccessGrants(allocationId: string) {
+export function useAccessGrants(allocationId: string, isWanted = true) {
   return useQuery({
     queryKey: accessKeys.grants(allocationId),
     queryFn: () =>
@@ -37,6 +37,7 @@ export function useAccessGrants(allocationId: string) {
         ),
       ),
     refetchInterval: ({ state: { data } }) => (data?.some(isOnItsWay) ? ON_ITS_WAY_MS : SETTLED_MS),
+    enabled: isWanted,
   });
 }
 

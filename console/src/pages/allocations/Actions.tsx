@@ -2,10 +2,11 @@ import Button from "@cloudscape-design/components/button";
 import ButtonDropdown, { type ButtonDropdownProps } from "@cloudscape-design/components/button-dropdown";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { lazy, Suspense, useState } from "react";
+import { useAccessGrants } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";
 import { useMe } from "../../api/queries/session";
 import { openTerminal } from "../../frame/terminals";
-import { VERBS, type Verb, whyNot } from "./verbs";
+import { VERBS, type Verb, whyNoTerminal, whyNot } from "./verbs";
 
 const Dialog = lazy(async () => ({ default: (await import("./dialogs/Dialog")).Dialog }));
 
@@ -13,14 +14,16 @@ const ORDER: readonly Verb[] = ["restart", "resize", "extend", "release"];
 
 /** What one does most stands alone; the rest is a menu. */
 export function HeaderActions({ allocation }: { allocation: Allocation }) {
-  const isActive = allocation.status === "active";
+  const me = useMe().data;
+  const isOthers = me !== undefined && allocation.holder !== me.user.id;
+  const reason = whyNoTerminal(allocation, me, useAccessGrants(allocation.id, isOthers).data);
   return (
     <SpaceBetween direction="horizontal" size="xs">
       <ActionsMenu allocation={allocation} />
       <Button
         variant="primary"
-        disabled={!isActive}
-        disabledReason={isActive ? "" : "There is a terminal while the machine is active."}
+        disabled={reason !== null}
+        disabledReason={reason ?? ""}
         onClick={() => openTerminal(allocation)}
       >
         Open terminal

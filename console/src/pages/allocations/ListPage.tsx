@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { useNavigate, useParams } from "react-router";
 import { useAllocations } from "../../api/queries/allocations";
 import { useMembers } from "../../api/queries/members";
+import { LOOKS_ON, useWorks } from "../../frame/project";
 import { DataTable } from "../../parts/DataTable";
 import { useKept } from "../../parts/kept";
 import { Page } from "../../parts/Page";
@@ -23,8 +24,14 @@ export function ListPage() {
     () => machineRows(allocations.data ?? [], members ?? [], isWithEnded),
     [allocations.data, members, isWithEnded],
   );
+  const works = useWorks(projectId);
   const launch = (
-    <Button variant="primary" onClick={() => void navigate(`/projects/${projectId}/launch`)}>
+    <Button
+      variant="primary"
+      disabled={!works}
+      disabledReason={LOOKS_ON}
+      onClick={() => void navigate(`/projects/${projectId}/launch`)}
+    >
       Launch a machine
     </Button>
   );

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { AccessGrant } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";
 import type { Me } from "../../api/queries/session";
-import { whyNot } from "./verbs";
+import { whyNoTerminal, whyNot } from "./verbs";
 
 function machine(facts: Partial<Allocation>): Allocation {
   return { project_id: "proj_1", holder: "user_ada", shape: "gpu_slice", status: "active", ...facts } as Allocation;
@@ -42,5 +43,24 @@ describe("what a person can do to a machine", () => {
     expect(whyNot("release", machine({ status: "release_failed" }), ada)).toBeNull();
     expect(whyNot("extend", machine({ status: "released" }), ada)).toBe("It has ended.");
     expect(whyNot("resize", machine({ shape: "baremetal" }), ada)).toContain("no other size");
+  });
+});
+
+describe("who can open a terminal", () => {
+  const given = [{ user_id: "user_bob", status: "active" }] as AccessGrant[];
+
+  it("is its holder, and whom it is shared with", () => {
+    expect(whyNoTerminal(machine({}), person("user_ada", "member"), undefined)).toBeNull();
+    expect(whyNoTerminal(machine({}), person("user_bob", "member"), given)).toBeNull();
+    expect(whyNoTerminal(machine({}), person("user_eve", "admin"), given)).toContain("holder");
+    expect(whyNoTerminal(machine({}), person("user_eve", "viewer"), [])).toContain("look on");
+  });
+
+  it("is left to the server while the grants are on their way", () => {
+    expect(whyNoTerminal(machine({}), person("user_bob", "member"), undefined)).toBeNull();
+  });
+
+  it("is nobody while it does not run", () => {
+    expect(whyNoTerminal(machine({ status: "restarting" }), person("user_ada", "owner"), [])).toContain("active");
   });
 });

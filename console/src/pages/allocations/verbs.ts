@@ -1,5 +1,8 @@
+import type { AccessGrant } from "../../api/queries/access";
 import type { Allocation, AllocationStatus } from "../../api/queries/allocations";
 import type { Me } from "../../api/queries/session";
+import { LOOKS_ON } from "../../frame/project";
+import { rightsOf } from "./access/rights";
 
 export type Verb = "restart" | "resize" | "extend" | "release";
 
@@ -35,6 +38,16 @@ export function whyNot(verb: Verb, allocation: Allocation, me: Me | undefined): 
   if (POSSIBLE[verb].includes(allocation.status)) return null;
   if (isEnded(allocation)) return "It has ended.";
   return `Not while it is ${allocation.status.replace("_", " ")}.`;
+}
+
+/** Why a person cannot open a terminal; null when they can. Who leads a project shares the machine with themselves first. */
+export function whyNoTerminal(allocation: Allocation, me: Me | undefined, grants: readonly AccessGrant[] | undefined) {
+  if (allocation.status !== "active") return "There is a terminal while the machine is active.";
+  if (me === undefined) return null;
+  const { isHolder, works } = rightsOf(me, allocation);
+  if (!works) return LOOKS_ON;
+  const isGiven = grants?.some(({ user_id, status }) => user_id === me.user.id && status === "active") ?? true;
+  return isHolder || isGiven ? null : "It is its holder's, and of those it is shared with: see its SSH access.";
 }
 
 function isAllowed(verb: Verb, allocation: Allocation, me: Me): boolean {
