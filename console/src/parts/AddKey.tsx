@@ -63,36 +63,39 @@ export function AddKey({ onAdded, onCancel }: { onAdded: (key: SshKey) => void; 
   return (
     <SpaceBetween size="m">
       {add.isError && <ProblemAlert problem={asProblem(add.error)} />}
-      <FormField
-        label="Public key"
-        description={
-          <>
-            The line in <code>~/.ssh/id_ed25519.pub</code>. None yet? Make one with <code>ssh-keygen -t ed25519</code>.
-          </>
-        }
-        errorText={reading.refusal}
-        stretch
-      >
-        <Textarea
-          value={reading.text}
-          onChange={({ detail }) => void read(detail.value)}
-          placeholder="ssh-ed25519 AAAA… you@laptop"
-          rows={3}
-          spellcheck={false}
-          autoComplete={false}
-        />
-      </FormField>
       <FileDropzone onChange={({ detail }) => void open(detail.value[0])}>
-        <SpaceBetween direction="horizontal" size="xs" alignItems="center">
-          <FileInput
-            value={[]}
-            accept=".pub,text/plain"
-            onChange={({ detail }) => void open(detail.value[0])}
-            ariaLabel="Choose a .pub file"
+        <SpaceBetween size="s">
+          <FormField
+            label="Public key"
+            description={
+              <>
+                The line in <code>~/.ssh/id_ed25519.pub</code>. None yet? Make one with{" "}
+                <code>ssh-keygen -t ed25519</code>.
+              </>
+            }
+            errorText={reading.refusal}
+            stretch
           >
-            Choose a .pub file
-          </FileInput>
-          <Box color="text-body-secondary">or drop it here</Box>
+            <Textarea
+              value={reading.text}
+              onChange={({ detail }) => void read(detail.value)}
+              placeholder="ssh-ed25519 AAAA… you@laptop"
+              rows={3}
+              spellcheck={false}
+              autoComplete={false}
+            />
+          </FormField>
+          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+            <FileInput
+              value={[]}
+              accept=".pub,text/plain"
+              onChange={({ detail }) => void open(detail.value[0])}
+              ariaLabel="Choose a .pub file"
+            >
+              Choose a .pub file
+            </FileInput>
+            <Box color="text-body-secondary">or drop it anywhere here</Box>
+          </SpaceBetween>
         </SpaceBetween>
       </FileDropzone>
       {reading.key && <Found found={reading.key} />}
