@@ -47,7 +47,7 @@ export function RuntimeDialog({ allocation, runtime, choice: { verb, bundle }, o
       <Consequences
         lost={
           runtime.observed_bundle
-            ? `Nothing. Programs that start from then on find ${verb === "clear" ? "no bundle" : name}; you can roll back.`
+            ? `Nothing. Programs that start from then on find ${verb === "clear" ? "no bundle" : name}; you can go back.`
             : "Nothing."
         }
         stays="The machine runs on without a restart, with all your files; programs that run keep the version they began with."

@@ -77,7 +77,7 @@ function Facts({ runtime }: { runtime: AllocationRuntime }) {
             <>
               {named(observed_bundle)}
               {observed_bundle && runtime.last_applied_at && (
-                <Box variant="small" color="text-body-secondary">
+                <Box variant="small" display="block" color="text-body-secondary">
                   applied <Ago at={runtime.last_applied_at} />, seen at boot {runtime.observed_boot}
                 </Box>
               )}
@@ -112,7 +112,7 @@ function Health({ runtime: { health, checked_at, state, staging } }: { runtime: 
     <>
       <code className="break-anywhere">{health}</code>
       {checked_at && (
-        <Box variant="small" color="text-body-secondary">
+        <Box variant="small" display="block" color="text-body-secondary">
           files compared <Ago at={checked_at} />
         </Box>
       )}
@@ -133,26 +133,28 @@ function Inside({ activate, slug }: { activate: string; slug: string }) {
   );
 }
 
+/** What was removed can be had back too. */
 function Actions({ runtime, bundles, onOpen }: NowProps) {
   const repair = useChangeRuntime(runtime.allocation_id);
   const { bundle, previous_bundle } = runtime;
-  if (!bundle) return null;
-  const newer = newerThan(bundle.id, bundles);
+  const newer = bundle && newerThan(bundle.id, bundles);
   return (
     <SpaceBetween direction="horizontal" size="xs">
       {newer && <Button onClick={() => onOpen({ verb: "upgrade", bundle: newer })}>Upgrade to {newer.version}</Button>}
-      {previous_bundle && previous_bundle.id !== bundle.id && (
+      {previous_bundle && previous_bundle.id !== bundle?.id && (
         <Button onClick={() => onOpen({ verb: "roll_back", bundle: previous_bundle })}>Roll back</Button>
       )}
-      <Button
-        loading={repair.isPending}
-        onClick={() =>
-          repair.mutate({ action: "repair", reason: "" }, { onError: (error) => notifyProblem(asProblem(error)) })
-        }
-      >
-        Repair
-      </Button>
-      <Button onClick={() => onOpen({ verb: "clear", bundle })}>Remove</Button>
+      {bundle && (
+        <Button
+          loading={repair.isPending}
+          onClick={() =>
+            repair.mutate({ action: "repair", reason: "" }, { onError: (error) => notifyProblem(asProblem(error)) })
+          }
+        >
+          Repair
+        </Button>
+      )}
+      {bundle && <Button onClick={() => onOpen({ verb: "clear", bundle })}>Remove</Button>}
     </SpaceBetween>
   );
 }

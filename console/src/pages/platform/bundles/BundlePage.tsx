@@ -37,7 +37,7 @@ const VERBS: Record<BundleVerb, { label: string; from: readonly RuntimeBundle["s
   retire: {
     label: "Retire",
     from: ["published", "deprecated"],
-    does: "For nobody new, for good; it is staged nowhere new.",
+    does: "Nobody new can have it, for good, and it is staged on no further node.",
     survives: "Machines that run with it keep it.",
   },
 };
