@@ -46,6 +46,7 @@ const theme: Theme = {
     colorTextLinkHover: accentStrong,
     colorTextAccent: accent,
     colorBorderItemFocused: accent,
+    colorBorderInputFocused: accent,
     colorBorderItemSelected: accent,
     colorBackgroundItemSelected: accentFaint,
     colorBackgroundControlChecked: accent,
@@ -55,6 +56,7 @@ const theme: Theme = {
     colorTextSegmentActive: onAccent,
   },
   contexts: {
+    alert: { tokens: { colorBorderStatusInfo: accent } }, // an alert has colours of its own, which the theme does not reach
     "top-navigation": {
       tokens: {
         colorBackgroundContainerContent: "#0b1f1d",

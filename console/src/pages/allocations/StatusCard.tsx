@@ -87,7 +87,7 @@ function Slots({ slots, simulated }: { slots: Allocation["slots"]; simulated: bo
         {simulated && ", simulated: no real GPU is behind"}
       </summary>
       {slots.map(({ index, gpu_uuid, numa }) => (
-        <Box key={index} variant="small">
+        <Box key={index} variant="small" display="block">
           {index}: <code>{gpu_uuid}</code>
           {numa !== null && numa !== undefined && `, NUMA ${numa}`}
         </Box>

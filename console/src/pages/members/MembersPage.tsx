@@ -114,7 +114,7 @@ function columns({ me, project, isLeader, onAct }: Seen): Column<Member>[] {
       minWidth: 190,
       cell: (member) =>
         mayTouch(member) && (
-          <SpaceBetween direction="horizontal" size="xs">
+          <SpaceBetween direction="horizontal" size="s">
             <Button
               variant="inline-link"
               ariaLabel={`Change role of ${member.email}`}

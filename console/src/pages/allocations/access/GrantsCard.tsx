@@ -131,6 +131,7 @@ function columnsFor(
     {
       id: "actions",
       header: "Actions",
+      minWidth: 190,
       cell: (grant) => (
         <SpaceBetween direction="horizontal" size="s">
           {verbsOf(grant, rights, myId).map(([verb, words]) => (

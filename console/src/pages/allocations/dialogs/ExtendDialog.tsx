@@ -71,14 +71,17 @@ function EndField({ wanted, mistake, present, onChange }: FieldProps<string | nu
           onChange={({ detail }) => onChange({ end: detail.value as Wanted["end"] })}
         />
         {wanted.end === "hours" && (
-          <Input
-            type="number"
-            inputMode="decimal"
-            step={1}
-            ariaLabel="Hours"
-            value={wanted.hours}
-            onChange={({ detail }) => onChange({ hours: detail.value })}
-          />
+          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+            <Input
+              type="number"
+              inputMode="decimal"
+              step={1}
+              ariaLabel="Hours"
+              value={wanted.hours}
+              onChange={({ detail }) => onChange({ hours: detail.value })}
+            />
+            hours
+          </SpaceBetween>
         )}
         {wanted.end === "at" && (
           <SpaceBetween direction="horizontal" size="xs">
@@ -123,14 +126,17 @@ function IdleField({ wanted, mistake, present, onChange }: FieldProps<number | n
           onChange={({ detail }) => onChange({ idle: detail.value as Wanted["idle"] })}
         />
         {wanted.idle === "minutes" && (
-          <Input
-            type="number"
-            inputMode="numeric"
-            step={5}
-            ariaLabel="Idle minutes"
-            value={wanted.minutes}
-            onChange={({ detail }) => onChange({ minutes: detail.value })}
-          />
+          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+            <Input
+              type="number"
+              inputMode="numeric"
+              step={5}
+              ariaLabel="Idle minutes"
+              value={wanted.minutes}
+              onChange={({ detail }) => onChange({ minutes: detail.value })}
+            />
+            minutes
+          </SpaceBetween>
         )}
       </SpaceBetween>
     </FormField>

@@ -71,7 +71,7 @@ function Sizes({ sku, allocation, chosen, onChoose }: SizesProps) {
         items={choices.map(({ value, size, price, isNow }) => ({
           value,
           label: `${gpus(size.gpu_count)}, ${size.name}${isNow ? " (now)" : ""}`,
-          description: `${size.vcpus} vCPUs, ${Math.round(size.memory_mib / 1024)} GiB memory, ${perHour(price)}`,
+          description: `${size.vcpus} vCPU, ${Math.round(size.memory_mib / 1024)} GiB memory, ${perHour(price)}`,
           disabled: isNow && !allocation.resize,
         }))}
         onChange={({ detail }) => {
