@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gpuaas.engines.base import EngineError
 
@@ -9,23 +11,31 @@ PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
 
 
+@contextmanager
+def given(text: str) -> Iterator[int]:
+    """What a program reads, as a file and not a pipe: nobody has to feed it, nor learn that it ended meanwhile."""
+    descriptor = os.memfd_create("input")
+    try:
+        os.write(descriptor, text.encode())
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 async def attempt(*argv: str, text: str = "") -> tuple[int, str]:
     """Exit code and everything it said."""
-    given = os.memfd_create("input")  # a file, not a pipe: nobody has to feed it while the program runs
     try:
-        os.write(given, text.encode())
-        os.lseek(given, 0, os.SEEK_SET)
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            env=ENVIRONMENT,
-            stdin=given,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        with given(text) as stdin:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                env=ENVIRONMENT,
+                stdin=stdin,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
     except FileNotFoundError:
         return 127, f"{argv[0]} is not installed"
-    finally:
-        os.close(given)
     output, _ = await process.communicate()
     return process.returncode or 0, output.decode(errors="replace").strip()
 

@@ -197,19 +197,20 @@ def _printable(text: str) -> str:
 
 async def _ask(order: dict[str, object]) -> dict[str, object]:
     """In a process of its own: who enters an environment's namespaces does not come back."""
-    process = await asyncio.create_subprocess_exec(
-        PYTHON,
-        "-I",
-        "-S",
-        HELPER,
-        env=commands.ENVIRONMENT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    with commands.given(json.dumps(order)) as stdin:
+        process = await asyncio.create_subprocess_exec(
+            PYTHON,
+            "-I",
+            "-S",
+            HELPER,
+            env=commands.ENVIRONMENT,
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            said, wrong = await process.communicate(json.dumps(order).encode())
+            said, wrong = await process.communicate()
     except asyncio.CancelledError:
         with contextlib.suppress(ProcessLookupError):
             process.kill()

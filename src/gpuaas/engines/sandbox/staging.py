@@ -179,20 +179,21 @@ class Staging:
             flags = (*self._boots.namespaces, "--net")
         elif not self._site.is_root:
             flags = ("--user", "--map-current-user", *flags)
-        process = await asyncio.create_subprocess_exec(
-            *("sh", "-c", 'umask 022 && exec "$@"', "sh"),
-            *("setpriv", "--pdeathsig", "KILL", "--", "unshare", *flags, "--kill-child", "--"),
-            *argv,
-            env=_environment(is_trial=is_trial),
-            cwd="/",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            limit=1 << 20,
-        )
+        with commands.given(text) as stdin:
+            process = await asyncio.create_subprocess_exec(
+                *("sh", "-c", 'umask 022 && exec "$@"', "sh"),
+                *("setpriv", "--pdeathsig", "KILL", "--", "unshare", *flags, "--kill-child", "--"),
+                *argv,
+                env=_environment(is_trial=is_trial),
+                cwd="/",
+                stdin=stdin,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                limit=1 << 20,
+            )
         try:
             async with asyncio.timeout(STEP_SECONDS[step]):
-                said = await self._listen(process, text)
+                said = await self._listen(process)
                 code = await process.wait()
         except TimeoutError as error:
             raise EngineError("staging took too long", f"{step}: {STEP_SECONDS[step]} s") from error
@@ -206,12 +207,8 @@ class Staging:
             raise EngineError(f"{reason}: {last}", "\n".join(said[-EXCERPT:]))
         return said
 
-    async def _listen(self, process: asyncio.subprocess.Process, text: str) -> list[str]:
-        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 (both were asked for)
-        with contextlib.suppress(ConnectionError):
-            process.stdin.write(text.encode())
-            await process.stdin.drain()
-        process.stdin.close()
+    async def _listen(self, process: asyncio.subprocess.Process) -> list[str]:
+        assert process.stdout is not None  # noqa: S101 (it was asked for)
         said = []
         while line := (await process.stdout.readline()).decode(errors="replace"):
             told = line.strip().replace(f"{self.folder}/", "")
