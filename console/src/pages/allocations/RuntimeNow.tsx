@@ -87,7 +87,7 @@ function Facts({ runtime }: { runtime: AllocationRuntime }) {
         { label: "Health", value: <Health runtime={runtime} /> },
         {
           label: "Rolls back to",
-          value: runtime.previous_bundle ? named(runtime.previous_bundle) : "Nothing was here before",
+          value: earlier(runtime) ? named(earlier(runtime)) : "Nothing else was here before",
         },
         { label: "For programs", value: <Copy text={runtime.descriptor} what="the path of the descriptor" /> },
       ]}
@@ -136,14 +136,13 @@ function Inside({ activate, slug }: { activate: string; slug: string }) {
 /** What was removed can be had back too. */
 function Actions({ runtime, bundles, onOpen }: NowProps) {
   const repair = useChangeRuntime(runtime.allocation_id);
-  const { bundle, previous_bundle } = runtime;
+  const { bundle } = runtime;
+  const before = earlier(runtime);
   const newer = bundle && newerThan(bundle.id, bundles);
   return (
     <SpaceBetween direction="horizontal" size="xs">
       {newer && <Button onClick={() => onOpen({ verb: "upgrade", bundle: newer })}>Upgrade to {newer.version}</Button>}
-      {previous_bundle && previous_bundle.id !== bundle?.id && (
-        <Button onClick={() => onOpen({ verb: "roll_back", bundle: previous_bundle })}>Roll back</Button>
-      )}
+      {before && <Button onClick={() => onOpen({ verb: "roll_back", bundle: before })}>Roll back</Button>}
       {bundle && (
         <Button
           loading={repair.isPending}
@@ -157,6 +156,11 @@ function Actions({ runtime, bundles, onOpen }: NowProps) {
       {bundle && <Button onClick={() => onOpen({ verb: "clear", bundle })}>Remove</Button>}
     </SpaceBetween>
   );
+}
+
+/** What a roll back leads to: after a removal the one before may be the one that is wanted again. */
+function earlier({ bundle, previous_bundle }: AllocationRuntime): AllocationRuntime["bundle"] {
+  return previous_bundle?.id === bundle?.id ? null : previous_bundle;
 }
 
 /** The catalog is newest first; an upgrade leads to the newest of the same name that is supported and fits. */

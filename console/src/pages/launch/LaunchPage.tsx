@@ -14,6 +14,7 @@ import { freeMountPath } from "../../launch/checks";
 import { choose, type Draft, draftOf, newDraftVolume } from "../../launch/draft";
 import { draftNow, startDraft, useDraft } from "../../launch/drafts";
 import { LaunchWizard } from "../../launch/LaunchWizard";
+import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
 
 /**
@@ -52,21 +53,26 @@ export function LaunchPage() {
   const { projectId = "" } = useParams();
   const navigate = useNavigate();
   const works = useWorks(projectId);
+  const machines = { text: "Machines", href: `/projects/${projectId}/allocations` };
+  if (!works) {
+    return (
+      <Page title="Launch a machine" about="Members of a project launch machines; viewers look on." crumbs={[machines]}>
+        <Alert header="Viewers launch nothing">{LOOKS_ON}</Alert>
+      </Page>
+    );
+  }
   return (
     <SpaceBetween size="s">
       <title>Launch a machine · GPUaaS</title>
       <BreadcrumbGroup
         ariaLabel="Where you are"
-        items={[
-          { text: "Machines", href: `/projects/${projectId}/allocations` },
-          { text: "Launch", href: "" },
-        ]}
+        items={[machines, { text: "Launch", href: "" }]}
         onFollow={(event) => {
           event.preventDefault();
           void navigate(event.detail.href);
         }}
       />
-      {works ? <Loaded projectId={projectId} /> : <Alert header="Viewers launch nothing">{LOOKS_ON}</Alert>}
+      <Loaded projectId={projectId} />
     </SpaceBetween>
   );
 }

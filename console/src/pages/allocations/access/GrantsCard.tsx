@@ -56,6 +56,7 @@ export function GrantsCard({ allocation, rights, myId }: Props) {
             rowId={(grant) => grant.id}
             columns={columns}
             isPlain
+            isLastSticky
             actions={actions}
             description={
               all.some((grant) => !isLive(grant)) && (
