@@ -28,8 +28,7 @@ KEYS, FLOOD = 1_000, 30_000_000
 STALL_SECONDS, GROWTH = 60, 8_000_000
 RATE = 40_000  # bytes a second on each of the many
 MACHINES = 8
-# It waits by reading what nobody types: a process for every pause would be most of what is measured.
-# Paced by the clock and without a process a pause, so that only what is measured can make it slower.
+# It waits by reading what nobody types, paced by the clock: only what is measured can make it slower.
 TRICKLE = (
     b'line=$(head -c 2970 /dev/zero | base64 -w 100); next=${EPOCHREALTIME/./}; while :; do echo "$line"; '
     b"((next += 100000, wait = next - ${EPOCHREALTIME/./})); "
