@@ -1,5 +1,6 @@
 """Somebody else on the stage, with a key of their own: a stranger, who may be invited into the person's project."""
 
+import itertools
 from typing import Any
 
 import asyncssh
@@ -8,6 +9,7 @@ import httpx
 from tests.crash.stages import UNREACHED, Stage
 
 PASSWORD = "correct horse battery"
+_arrivals = itertools.count()
 MEMBERSHIPS = "select from project_members where project_id = $1 and user_id = $2"
 
 
@@ -27,20 +29,25 @@ async def arrive(stage: Stage, name: str) -> dict[str, str]:
 
 
 async def signed_up(stage: Stage, credentials: dict[str, str]) -> dict[str, Any]:
-    """What was not answered is tried again; who turns out to be signed up logs in."""
+    """What was not answered is tried again; who turns out to be signed up logs in. Each comes from an address of their
+    own, for of one address only so many a minute are let in."""
     signed: dict[str, Any] = {}
+    number = next(_arrivals)
+    doorstep = httpx.AsyncHTTPTransport(local_address=f"127.1.{number // 250}.{number % 250 + 1}")
 
-    async def is_stranger() -> str:
-        try:
-            answer = await stage.http.post("/api/v1/auth/personal/signup", json=credentials)
-            if answer.status_code == httpx.codes.CONFLICT:
-                answer = await stage.http.post("/api/v1/auth/personal/login", json=credentials)
-        except httpx.TransportError as error:
-            return repr(error)
-        signed.update(answer.json())
-        return "" if answer.is_success else answer.text
+    async with httpx.AsyncClient(base_url=stage.url, timeout=10, transport=doorstep) as http:
 
-    await stage.reach(is_stranger)
+        async def is_stranger() -> str:
+            try:
+                answer = await http.post("/api/v1/auth/personal/signup", json=credentials)
+                if answer.status_code == httpx.codes.CONFLICT:
+                    answer = await http.post("/api/v1/auth/personal/login", json=credentials)
+            except httpx.TransportError as error:
+                return repr(error)
+            signed.update(answer.json())
+            return "" if answer.is_success else answer.text
+
+        await stage.reach(is_stranger)
     return signed
 
 
