@@ -62,6 +62,16 @@ async def test_a_node_without_room_is_a_refusal_that_says_what_fits_where(world:
     assert await world.value(CLAIMS, a) == 1
 
 
+async def test_a_node_that_does_not_answer_is_named_as_the_reason(world: World) -> None:
+    a = await world.allocation()
+    await peek.plant(world.db, "update nodes set offline_since = clock_timestamp()")
+    status, problem = await resize(world, a, 2)
+    assert (status, problem["code"]) == (409, "resize_unavailable")
+    assert problem["detail"].startswith("The machine's node does not answer now")
+    await peek.plant(world.db, "update nodes set offline_since = null, intent = 'draining'")
+    assert "takes it out of service" in (await resize(world, a, 2))[1]["detail"]
+
+
 async def test_a_failed_resize_can_be_finished_by_restart_or_reverted_by_resize(world: World) -> None:
     a = await world.allocation()
     node = world.node_of(await world.get(a))

@@ -32,7 +32,8 @@ SLOTS = 2
 ANSWER_SECONDS = 30.0
 SETTLE_SECONDS = 30.0
 STEADY = STEADY_SECONDS + 0.2
-TRY_AGAIN = ("request_in_progress", "sku_unavailable")  # the first may still run; the node may not have redialled yet
+# The first may still run; of the others, the node may not have redialled yet.
+TRY_AGAIN = ("request_in_progress", "sku_unavailable", "resize_unavailable")
 FIRST_PORT, WORKERS, STAGES_PER_WORKER, PORTS_PER_STAGE = 30_000, 8, 32, 10
 SKU = "sim-h200-slice"
 UNREACHED = (OSError, TimeoutError, asyncssh.Error)  # what SSH raises while nobody is let in

@@ -13,7 +13,7 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity.commands import choose_size, explain_placement
 from gpuaas.domain.capacity.index import Index
-from gpuaas.domain.capacity.placement import NodeView, reshape
+from gpuaas.domain.capacity.placement import Blocked, NodeView, reshape
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.resizes import store as resizes
 from gpuaas.domain.skus import store as skus
@@ -21,17 +21,23 @@ from gpuaas.domain.timeline.store import audit
 from gpuaas.wire.allocations import Allocation, ResizeAllocation
 from gpuaas.wire.capacity import AskPlacement, Placement, Shape
 
+NOT_NOW: dict[Blocked | None, str] = {
+    Blocked.NODE_OFFLINE: "does not answer now; until it does it gives out no more GPUs",
+    Blocked.NODE_NOT_ACTIVE: "gives out no more GPUs: an operator takes it out of service",
+}
+
 
 class ResizeUnavailable(Problem):
     """Not on this node; `facts` say what would fit here, and where a new machine of that size would."""
 
     status, code = 409, "resize_unavailable"
 
-    def __init__(self, gpu_count: int, here: list[int], elsewhere: Placement) -> None:
+    def __init__(self, gpu_count: int, blocked: Blocked | None, here: list[int], elsewhere: Placement) -> None:
+        why = NOT_NOW.get(blocked, f"has no room for {gpu_count} GPUs")
         fits_here = f"It could have {', '.join(map(str, here))}." if here else "No other size fits there now."
         new = "A new machine of that size would fit." if elsewhere.fits else "A new machine of that size has no room."
         super().__init__(
-            f"The machine's node has no room for {gpu_count} GPUs. {fits_here} {new}",
+            f"The machine's node {why}. {fits_here} {new}",
             fits_here=here,
             elsewhere=elsewhere.regions,
             would_fit=elsewhere.would_fit,
@@ -54,7 +60,8 @@ async def resize(
     slot_ids = reshape(node, held, size.gpu_count) if node else None
     if slot_ids is None:
         elsewhere = await explain_placement(tx, AskPlacement(sku=row.sku, gpu_count=size.gpu_count), index)
-        raise ResizeUnavailable(size.gpu_count, _fitting(node, held, row, sku.allowed_counts), elsewhere)
+        here = _fitting(node, held, row, sku.allowed_counts)
+        raise ResizeUnavailable(size.gpu_count, node.blocked if node else None, here, elsewhere)
     wanted = resizes.Resize(
         gpu_count=size.gpu_count,
         size=size.name,
