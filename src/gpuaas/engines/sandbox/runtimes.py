@@ -75,7 +75,8 @@ class SandboxRuntimes:
             staging = Staging(self._site, self._boots, bundle, tell)
             try:
                 made = await staging.build(self._clock())
-                await asyncio.to_thread(self._put_in_place, staging.tree, target)
+                async with self._held(target.parent):  # shared with its other versions
+                    await asyncio.to_thread(self._put_in_place, staging.tree, target)
             except OSError as error:
                 raise EngineError("the node could not do it", f"{target.name}: {error}") from error
             finally:
@@ -121,8 +122,9 @@ class SandboxRuntimes:
                 target.rename(gone)
                 files.sync_folder(target.parent)
             await files.erase(gone)
-            if target.parent.is_dir() and [path.name for path in target.parent.iterdir()] == [CURRENT]:
-                await files.erase(target.parent)
+            async with self._held(target.parent):
+                if target.parent.is_dir() and [path.name for path in target.parent.iterdir()] == [CURRENT]:
+                    await files.erase(target.parent)
             await tell("removed", "")
             left = [str(path) for path in (target, gone) if os.path.lexists(path)]
             evidence = ", ".join(left) or f"nothing at {INSTALL_ROOT}/{slug}/{version}"
@@ -142,9 +144,9 @@ class SandboxRuntimes:
         return [*found, *(f"process {pid}" for pid in running)]
 
     @contextlib.asynccontextmanager
-    async def _held(self, target: Path) -> AsyncIterator[None]:
-        """One at a time per bundle."""
-        lock = self._locks.setdefault(str(target), asyncio.Lock())
+    async def _held(self, folder: Path) -> AsyncIterator[None]:
+        """One at a time."""
+        lock = self._locks.setdefault(str(folder), asyncio.Lock())
         async with lock:
             yield
 
