@@ -1,4 +1,6 @@
-"""Machines are made, restarted, resized and given back."""
+"""Machines are made, restarted, resized, given more time and given back."""
+
+from datetime import datetime, timedelta
 
 from tests.crash.stages import UNREACHED, Broken, Stage
 from tests.crash.verbs.cases import Case
@@ -77,6 +79,28 @@ async def not_back(stage: Stage, case: Case) -> str:
     if said.split() != ["kept", "0"]:
         raise Broken(f"after the restart it says {said!r}")
     return ""
+
+
+async def limited(stage: Stage, case: Case) -> None:
+    """A machine that ends in a day."""
+    await furnished(stage, case)
+    await stage.change(case.allocation_id, "extend", {"hours": 24}, f"{case.key}-limit")
+    case.notes["end"] = (await stage.row(case.allocation_id))["expires_at"].isoformat()
+
+
+async def extend(stage: Stage, case: Case) -> None:
+    await stage.change(case.allocation_id, "extend", {"hours": 2}, case.key)
+
+
+async def not_extended(stage: Stage, case: Case) -> str:
+    """Once, however often it was asked for; and nobody inside was disturbed."""
+    row = await stage.row(case.allocation_id)
+    longer = row["expires_at"] - datetime.fromisoformat(case.notes["end"])
+    if longer != timedelta(hours=2):
+        raise Broken(f"{row['id']} ends {longer} later")
+    if str(row["boot"]) != case.notes["boot"]:
+        raise Broken(f"{row['id']} is at boot {row['boot']}")
+    return await not_admitting(stage, case)
 
 
 async def resize(stage: Stage, case: Case) -> None:
