@@ -38,7 +38,7 @@ def altered(task: Task, **fields: object) -> Task:
         (STRANGER.sign(TRUE), "unknown signer"),
         (SIGNER.sign(b"\xc1 not msgpack"), "malformed task"),
         (SIGNER.sign(msgspec.msgpack.encode({"id": "t1"})), "malformed task"),
-        (SIGNER.sign(body("t", TaskKind.PROBE, None, None, 1, expires_at=NOON.replace(tzinfo=None))), "malformed task"),
+        (SIGNER.sign(body("t", TaskKind.REMOVE, None, "a", 1, expires_at=NOON.replace(tzinfo=None))), "malformed task"),
     ],
 )
 async def test_bytes_that_cannot_be_trusted_are_refused_unread(world: World, task: Task, reason: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gpuaas.agent.journal import JournalRefusedError
 from gpuaas.wire.link import Result, TaskStatus
 from tests.agent.link_server import NOON, eventually
-from tests.agent.world import World, ensure, install_keys, probe, remove, world_in
+from tests.agent.world import World, conform, ensure, install_keys, remove, world_in
 
 
 class KilledError(BaseException):
@@ -42,7 +42,7 @@ TASKS = {
     "t1": ensure("t1", seq=1),
     "t2": install_keys("t2", seq=2),
     "t3": ensure("t3", "alloc_b", seq=1),
-    "t4": probe("t4"),
+    "t4": conform("t4"),
     "t5": remove("t5", seq=3),
 }
 

@@ -13,7 +13,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.link import Ack, Beat, LogLines, Progress, Report, TaskStatus
 from tests.agent.link_server import NOON, eventually
-from tests.agent.world import World, ensure, install_keys, probe, remove, world_in
+from tests.agent.world import World, conform, ensure, install_keys, remove, world_in
 
 
 @pytest.fixture
@@ -63,15 +63,12 @@ async def test_keys_are_installed_at_the_boot_they_were_meant_for(world: World) 
     assert (stale.status, stale.reason) == (TaskStatus.REFUSED, "stale_boot")
 
 
-async def test_a_probe_sends_the_facts_and_the_next_hello_has_them(world: World) -> None:
+async def test_a_task_of_the_node_that_comes_after_a_newer_one_of_its_lane_is_too_late(world: World) -> None:
     async with world.agent():
-        world.engine.vcpus = 64
-        await world.server.give("t1", probe("t1"))
-        found = await world.server.result("t1")
-        await world.server.drop()
-        await world.server.linked_after(1)
-    assert found.facts is not None
-    assert (found.facts.vcpus, world.server.hellos[-1].facts.vcpus) == (64, 64)
+        for id, lane, seq in (("t2", "bundle", 2), ("t1", "bundle", 1), ("t3", "bundle", 2), ("t4", "another", 1)):
+            await world.server.give(id, conform(id, lane, seq))
+        answers = [(await world.server.result(id)).status for id in ("t1", "t2", "t3", "t4")]
+    assert answers == [TaskStatus.SUPERSEDED, TaskStatus.DONE, TaskStatus.SUPERSEDED, TaskStatus.DONE]
 
 
 async def test_a_task_delivered_again_has_one_effect_and_the_same_result(world: World) -> None:
@@ -249,11 +246,11 @@ async def test_a_change_is_told_once_more_when_it_has_settled_and_then_no_more(w
         await eventually(lambda: len(world.server.all(Report)) == 1)
         world.clock.ticks += 21
         for n in range(1, 4):  # every task makes it look
-            await world.server.give(f"p{n}", probe(f"p{n}"))
+            await world.server.give(f"p{n}", conform(f"p{n}"))
             await world.server.result(f"p{n}")
             await eventually(lambda: len(world.server.all(Report)) == 2)
         world.engine.here["alloc_b"] = world_environment("alloc_b")
-        await world.server.give("p4", probe("p4"))
+        await world.server.give("p4", conform("p4"))
         await eventually(lambda: len(world.server.all(Report)) == 3)
     assert [len(report.environments) for report in world.server.all(Report)] == [0, 0, 1]
 

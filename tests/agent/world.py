@@ -17,7 +17,8 @@ from gpuaas.core.points import NoPoints, Points
 from gpuaas.core.secrets import MasterKey, TaskSigner
 from gpuaas.engines.base import Engine
 from gpuaas.wire.environments import AuthorizedKey, EnvironmentSpec, KeySet
-from gpuaas.wire.link import EnsureEnvironment, InstallKeys, RemoveEnvironment, Task, TaskBody, TaskKind
+from gpuaas.wire.link import ConformStorage, EnsureEnvironment, InstallKeys, RemoveEnvironment, Task, TaskBody, TaskKind
+from gpuaas.wire.storage import Backend
 from tests.agent.link_server import DEADLINE_SECONDS, NOON, LinkServer, eventually, serving
 from tests.agent.stand_in import StandInEngine
 
@@ -131,6 +132,7 @@ def body(
     *,
     node_id: str = NODE_ID,
     boot: int = 1,
+    lane: str = "environment",
     expires_at: datetime = NOON + timedelta(minutes=1),
 ) -> bytes:
     return msgspec.msgpack.encode(
@@ -138,6 +140,7 @@ def body(
             id=id,
             node_id=node_id,
             allocation_id=allocation,
+            lane=lane,
             seq=seq,
             boot=boot,
             kind=kind,
@@ -163,5 +166,7 @@ def install_keys(id: str, allocation: str = "alloc_a", seq: int = 2, *, boot: in
     return SIGNER.sign(body(id, TaskKind.INSTALL_KEYS, wants, allocation, seq, boot=boot))
 
 
-def probe(id: str) -> Task:
-    return SIGNER.sign(body(id, TaskKind.PROBE, None, None, 0))
+def conform(id: str, lane: str = "", seq: int = 1) -> Task:
+    """Of the node as a whole."""
+    wants = ConformStorage(backend=Backend.SHARED)
+    return SIGNER.sign(body(id, TaskKind.STORAGE_CONFORMANCE, wants, None, seq, lane=lane or f"conformance:{id}"))

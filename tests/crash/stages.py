@@ -72,7 +72,7 @@ class Stage:
         )
         self.machine = Machine(self.agent_folder, self.storage, ports=ports, networks=SLOTS)
         self.http = httpx.AsyncClient(base_url=self.url, timeout=10)
-        self._key_id, self._token = "", ""
+        self.key_id, self._token = "", ""
         self.operator = ""  # a token that may do what operators do
         self.idle: dict[str, set[str]] = {}  # the points that each process passes while nothing is asked of it
 
@@ -100,7 +100,7 @@ class Stage:
         await self.reach(self.unready)
         self._token, self.operator = [await self._log_in(user) for user in people.users]
         public = self.key.export_public_key().decode()
-        self._key_id = (await self.post("/ssh-keys", {"title": "laptop", "public_key": public}, key="laptop"))["id"]
+        self.key_id = (await self.post("/ssh-keys", {"title": "laptop", "public_key": public}, key="laptop"))["id"]
 
     async def _log_in(self, user: UpUser) -> str:
         credentials = {"email": user.email, "password": user.password}
@@ -150,7 +150,7 @@ class Stage:
 
     async def create(self, key: str) -> str:
         """The id of the machine that this key stands for."""
-        answer = await self.post("/allocations", {"sku": SKU, "ssh_key_ids": [self._key_id]}, key=key)
+        answer = await self.post("/allocations", {"sku": SKU, "ssh_key_ids": [self.key_id]}, key=key)
         return str(answer["allocations"][0]["id"])
 
     async def release(self, allocation_id: str, key: str) -> None:

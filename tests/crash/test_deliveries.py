@@ -1,17 +1,14 @@
 """Tasks that come twice, late or out of order leave a machine as it would have been without."""
 
 import os
-from functools import partial
-from typing import Any
 
 import pytest
 
-from tests.crash import guests
+from gpuaas.wire.link import TaskKind
 from tests.crash.harness import unsettled
-from tests.crash.portraits import differences, portrait
+from tests.crash.lives import Life
+from tests.crash.portraits import differences
 from tests.crash.stages import Stage, stage
-from tests.crash.verbs import access, machines, runtimes, storage
-from tests.crash.verbs.cases import Case
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
 
@@ -28,10 +25,6 @@ SEND_TWICE = """
     end $$;
     create trigger send_twice before update on node_tasks for each row execute function send_twice();
 """
-KINDS = {
-    *("environment.ensure", "allocation.install_authorized_keys", "runtime.stage", "runtime.write_env_file"),
-    *("volume.ensure", "volume.attach", "volume.detach"),
-}
 TASKS = "select id, kind from node_tasks order by id"
 # As the server would send it after losing its own memory; or as one that the node never heard of, which was held up.
 AGAIN = "update node_tasks set status = 'queued', result = null, ended_at = null where id = $1 returning id, node_id"
@@ -42,14 +35,15 @@ LATE = """
 # To a node that does not remember what came before: nothing it was told is newer than this, keys by their generation.
 FORGOTTEN = """
     update node_tasks t set id = id || 'f', status = 'queued', result = null, ended_at = null,
-        seq = (select max(seq) + 1 from node_tasks o where o.allocation_id = t.allocation_id),
+        seq = (select max(seq) + 1 from node_tasks),
         wants = case when wants ? 'keys' then jsonb_set(wants, '{keys,generation}', '1000') else wants end
     where id = $1 returning id, node_id
 """
 FORGETTING = {
-    "allocation.install_authorized_keys": "gone is let in",
-    "volume.attach": "mounts inside",
-    "runtime.write_env_file": "runtime inside",
+    TaskKind.INSTALL_KEYS: "gone is let in",
+    TaskKind.VOLUME_ATTACH: "mounts inside",
+    TaskKind.WRITE_RUNTIME: "runtime inside",
+    TaskKind.STAGE_RUNTIME: "bundles on disk",
 }
 HINT = """
     select pg_notify('gpuaas_hints',
@@ -71,57 +65,12 @@ async def deliver(on: Stage, sql: str, task_id: str) -> str:
     return answered[0]
 
 
-class Life:
-    """One machine that has been through everything, and two guests: one was let in and shut out, one is in."""
-
-    def __init__(self, on: Stage) -> None:
-        self.on, self.case = on, Case("life")
-        self.gone, self.kept = Case("gone"), Case("kept")
-
-    @property
-    def id(self) -> str:
-        return self.case.allocation_id
-
-    async def begin(self) -> None:
-        on, case = self.on, self.case
-        await machines.furnished(on, case)
-        await storage.store(on, case)
-        await storage.attach(on, case)
-        await on.reach(lambda: storage.not_attached(on, case))
-        for guest in (self.gone, self.kept):
-            guest.allocation_id = self.id
-            guest.notes |= await guests.welcome(on, self.id, guest.key)
-            await access.grant(on, guest)
-            await on.reach(partial(access.not_let_in, on, guest))
-        await access.revoke(on, Case("revoke", self.id, self.gone.notes))
-        await on.reach(lambda: access.not_shut_out(on, self.gone))
-        await runtimes.equip(on, case)
-        await on.reach(lambda: unsettled(on))
-
-    async def boot_again(self) -> None:
-        on, case = self.on, self.case
-        await machines.restart(on, Case("restart", self.id, case.notes))
-        await on.reach(lambda: machines.not_back(on, case))
-        case.notes["boot"] = str((await on.row(self.id))["boot"])
-        await machines.resize(on, Case("resize", self.id, case.notes))
-        await on.reach(lambda: machines.not_resized(on, case))
-        await on.reach(lambda: storage.attachment_is_not(on, case, "attached"))
-        await runtimes.apply(on, Case("apply", self.id, case.notes))
-        await on.reach(lambda: runtimes.not_applied(on, case))
-
-    async def leave_a_volume(self) -> None:
-        detaching = Case("detach", self.id, self.case.notes)
-        await storage.detach(self.on, detaching)
-        await self.on.reach(lambda: storage.not_detached(self.on, detaching))
-        await self.on.reach(lambda: unsettled(self.on))
-
-    async def portrait(self) -> dict[str, Any]:
-        return await portrait(self.on, self.id, {each.key: each.notes["key"] for each in (self.gone, self.kept)})
-
-    async def expect_unchanged(self, before: dict[str, Any]) -> None:
-        await self.on.reach(lambda: unsettled(self.on))
-        after = await self.portrait()
-        assert {name: (before[name], after[name]) for name in differences(before, after)} == {}
+async def deliver_all(on: Stage, sql: str) -> set[str]:
+    """Each once more, the newest first, and every one is too late; the kinds they were of."""
+    tasks = await on.query(TASKS)
+    answers = {row["kind"]: await deliver(on, sql, row["id"]) for row in reversed(tasks)}
+    assert set(answers.values()) == {"superseded"}, answers
+    return set(answers)
 
 
 async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_other() -> None:
@@ -129,37 +78,38 @@ async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_oth
         async with on.connected() as connection:
             await connection.execute(SEND_TWICE)
         life = Life(on)
-        await life.begin()
-        await life.boot_again()
+        await go_through_all(life)
         before = await life.portrait()
-        assert (before["gone is let in"], before["kept is let in"]) == (False, True)
+        assert {name for name in ("gone", "kept", "heir", "other") if before[f"{name} is let in"]} == {"kept"}
         twice = {row["kind"] for row in await on.query("select kind from node_tasks where attempt > 1")}
-        assert twice >= {"environment.ensure", "runtime.stage"}  # a quick one may be done before its second sending
-        await tell_again(on, life, before)
+        assert twice >= {TaskKind.ENSURE, TaskKind.STAGE_RUNTIME}  # a quick one may be done before its second sending
+        for sql in (AGAIN, LATE):
+            await deliver_all(on, sql)
+            await life.expect_unchanged(before)
         await life.leave_a_volume()
-        tasks = await on.query(TASKS)
-        assert {row["kind"] for row in tasks} >= KINDS
         before = await life.portrait()
-        for row in reversed(tasks):
-            await deliver(on, AGAIN, row["id"])
+        assert await deliver_all(on, AGAIN) == set(TaskKind) - {TaskKind.REMOVE}
         await life.expect_unchanged(before)
-        await storage.give_all_back(on, life.case)
-        await on.reach(lambda: unsettled(on))
-        for row in await on.query(TASKS):
-            assert await deliver(on, AGAIN, row["id"]) != "done" or row["kind"] in ("runtime.stage", "volume.delete")
+        await life.end()
+        assert await deliver_all(on, AGAIN) == set(TaskKind)
         await on.reach(lambda: unsettled(on))
         assert on.machine.processes_of(life.id) == set()
-        assert not (on.storage / life.case.notes["volume"]).exists()
 
 
-async def tell_again(on: Stage, life: Life, before: dict[str, Any]) -> None:
-    """Each as it was and under a name the node never heard, the newest first: all of the machine's are too late."""
-    for sql in (AGAIN, LATE):
-        for row in reversed(await on.query(TASKS)):
-            answer = await deliver(on, sql, row["id"])
-            belongs_to_the_node = row["kind"] in ("runtime.stage", "volume.ensure", "volume.measure")
-            assert answer == ("done" if belongs_to_the_node else "superseded"), row["kind"]
-        await life.expect_unchanged(before)
+async def go_through_all(life: Life) -> None:
+    await life.begin()
+    await life.extend()
+    await life.share()
+    await life.pass_around()
+    await life.end_a_session()
+    await life.mount()
+    await life.copy()
+    await life.look_after()
+    await life.unstage()
+    await life.equip()
+    await life.boot_again()
+    await life.seat(life.kept)
+    await life.on.reach(lambda: unsettled(life.on))
 
 
 async def test_a_node_that_forgot_the_order_of_things_is_seen() -> None:
@@ -167,6 +117,10 @@ async def test_a_node_that_forgot_the_order_of_things_is_seen() -> None:
     async with stage() as on:
         life = Life(on)
         await life.begin()
+        await life.share()
+        await life.mount()
+        await life.unstage()
+        await life.equip()
         await life.leave_a_volume()
         for kind, seen in FORGETTING.items():
             before = await life.portrait()

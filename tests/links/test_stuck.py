@@ -14,7 +14,8 @@ from gpuaas.api.sockets import Link
 from gpuaas.core.points import NoPoints
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import NewNodeTask
-from gpuaas.wire.link import Lease, RemoveEnvironment, Task, TaskBody, TaskKind
+from gpuaas.wire.link import ConformStorage, Lease, Task, TaskBody, TaskKind
+from gpuaas.wire.storage import Backend
 from tests.isolation.machines import enrol
 from tests.links.wires import URL, Wire, linked
 from tests.world import World
@@ -35,7 +36,7 @@ async def leave(link: Link) -> None:
 
 
 @asynccontextmanager
-async def dispatching(world: World, kind: type[Dispatch]) -> AsyncIterator[None]:
+async def dispatching(world: World, kind: type[Dispatch]) -> AsyncIterator[Dispatch]:
     services = world.services
     parts: dict[str, Any] = {"clock": services.clock, "signer": services.signer, "points": NoPoints()}
     dispatch = kind(
@@ -49,20 +50,20 @@ async def dispatching(world: World, kind: type[Dispatch]) -> AsyncIterator[None]
     )
     running = asyncio.ensure_future(dispatch.run())
     try:
-        yield
+        yield dispatch
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def ask(world: World, node_id: str) -> str:
+async def ask(world: World, node_id: str, lane: str = "conformance") -> str:
     task = NewNodeTask(
         id=world.services.ids.new("task"),
         node_id=node_id,
         operation_id=None,
-        kind=TaskKind.PROBE,
-        wants=RemoveEnvironment(),
-        lane=f"probes:{node_id}",
+        kind=TaskKind.STORAGE_CONFORMANCE,
+        wants=ConformStorage(backend=Backend.SHARED),
+        lane=f"{lane}:{node_id}",
     )
     async with world.db.write() as tx:
         await tasks.queue_on_node(tx, task, now=world.clock.now())
@@ -78,11 +79,14 @@ async def one_stuck(world: World) -> AsyncIterator[tuple[Wire, Wire, str]]:
     """Two nodes; of one, the link takes nothing and a task is on its way to it. Then one that listens, and its node."""
     silent, machine = await enrol(world, "silent"), await enrol(world, "machine")
     stuck, wire = await linked(world, silent), await linked(world, machine)
-    stuck.is_stuck = True
+    stuck.is_free.clear()
     await ask(world, silent.id)
-    yield stuck, wire, machine.id
-    await stuck.hang_up()
-    await wire.hang_up()
+    try:
+        yield stuck, wire, machine.id
+    finally:
+        stuck.is_free.set()
+        await stuck.hang_up()
+        await wire.hang_up()
 
 
 async def test_a_task_reaches_its_node_while_another_link_takes_nothing(world: World) -> None:
@@ -100,6 +104,22 @@ async def test_the_old_way_holds_everybody_up(world: World) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
                 await next_task(wire)
+
+
+async def test_a_hint_between_taking_and_sending_is_not_lost(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it the next task would wait for the look that comes unasked."""
+    async with one_stuck(world) as (stuck, wire, node_id), dispatching(world, Dispatch) as dispatch:
+        await stuck.held.wait()
+        monkeypatch.setattr("gpuaas.api.dispatch.LOOK_SECONDS", 3600)
+        await ask(world, node_id)
+        await next_task(wire)  # from here on nothing is looked for unasked
+        (link,) = (one for one in world.services.links._links.values() if one.node_id != node_id)
+        asked = await ask(world, link.node_id, lane="another")
+        link.has_more = False  # as sending begins
+        assert await dispatch.take([link.node_id]) == []
+        stuck.is_free.set()
+        await next_task(stuck)
+        assert await next_task(stuck) == asked
 
 
 async def test_a_lease_and_a_check_in_wait_for_no_link_that_takes_nothing(world: World) -> None:

@@ -107,7 +107,7 @@ async def test_a_message_that_lost_a_race_is_written_after_a_pause_and_not_calle
 async def test_acknowledgements_do_not_wait_for_each_other(world: World, machines: list[Machine]) -> None:
     *stuck, healthy = [await linked(world, machine) for machine in machines]
     for wire in stuck:
-        wire.is_stuck = True
+        wire.is_free.clear()
         wire.say(result(world))
     await asyncio.sleep(0)
     healthy.say(result(world))

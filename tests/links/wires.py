@@ -34,15 +34,16 @@ class Wire:
         self._up: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._down: asyncio.Queue[bytes] = asyncio.Queue()
         self.takes = 1_000_000  # messages, before it is broken
-        self.is_stuck = False
+        self.is_free = asyncio.Event()  # otherwise it is stuck
+        self.is_free.set()
         self.held = asyncio.Event()  # something was sent to it while it was stuck
         self.closed: tuple[int, str] | None = None
         self.running: asyncio.Future[None] | None = None
 
     async def send(self, data: bytes) -> None:
-        if self.is_stuck:
+        if not self.is_free.is_set():
             self.held.set()
-            await asyncio.Event().wait()
+            await self.is_free.wait()
         if not self.takes:
             raise ConnectionResetError("the node's link is gone")
         self.takes -= 1

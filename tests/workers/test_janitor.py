@@ -77,8 +77,8 @@ async def test_of_a_machine_long_gone_only_its_last_task_is_kept(world: World) -
     await peek.plant(world.db, "update node_tasks set ended_at = now() - interval '31 days'")
     await peek.plant(
         world.db,
-        "insert into task_logs (operation_id, tenant_id, task_id, seq, at, line)"
-        " select operation_id, '', id, 0, now() - interval '31 days', 'x' from node_tasks",
+        "insert into task_logs (operation_id, tenant_id, allocation_id, task_id, seq, at, line)"
+        " select operation_id, '', allocation_id, id, 0, now() - interval '31 days', 'x' from node_tasks",
     )
     await peek.plant(
         world.db, "update allocations set cleanup_proven_at = now() - interval '31 days' where id = $1", gone
@@ -92,3 +92,19 @@ async def test_of_a_machine_long_gone_only_its_last_task_is_kept(world: World) -
             "select count(*) from task_logs where task_id = any ($1)", [str(row["id"]) for row in rows]
         )
         assert logs == (0 if id == gone else len(kinds))
+
+
+async def test_of_a_node_the_newest_task_of_each_lane_is_kept(world: World) -> None:
+    """The next one is numbered on from it."""
+    node = await world.nodes.add()
+    await peek.plant(
+        world.db,
+        "insert into node_tasks (id, node_id, lane, seq, boot, kind, wants, status, created_at, ended_at)"
+        " select lane || seq, $1, lane, seq, 0, 'volume.measure', '{}', 'done', now(), now() - age * interval '1 day'"
+        " from (values ('a', 1, 40), ('a', 2, 31), ('a', 3, 31), ('b', 1, 40), ('c', 1, 29), ('c', 2, 1))"
+        " as old (lane, seq, age)",
+        node.id,
+    )
+    await Janitor(world.services.worker_db)("expired")
+    left = await peek.rows(world.db, "select id from node_tasks where node_id = $1 order by id", node.id)
+    assert [row["id"] for row in left] == ["a3", "b1", "c1", "c2"]

@@ -118,8 +118,6 @@ class Admission:
         """A sequence number is used once: after its answer was acknowledged, the same task again changes nothing."""
         if body.expires_at <= now:
             return _answer(body.id, TaskStatus.EXPIRED, "the task came after its expiry", now)
-        if body.allocation_id is None:
-            return None
         standing = self._journal.standing(body.allocation_id, body.lane)
         if standing.is_removed and body.kind != TaskKind.REMOVE:
             reason = "the environment was removed and is never made again"

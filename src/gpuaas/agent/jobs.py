@@ -14,7 +14,6 @@ from gpuaas.wire.link import LogLines, Progress
 
 LINES_PER_ATTEMPT = 200
 LONGEST_LINE = 2000
-UNNAMED_LANE = "environment"
 
 log = structlog.get_logger()
 
@@ -45,9 +44,8 @@ class Job:
 
     @property
     def lane(self) -> str:
-        """What it must not overlap with: a task of the node as a whole only with those of a lane it names."""
-        body = self.taken.body
-        return body.allocation_id or (self.id if body.lane == UNNAMED_LANE else body.lane)
+        """What it must not overlap with: a task of the node as a whole only with those of its lane."""
+        return self.taken.body.allocation_id or self.taken.body.lane
 
     def cancel(self) -> None:
         if self.runner is not None:

@@ -22,6 +22,7 @@ from gpuaas.wire.link import Progress, Result, Task, TaskBody, Verifier
 
 FILE = "journal.db"
 FORMAT = 2
+OF_THE_NODE = ""  # in the place of an allocation, for lanes of tasks that belong to none
 SEAL_BYTES = 4
 
 SCHEMA = """
@@ -77,7 +78,7 @@ class Pinned:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the tasks of one lane of an allocation have come on this node."""
+    """How far the tasks of one lane, of an allocation or of the node itself, have come on this node."""
 
     highest_seq: int
     is_removed: bool
@@ -163,12 +164,10 @@ class Journal:
                 " values (?, ?, ?, ?, ?, ?, ?)",
                 (body.id, body.allocation_id, body.kind, task.body, task.signer, task.signature, at.isoformat()),
             )
-            if body.allocation_id is not None:
-                self._db.execute(
-                    "insert into lanes values (?1, ?2, ?3) on conflict do update"
-                    " set highest_seq = max(highest_seq, ?3)",
-                    (body.allocation_id, body.lane, body.seq),
-                )
+            self._db.execute(
+                "insert into lanes values (?1, ?2, ?3) on conflict do update set highest_seq = max(highest_seq, ?3)",
+                (body.allocation_id or OF_THE_NODE, body.lane, body.seq),
+            )
             if is_removal:
                 self._db.execute(
                     "insert into removals values (?, ?) on conflict do nothing", (body.allocation_id, at.isoformat())
@@ -213,12 +212,12 @@ class Journal:
         server_time, boot_id, monotonic = row
         return Anchor(datetime.fromisoformat(server_time), boot_id, monotonic) if server_time else None
 
-    def standing(self, allocation_id: str, lane: str) -> Standing:
+    def standing(self, allocation_id: str | None, lane: str) -> Standing:
         query = (
             "select (select highest_seq from lanes where allocation_id = ?1 and lane = ?2),"
             " exists (select 1 from removals where allocation_id = ?1)"
         )
-        highest_seq, is_removed = self._db.execute(query, (allocation_id, lane)).fetchone()
+        highest_seq, is_removed = self._db.execute(query, (allocation_id or OF_THE_NODE, lane)).fetchone()
         return Standing(highest_seq or 0, bool(is_removed))
 
     def find(self, task_id: str) -> Entry | None:

@@ -230,7 +230,6 @@ class Agent:
             log.exception("task.crashed", task=job.id, kind=job.kind)
             detail = f"{type(error).__name__}: {error}"
             return self._result(job, TaskStatus.FAILED, "internal error on the node", detail)
-        self._facts = effects.facts or self._facts
         status = TaskStatus.FAILED if effects.shortfall else TaskStatus.DONE
         return self._result(job, status, effects.shortfall, effects=effects)
 
@@ -252,7 +251,6 @@ class Agent:
             detail=as_text(detail),
             environment=effects.environment,
             proofs=list(effects.proofs),
-            facts=effects.facts,
             bundle=effects.bundle,
             volume=effects.volume,
             checks=list(effects.checks),

@@ -89,7 +89,10 @@ class Dispatch:
         One that still takes what it was given is not given more: it asks again by itself.
         """
         await self._has_room.wait()
-        free = [id for id in node_ids if (link := self._links.get(id)) and not link.is_sending]
+        linked = [link for id in node_ids if (link := self._links.get(id))]
+        for link in linked:
+            link.has_more = link.has_more or link.is_sending  # a hint may have come between taking and sending
+        free = [link.node_id for link in linked if not link.is_sending]
         if not free:
             return []
         async with self._db.read() as tx:  # one statement, and so a transaction by itself

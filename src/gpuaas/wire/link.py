@@ -50,7 +50,6 @@ class TaskKind(StrEnum):
     REMOVE = "environment.remove"
     INSTALL_KEYS = "allocation.install_authorized_keys"
     END_SESSION = "allocation.end_session"
-    PROBE = "node.probe"
     STAGE_RUNTIME = "runtime.stage"
     UNSTAGE_RUNTIME = "runtime.unstage"
     WRITE_RUNTIME = "runtime.write_env_file"
@@ -286,7 +285,6 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     detail: str = ""  # for operators
     environment: Environment | None = None
     proofs: list[ProofItem] = []
-    facts: NodeFacts | None = None  # what `node.probe` found
     bundle: StagedBundle | None = None  # what `runtime.stage` left
     volume: VolumeObservation | None = None  # what tasks about a volume found of it
     checks: list[Check] = []  # what `storage.conformance` tried

@@ -122,6 +122,10 @@ async def not_exchanged(stage: Stage, case: Case) -> str:
 async def with_two_keys(stage: Stage, case: Case) -> None:
     """A machine whose holder is in it, and another key of theirs."""
     await sessions.seated(stage, case)
+    await add_key(stage, case)
+
+
+async def add_key(stage: Stage, case: Case) -> None:
     key = asyncssh.generate_private_key("ssh-ed25519")
     public: dict[str, object] = {"title": "another laptop", "public_key": key.export_public_key().decode()}
     added = await stage.post("/ssh-keys", public, key=f"{case.key}-added")

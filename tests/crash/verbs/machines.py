@@ -84,6 +84,10 @@ async def not_back(stage: Stage, case: Case) -> str:
 async def limited(stage: Stage, case: Case) -> None:
     """A machine that ends in a day."""
     await furnished(stage, case)
+    await limit(stage, case)
+
+
+async def limit(stage: Stage, case: Case) -> None:
     await stage.change(case.allocation_id, "extend", {"hours": 24}, f"{case.key}-limit")
     case.notes["end"] = (await stage.row(case.allocation_id))["expires_at"].isoformat()
 

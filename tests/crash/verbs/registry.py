@@ -33,7 +33,7 @@ VERBS = {
         Verb("unstage", runtimes.shelved, runtimes.unstage, runtimes.not_unstaged, nothing, deaths=1),
         Verb("attach", storage.stored, storage.attach, storage.not_attached, storage.give_all_back),
         Verb("detach", storage.with_a_volume, storage.detach, storage.not_detached, storage.give_all_back),
-        Verb("snapshot", storage.with_a_volume, storage.snapshot, storage.not_taken, storage.drop_snapshot, deaths=1),
+        Verb("snapshot", storage.with_a_volume, storage.snapshot, storage.not_taken, storage.drop_taken, deaths=1),
         Verb("restore", storage.snapshotted, storage.restore, storage.not_restored, storage.drop_restored, deaths=1),
         Verb("delete_volume", storage.detached, storage.delete, storage.not_deleted, machines.give_back, deaths=1),
         Verb("release", machines.inhabited, machines.release, machines.not_released, nothing, deaths=4),

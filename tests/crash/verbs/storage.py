@@ -154,7 +154,6 @@ def differs(stage: Stage, case: Case, copy: str, wanted: str) -> str:
 
 
 async def drop_snapshot(stage: Stage, case: Case) -> None:
-    """First, for a volume that has any is not deleted; then the rest."""
     place = f"/volumes/{case.notes['volume']}/snapshots/{case.notes['snapshot']}"
     await stage.post(place, {}, key=f"{case.key}-dropped", method="DELETE")
 
@@ -163,6 +162,11 @@ async def drop_snapshot(stage: Stage, case: Case) -> None:
         return "" if row["status"] == "deleted" else f"the snapshot is {row['status']}"
 
     await stage.reach(not_dropped)
+
+
+async def drop_taken(stage: Stage, case: Case) -> None:
+    """The snapshot first, for a volume that has any is not deleted."""
+    await drop_snapshot(stage, case)
     await give_all_back(stage, case)
 
 
@@ -191,4 +195,4 @@ async def not_restored(stage: Stage, case: Case) -> str:
 
 async def drop_restored(stage: Stage, case: Case) -> None:
     await erase(stage, case, case.notes["restored"])
-    await drop_snapshot(stage, case)
+    await drop_taken(stage, case)

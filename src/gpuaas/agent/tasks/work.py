@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, TypeVar
 import msgspec
 
 from gpuaas.engines.base import Engine, Telling
-from gpuaas.wire.environments import Environment, NodeFacts, ProofItem
+from gpuaas.wire.environments import Environment, ProofItem
 from gpuaas.wire.link import TaskBody, TaskKind
 from gpuaas.wire.runtimes import StagedBundle
 from gpuaas.wire.storage import Check, VolumeObservation
@@ -29,7 +29,6 @@ class Effects:
 
     environment: Environment | None = None
     proofs: tuple[ProofItem, ...] = ()
-    facts: NodeFacts | None = None
     bundle: StagedBundle | None = None
     volume: VolumeObservation | None = None
     checks: tuple[Check, ...] = ()

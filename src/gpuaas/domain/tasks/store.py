@@ -110,7 +110,7 @@ async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
 
 
 async def queue_on_node(tx: Tx, task: NewNodeTask, *, now: datetime) -> None:
-    """Older open ones of the same lane of this node are superseded."""
+    """Older open ones of the same lane of this node are superseded; the node goes by their numbers."""
     fields = (task.id, task.node_id, task.operation_id, task.kind.value)
     await tx.run(QUEUE_ON_NODE, *fields, to_builtins(task.wants), now, task.lane)
     tx.hint(TASKS, task.node_id)
@@ -206,7 +206,8 @@ QUEUE_ON_NODE = """
         where node_id = $2 and lane = $7 and allocation_id is null and status in ('queued', 'sent')
     )
     insert into node_tasks (id, node_id, operation_id, boot, kind, wants, status, created_at, lane, seq)
-    values ($1, $2, $3, 0, $4, $5, 'queued', $6, $7, 0)
+    select $1, $2, $3, 0, $4, $5, 'queued', $6, $7,
+        coalesce((select max(seq) from node_tasks where node_id = $2 and lane = $7 and allocation_id is null), 0) + 1
 """
 LATEST_ON_NODE = "select * from node_tasks where allocation_id is null and lane = $1 order by id desc limit 1"
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"

@@ -64,6 +64,17 @@ SWEEPS = (
         and a.id = t.allocation_id and a.cleanup_proven_at < clock_timestamp() - interval '30 days'
         and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
     """,
+    # Of a node as a whole: all but the newest of each lane, from which they are numbered on.
+    """
+    delete from task_logs l using operations o
+    where l.allocation_id is null and l.at < clock_timestamp() - interval '30 days' and o.id = l.operation_id
+        and o.status <> 'running'
+    """,
+    """
+    delete from node_tasks t where allocation_id is null and ended_at < clock_timestamp() - interval '30 days'
+        and exists (select from node_tasks later where later.node_id = t.node_id and later.lane = t.lane
+            and later.allocation_id is null and later.seq > t.seq)
+    """,
 )
 STATUS = """
     select $1::text as worker, count(due.id) as due, count(*) filter (where work.until > clock_timestamp()) as leased,

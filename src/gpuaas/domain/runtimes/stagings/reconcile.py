@@ -19,6 +19,7 @@ from gpuaas.wire.runtimes import IN_USE, BundleSpec, StagedBundle, StagingStatus
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 CHECK_EVERY_SECONDS = 6 * 3600.0
+ASKED_AGAIN = (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED)
 
 
 class Recheck(Struct, frozen=True):
@@ -55,7 +56,7 @@ def decide_staging(seen: SeenStaging) -> Queue | Settle | Fail | Recheck | Gone 
         return _decide_removal(task)
     if seen.row.status is not StagingStatus.STAGING and not seen.is_busy:
         return Recheck() if seen.is_check_due else None
-    if task is None or task.status == TaskStatus.EXPIRED:
+    if task is None or task.status in ASKED_AGAIN:
         return Queue()
     if task.is_open:
         return None
@@ -65,7 +66,7 @@ def decide_staging(seen: SeenStaging) -> Queue | Settle | Fail | Recheck | Gone 
 
 
 def _decide_removal(task: tasks.TaskRow | None) -> Queue | Gone | Keep | None:
-    if task is None or task.status == TaskStatus.EXPIRED:
+    if task is None or task.status in ASKED_AGAIN:
         return Queue()
     if task.is_open:
         return None

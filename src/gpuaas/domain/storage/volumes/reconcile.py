@@ -49,7 +49,7 @@ class Lone:
     def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
         self._db, self._ids, self._clock = db, ids, clock
 
-    async def _ask(self, tx: Tx, volume: VolumeRow, operation_id: str, task: "New", now: datetime) -> None:
+    async def _ask(self, tx: Tx, volume: VolumeRow, operation_id: str | None, task: "New", now: datetime) -> None:
         """With no node that answers it waits: a later pass asks again."""
         node_id = volume.node_id or await store.a_node(tx, volume.backend)
         if node_id is None:
@@ -108,7 +108,7 @@ class VolumeWorker(Lone):
             await store.measured(tx, seen)
             return
         wants = MeasureVolume(volume=row.ref)
-        await self._ask(tx, row, row.operation_id, New(TaskKind.VOLUME_MEASURE, wants, lane), now)
+        await self._ask(tx, row, None, New(TaskKind.VOLUME_MEASURE, wants, lane), now)
 
     async def _become(
         self, tx: Tx, row: VolumeRow, task: TaskRow | None, now: datetime, *, succeeded: bool, note: str
