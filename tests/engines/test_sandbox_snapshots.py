@@ -1,6 +1,10 @@
 """A snapshot of a folder that somebody goes on changing: what it holds is theirs, whatever they swap for what."""
 
+import asyncio
 import os
+import signal
+import subprocess
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.sandbox import commands
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.storage import Backend, VolumeRef
-from tests.engines.benches import ignore
+from tests.engines.benches import eventually, ignore
 from tests.engines.swaps import swapping
 
 PAIRS, TRIES = 200, 3  # each try gave something away before
@@ -52,3 +57,48 @@ async def test_a_folder_swapped_for_a_link_gives_nothing_away(volumes: SandboxVo
                 await volumes.snapshot(VOLUME, f"snap_{n}s", ignore)
     found = [folder for folder, _, files in os.walk(tmp_path / "shared") if "secret" in files]
     assert found == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted")
+async def test_a_copy_that_the_disk_has_no_room_for_leaves_it_none_the_fuller(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "small", shared], check=True)
+    try:
+        volumes = SandboxVolumes(Site(tmp_path / "site"), shared, lambda: datetime.now(UTC))
+        volumes.open()
+        await volumes.ensure(VOLUME, None, ignore)
+        (volumes.find(VOLUME).path / "large").write_bytes(bytes(range(256)) * 2800)
+        before = os.statvfs(shared).f_bfree
+        with pytest.raises(EngineError, match="could not be copied") as refused:
+            await volumes.snapshot(VOLUME, "snap_1s", ignore)
+        assert "No space left on device" in refused.value.detail
+        assert (os.statvfs(shared).f_bfree, [*shared.glob("*snap_1s*"), *shared.glob(".*new")]) == (before, [])
+    finally:
+        subprocess.run(["umount", shared], check=True)
+
+
+@pytest.mark.parametrize("is_mortal", [True, False])
+async def test_a_copy_ends_with_the_agent_that_asked_for_it(is_mortal: bool) -> None:
+    """What a dead agent left copying would write into what the next one makes."""
+    seconds = f"{1000 + is_mortal}.25"
+    asked = f"commands.mortal('sleep', '{seconds}')" if is_mortal else f"('sleep', '{seconds}')"
+    agent = f"import asyncio; from gpuaas.engines.sandbox import commands; asyncio.run(commands.attempt(*{asked}))"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", agent)
+    pids: list[str] = []
+
+    async def is_running() -> bool:
+        pids[:] = (await commands.attempt("pgrep", "-f", f"^sleep {seconds}"))[1].split()
+        return bool(pids)
+
+    async def is_over() -> bool:
+        return not await is_running()
+
+    await eventually(is_running)
+    process.kill()
+    await process.wait()
+    if is_mortal:
+        await eventually(is_over)
+    else:
+        assert await is_running()  # the twin
+        os.kill(int(pids[0]), signal.SIGKILL)

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from gpuaas.engines.base import EngineError
 
@@ -23,6 +23,11 @@ def given(text: str) -> Iterator[int]:
         os.close(descriptor)
 
 
+def mortal(*argv: str) -> tuple[str, ...]:
+    """One that takes its time and ends with the agent: what is begun again meets nothing of the cut attempt."""
+    return ("setpriv", "--pdeathsig", "KILL", "--", *argv)
+
+
 async def attempt(*argv: str, text: str = "") -> tuple[int, str]:
     """Exit code and everything it said."""
     try:
@@ -36,7 +41,12 @@ async def attempt(*argv: str, text: str = "") -> tuple[int, str]:
             )
     except FileNotFoundError:
         return 127, f"{argv[0]} is not installed"
-    output, _ = await process.communicate()
+    try:
+        output, _ = await process.communicate()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        raise
     return process.returncode or 0, output.decode(errors="replace").strip()
 
 

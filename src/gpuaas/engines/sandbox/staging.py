@@ -182,7 +182,7 @@ class Staging:
         with commands.given(text) as stdin:
             process = await asyncio.create_subprocess_exec(
                 *("sh", "-c", 'umask 022 && exec "$@"', "sh"),
-                *("setpriv", "--pdeathsig", "KILL", "--", "unshare", *flags, "--kill-child", "--"),
+                *commands.mortal("unshare", *flags, "--kill-child", "--"),
                 *argv,
                 env=_environment(is_trial=is_trial),
                 cwd="/",

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -85,16 +85,27 @@ class SandboxVolumes:
             raise EngineError("this volume was deleted and is never made again", volume.volume_id)
         if not place.path.exists():
             await on_phase("volume_preparing", "restoring a snapshot" if snapshot_id else "making it")
-            draft = Place(place.folder.with_name(f".{place.folder.name}.new"), place.is_image)
-            await files.erase(draft.folder)
-            draft.folder.mkdir(mode=0o700)
-            if snapshot_id:
-                await self._copy(self._found(volume, snapshot_id), draft, volume)
-            else:
-                await self._make(draft, volume)
-            draft.folder.rename(place.folder)
-            files.sync_folder(place.folder.parent)
+            async with self._drafted(place) as draft:
+                if snapshot_id:
+                    await self._copy(self._found(volume, snapshot_id), draft, volume)
+                else:
+                    await self._make(draft, volume)
         return await self.measure(volume)
+
+    @contextlib.asynccontextmanager
+    async def _drafted(self, place: Place) -> AsyncIterator[Place]:
+        """Whole or not at all: made under another name, of which nothing is left when it fails; a full disk is one
+        reason to fail."""
+        draft = Place(_draft(place.folder), place.is_image)
+        await files.erase(draft.folder)
+        draft.folder.mkdir(mode=0o700)
+        try:
+            yield draft
+        except (EngineError, OSError):
+            await files.erase(draft.folder)
+            raise
+        draft.folder.rename(place.folder)
+        files.sync_folder(place.folder.parent)
 
     async def _make(self, place: Place, volume: VolumeRef) -> None:
         if not place.is_image:
@@ -106,7 +117,7 @@ class SandboxVolumes:
             image.truncate(volume.size_gib * GIB)
         owner = f"root_owner={VOLUME_UID}:{VOLUME_UID},lazy_itable_init=1,nodiscard"
         options = ("-q", "-F", "-m", "0", "-E", owner)
-        await commands.run("mkfs.ext4", *options, str(place.path))
+        await commands.run(*commands.mortal("mkfs.ext4", *options, str(place.path)))
 
     def _found(self, volume: VolumeRef, snapshot_id: str) -> Place:
         place = self.place(volume, snapshot_id)
@@ -117,8 +128,8 @@ class SandboxVolumes:
     async def _copy(self, source: Place, target: Place, volume: VolumeRef) -> str:
         """By shared blocks where the file system can, otherwise byte by byte; holes stay holes."""
         copying = ("cp", "--archive", "--sparse=always", "--reflink=auto", "--", str(source.path), str(target.path))
-        aside = () if source.is_image else self._linkless(source.path)
-        code, said = await commands.attempt(*aside, *copying)
+        command = commands.mortal(*copying) if source.is_image else self._linkless(source.path, *copying)
+        code, said = await commands.attempt(*command)
         if code != 0:
             raise EngineError("the volume could not be copied", said)
         if target.is_image:
@@ -126,20 +137,21 @@ class SandboxVolumes:
         await asyncio.to_thread(os.sync)
         return said
 
-    def _linkless(self, folder: Path) -> tuple[str, ...]:
-        """Before a command that reads a folder of which people change the names meanwhile."""
+    def _linkless(self, folder: Path, *argv: str) -> tuple[str, ...]:
+        """A command that reads a folder of which people change the names meanwhile."""
         flags = ("--mount",) if self._site.is_root else ("--user", "--map-current-user", "--keep-caps", "--mount")
         python = ("env", f"PYTHONPATH={SOURCE}", os.path.realpath(sys.executable), "-S", "-s", "-P")
-        return ("unshare", *flags, "--", *python, str(linkless.__file__), str(folder))
+        # Only in its namespaces: whoever gains rights in new ones is no longer told of a parent's death.
+        return ("unshare", *flags, "--", *commands.mortal(*python, str(linkless.__file__), str(folder), *argv))
 
     async def _check_image(self, image: Path, volume: VolumeRef) -> None:
         """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
-        code, said = await commands.attempt("e2fsck", "-fy", str(image))
+        code, said = await commands.attempt(*commands.mortal("e2fsck", "-fy", str(image)))
         if code > 1:  # 1: the log was played
             raise EngineError("the copy is not a whole file system", said[-500:])
         if image.stat().st_size < volume.size_gib * GIB:
             os.truncate(image, volume.size_gib * GIB)
-            await commands.run("resize2fs", str(image))
+            await commands.run(*commands.mortal("resize2fs", str(image)))
 
     async def measure(self, volume: VolumeRef) -> VolumeObservation:
         place = self.find(volume)
@@ -162,13 +174,9 @@ class SandboxVolumes:
         note = await self._consistency(source, snapshot_id)
         if not target.path.exists():
             await on_phase("snapshot_copying", note)
-            draft = Place(target.folder.with_name(f".{target.folder.name}.new"), target.is_image)
-            await files.erase(draft.folder)
-            draft.folder.mkdir(mode=0o700)
             await asyncio.to_thread(os.sync)
-            await self._copy(source, draft, volume)
-            draft.folder.rename(target.folder)
-            files.sync_folder(target.folder.parent)
+            async with self._drafted(target) as draft:
+                await self._copy(source, draft, volume)
         size = await commands.run("du", "--summarize", "--block-size=1", str(target.path))
         return int(size.split()[0]), note
 
@@ -196,7 +204,7 @@ class SandboxVolumes:
         gone = place.folder.with_name(f".{place.folder.name}.gone")
         with contextlib.suppress(FileNotFoundError):
             place.folder.rename(gone)
-        await files.erase(gone, place.folder.with_name(f".{place.folder.name}.new"))
+        await files.erase(gone, _draft(place.folder))
         files.sync_folder(place.folder.parent)
         left = [path.name for path in place.folder.parent.iterdir() if volume.volume_id in path.name]
         held = mentions(volume.volume_id)
@@ -232,6 +240,10 @@ class SandboxVolumes:
     def describe(self) -> dict[str, str]:
         """For the facts of this node."""
         return {"local": str(self.root(Backend.LOCAL)), "shared": str(self._shared or "")}
+
+
+def _draft(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.new")
 
 
 def mentions(volume_id: str) -> list[str]:
