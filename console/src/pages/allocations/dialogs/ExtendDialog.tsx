@@ -71,17 +71,7 @@ function EndField({ wanted, mistake, present, onChange }: FieldProps<string | nu
           onChange={({ detail }) => onChange({ end: detail.value as Wanted["end"] })}
         />
         {wanted.end === "hours" && (
-          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
-            <Input
-              type="number"
-              inputMode="decimal"
-              step={1}
-              ariaLabel="Hours"
-              value={wanted.hours}
-              onChange={({ detail }) => onChange({ hours: detail.value })}
-            />
-            hours
-          </SpaceBetween>
+          <Amount label="Hours" unit="hours" step={1} value={wanted.hours} onChange={(hours) => onChange({ hours })} />
         )}
         {wanted.end === "at" && (
           <SpaceBetween direction="horizontal" size="xs">
@@ -109,7 +99,7 @@ function IdleField({ wanted, mistake, present, onChange }: FieldProps<number | n
   return (
     <FormField
       label="When idle"
-      description="Idle is when processor, GPU and SSH sessions were all measured and none showed work."
+      description="Idle is when processor, GPU, SSH sessions and terminals were all watched and none showed work."
       errorText={wanted.idle === "minutes" ? mistake : ""}
     >
       <SpaceBetween size="s">
@@ -126,20 +116,40 @@ function IdleField({ wanted, mistake, present, onChange }: FieldProps<number | n
           onChange={({ detail }) => onChange({ idle: detail.value as Wanted["idle"] })}
         />
         {wanted.idle === "minutes" && (
-          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
-            <Input
-              type="number"
-              inputMode="numeric"
-              step={5}
-              ariaLabel="Idle minutes"
-              value={wanted.minutes}
-              onChange={({ detail }) => onChange({ minutes: detail.value })}
-            />
-            minutes
-          </SpaceBetween>
+          <Amount
+            label="Idle minutes"
+            unit="minutes"
+            step={5}
+            value={wanted.minutes}
+            onChange={(minutes) => onChange({ minutes })}
+          />
         )}
       </SpaceBetween>
     </FormField>
+  );
+}
+
+interface AmountProps {
+  label: string;
+  unit: string;
+  step: number;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function Amount({ label, unit, step, value, onChange }: AmountProps) {
+  return (
+    <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+      <Input
+        type="number"
+        inputMode="decimal"
+        step={step}
+        ariaLabel={label}
+        value={value}
+        onChange={({ detail }) => onChange(detail.value)}
+      />
+      {unit}
+    </SpaceBetween>
   );
 }
 
