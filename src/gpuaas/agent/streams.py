@@ -72,7 +72,7 @@ class Streams:
         try:
             async with Dial(
                 url,
-                subprotocols=[STREAM_SUBPROTOCOL, body.secret],  # type: ignore[list-item]
+                subprotocols=[STREAM_SUBPROTOCOL, body.secret],
                 compression=None,
                 proxy=None,
                 max_size=LARGEST_MESSAGE,

@@ -19,6 +19,7 @@ from gpuaas.wire.link import EndedTerminal, LiveTerminal
 from gpuaas.wire.terminals import WINDOW, Begin, Confirm, Error, Exit, Resize, TerminalTarget, to_agent
 
 READ, SENT = 65_536, 65_536  # bytes at a time
+PTY = 4_095  # the most that a terminal gives at once
 MOST_ENDED = 1_000
 log = structlog.get_logger()
 
@@ -85,7 +86,8 @@ class Terminal:
             self._loop.remove_reader(self._shell.descriptor)
 
     def _read(self) -> bool:
-        """Whether there was something. A terminal gives four kilobytes at a time; a stream likes more."""
+        """Whether there was something. A terminal gives a little at a time, and a stream likes more; after less than it
+        could give there is mostly nothing, and if there is, it is heard of."""
         found = 0
         while found < READ:
             try:
@@ -99,6 +101,8 @@ class Terminal:
                 break
             found += len(data)
             self._kept += data
+            if len(data) < PTY:
+                break
         if found:
             self._news.set()
             self._trim()

@@ -56,6 +56,7 @@ from gpuaas.domain.terminals.reconcile import TerminalWorker
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 from gpuaas.main.traces import traces_from
+from gpuaas.main.websockets import QuickProtocol
 from gpuaas.wire.link import origin_of
 
 log = structlog.get_logger()
@@ -210,7 +211,7 @@ def listener(app: ASGIApp, config: Settings) -> uvicorn.Server:
             host=config.host,
             port=config.port,
             http="httptools",
-            ws="websockets-sansio",
+            ws=QuickProtocol,
             ws_ping_interval=None,  # beats tell more
             ws_per_message_deflate=False,  # agents ask for none, links pay in memory and terminals in time
             log_config=None,
