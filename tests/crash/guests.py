@@ -6,7 +6,8 @@ from typing import Any
 import asyncssh
 import httpx
 
-from tests.crash.stages import UNREACHED, Stage
+from tests.crash.mortals import UNREACHED
+from tests.crash.stages import Stage
 
 PASSWORD = "correct horse battery"
 _arrivals = itertools.count()

@@ -9,20 +9,31 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import asyncssh
+
 STOP_SECONDS = 20.0
 MOST_DEATHS_UNASKED = 3
 LONGEST_PAUSE = 0.2
+UNREACHED = (OSError, TimeoutError, asyncssh.Error)  # what SSH raises while nobody is let in
 
 
 async def until(check: Callable[[], Awaitable[str]], seconds: float) -> str:
     """Look again and again, ever less often, until nothing is missing; what still is when time is up."""
     began = time.monotonic()
-    while missing := await check():
+    while missing := await _look(check):
         waited = time.monotonic() - began
         if waited > seconds:
             return missing
         await asyncio.sleep(min(LONGEST_PAUSE, 0.03 + waited / 10))
     return ""
+
+
+async def _look(check: Callable[[], Awaitable[str]]) -> str:
+    """Who dies takes along whoever was let in by them, also those that look."""
+    try:
+        return await check()
+    except UNREACHED as error:
+        return repr(error)
 
 
 class Mortal:

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.crash import guests
-from tests.crash.stages import UNREACHED, Stage
+from tests.crash.mortals import UNREACHED
+from tests.crash.stages import Stage
 
 ROWS = {
     "allocation": """

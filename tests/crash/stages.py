@@ -36,7 +36,6 @@ STEADY = STEADY_SECONDS + 0.2
 TRY_AGAIN = ("request_in_progress", "sku_unavailable", "resize_unavailable")
 FIRST_PORT, WORKERS, STAGES_PER_WORKER, PORTS_PER_STAGE = 30_000, 8, 32, 10
 SKU = "sim-h200-slice"
-UNREACHED = (OSError, TimeoutError, asyncssh.Error)  # what SSH raises while nobody is let in
 KEPT = """
     select id from volumes where status = 'available' union all select id from volume_snapshots where status = 'ready'
 """

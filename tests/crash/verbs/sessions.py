@@ -4,7 +4,7 @@ import asyncio
 
 from websockets.exceptions import WebSocketException
 
-from tests.crash.stages import UNREACHED, Broken, Stage
+from tests.crash.stages import Broken, Stage
 from tests.crash.verbs import machines
 from tests.crash.verbs.cases import Case
 from tests.terminals.browsers import dialled
@@ -48,10 +48,7 @@ async def type_into(
 
 async def too_many(stage: Stage, allocation_id: str) -> str:
     """Shells inside that no terminal of ours stands for."""
-    try:
-        shells = int(await stage.says(allocation_id, SHELLS))
-    except UNREACHED as error:
-        return f"SSH: {error!r}"
+    shells = int(await stage.says(allocation_id, SHELLS))
     known = len(await stage.query(OPEN, allocation_id))
     return f"{shells} shells for {known} terminals" if shells > known else ""
 
@@ -130,10 +127,7 @@ async def not_cut(stage: Stage, case: Case) -> str:
         return "the session is still listed"
     if await stage.query("select from session_ends where allocation_id = $1", case.allocation_id):
         return "the end of the session is still waited for"
-    try:
-        cut, beside = (await stage.says(case.allocation_id, STILL_RUN)).split()
-    except UNREACHED as error:
-        return f"SSH: {error!r}"
+    cut, beside = (await stage.says(case.allocation_id, STILL_RUN)).split()
     if beside != "1":
         raise Broken(f"what others left running runs {beside} times")
     return "" if cut == "0" else "what ran in the session goes on"

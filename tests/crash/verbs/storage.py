@@ -1,7 +1,7 @@
 """Volumes come to machines and go from them."""
 
 from tests.crash.machines import TOMBSTONES
-from tests.crash.stages import UNREACHED, Broken, Stage
+from tests.crash.stages import Broken, Stage
 from tests.crash.verbs import machines
 from tests.crash.verbs.cases import Case, is_proven
 
@@ -42,10 +42,7 @@ async def attach(stage: Stage, case: Case) -> None:
 async def not_attached(stage: Stage, case: Case) -> str:
     if waiting := await attachment_is_not(stage, case, "attached"):
         return waiting
-    try:
-        said = await stage.says(case.allocation_id, "echo kept > /data/kept; grep -c ' /data ' /proc/self/mountinfo")
-    except UNREACHED as error:
-        return f"SSH: {error!r}"
+    said = await stage.says(case.allocation_id, "echo kept > /data/kept; grep -c ' /data ' /proc/self/mountinfo")
     if said != "1":
         raise Broken(f"/data is mounted {said} times")
     return ""
@@ -74,10 +71,7 @@ async def detach(stage: Stage, case: Case) -> None:
 async def not_detached(stage: Stage, case: Case) -> str:
     if waiting := await attachment_is_not(stage, case, "detached"):
         return waiting
-    try:
-        said = await stage.says(case.allocation_id, "grep -c ' /data ' /proc/self/mountinfo || true")
-    except UNREACHED as error:
-        return f"SSH: {error!r}"
+    said = await stage.says(case.allocation_id, "grep -c ' /data ' /proc/self/mountinfo || true")
     kept = stage.storage / case.notes["volume"] / "data" / "kept"
     if said != "0" or kept.read_text() != "kept\n":
         raise Broken(f"/data is mounted {said} times; its data is {'there' if kept.exists() else 'gone'}")
