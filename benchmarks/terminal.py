@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,11 @@ KEYS, FLOOD = 1_000, 30_000_000
 STALL_SECONDS, GROWTH = 60, 8_000_000
 RATE = 40_000  # bytes a second on each of the many
 MACHINES = 8
-# It waits by reading what nobody types, paced by the clock: only what is measured can make it slower.
+AT_ONCE = 8  # terminals opened together; a person may have ten tokens a minute
+# Paced by the clock: only what is measured can make it slower. Perl: a thousand loops of shells cost as much as we do.
 TRICKLE = (
-    b'line=$(head -c 2970 /dev/zero | base64 -w 100); next=${EPOCHREALTIME/./}; while :; do echo "$line"; '
-    b"((next += 100000, wait = next - ${EPOCHREALTIME/./})); "
-    b"((wait > 0)) && printf -v wait 0.%06d $wait && read -rst $wait; done\n"
+    b'exec perl -MTime::HiRes=sleep,time -e \'$text = ("x" x 99 . "\\n") x 40; $next = time; '
+    b"while (1) { syswrite STDOUT, $text; $next += 0.1; $wait = $next - time; sleep $wait if $wait > 0 }'\n"
 )
 READY = b"ready-for-it"
 Open = Callable[[], Awaitable["Wire"]]
@@ -86,13 +87,19 @@ class Ours:
         """The server's, the agent's, and our own."""
         return [cpu_seconds(pid) for pid in (self.server_pid, self.agent_pid, os.getpid())]
 
-    async def open(self, *, record: bool = True, machine: int = 0) -> Wire:
-        """Ten tokens a minute are too few for a benchmark: earlier ones are made to look older."""
+    async def open(self) -> Wire:
+        await self.forget_tokens()
+        return await self.enter(0, record=True)
+
+    async def forget_tokens(self) -> None:
+        """Ten a minute are too few for a benchmark: earlier ones are made to look older."""
         connection = await asyncpg.connect(self.dsn)
         try:
             await connection.execute("update terminal_tickets set created_at = created_at - interval '1 hour'")
         finally:
             await connection.close()
+
+    async def enter(self, machine: int, *, record: bool) -> Wire:
         async with AsyncClient(self.url, self.token) as client:
             minted = await client.allocations.mint_terminal_token(self.machines[machine], record=record)
         wire = Wire(await dial(minted.url, [SUBPROTOCOL, minted.token]))
@@ -119,13 +126,12 @@ async def run(run: Run) -> None:
         await echo(run, ours.open, theirs)
         await flood(run, ours.open, theirs)
         await stalled(run, ours, run.options.pick(STALL_SECONDS, 5))
-        count = int(os.environ.get("BENCH_TERMINALS", run.options.pick(400, 16)))
-        await many(run, ours, count, run.options.pick(60, 5))
+        await many(run, ours, run.options.pick(1_000, 16), run.options.pick(300, 5))
 
 
 @asynccontextmanager
 async def platform(folder: Path) -> AsyncIterator[Ours]:
-    """`gpuaas up`, and a machine on it for every sixty terminals."""
+    """`gpuaas up`, and as many machines on it as there is room for: of so many terminals each has its share."""
     async with up(folder / "up") as file:
         async with AsyncClient(file.url) as stranger:
             token = (await stranger.auth.login(file.users[0].email, file.users[0].password)).access_token
@@ -189,20 +195,45 @@ async def keystrokes(wire: Wire, count: int) -> list[float]:
 
 async def flood(run: Run, ours: Open, theirs: Open) -> None:
     size, rounds = run.options.pick(FLOOD, 6_000_000), run.options.pick(5, 2)
-    rates: dict[str, list[float]] = {"ours": [], "terminado": []}
     wires = {"ours": await ours(), "terminado": await theirs()}
-    for number in range(rounds):
-        order = list(wires) if number % 2 == 0 else list(reversed(wires))
-        for name in order:
-            rates[name].append(await one_flood(wires[name], size))
-    for name, wire in wires.items():
-        run.keep(f"S12 flood bytes per second, {name}", rates[name])
+    async with bare(size) as bare_flood:
+        floods = {name: partial(one_flood, wire, size) for name, wire in wires.items()} | {"nobody's": bare_flood}
+        rates: dict[str, list[float]] = {name: [] for name in floods}
+        for number in range(rounds):
+            order = list(floods) if number % 2 == 0 else list(reversed(floods))
+            for name in order:
+                rates[name].append(await floods[name]())
+    for wire in wires.values():
         await wire.socket.close()
+    for name, each in rates.items():
+        run.keep(f"S12 flood bytes per second, {name}", each)
     run.steady("terminado", rates["terminado"])
     times, worst = ratio(rates["ours"], rates["terminado"])
     for name, each in rates.items():
         run.row(f"S12 flood of {size / 1e6:.0f} MB, {name}", f"{statistics.median(each) / 1e6:.1f} MB/s")
+    floor = statistics.median(rates["nobody's"]) / statistics.median(rates["terminado"])
+    run.row("S12 flood of a terminal that nobody serves, by terminado's", f"{floor:.2f} x")
     run.row("S12 flood by terminado's", f"{times:.2f} x (worst {worst:.2f})", "≥ 1.5 x", met=times >= 1.5)
+
+
+@asynccontextmanager
+async def bare(size: int) -> AsyncIterator[Callable[[], Awaitable[float]]]:
+    """A terminal on no socket: more than this, nobody can show."""
+    command = [sys.executable, "-m", "benchmarks.peers.bare_pty", str(size)]
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    assert child.stdin
+    assert child.stdout
+
+    async def one(stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader) -> float:
+        stdin.write(b"again\n")
+        return float(await stdout.readline())
+
+    try:
+        yield partial(one, child.stdin, child.stdout)
+    finally:
+        child.kill()
+        await child.wait()
 
 
 async def one_flood(wire: Wire, size: int) -> float:
@@ -243,7 +274,11 @@ async def stalled(run: Run, ours: Ours, seconds: int) -> None:
 
 async def many(run: Run, ours: Ours, count: int, seconds: int) -> None:
     """Each shows forty kilobytes a second in ten portions; whoever falls behind or is cut counts."""
-    wires = [await ours.open(record=False, machine=number % len(ours.machines)) for number in range(count)]
+    wires: list[Wire] = []
+    while len(wires) < count:
+        await ours.forget_tokens()
+        next_ones = (number % len(ours.machines) for number in range(len(wires), min(count, len(wires) + AT_ONCE)))
+        wires += await asyncio.gather(*(ours.enter(machine, record=False) for machine in next_ones))
     got = [0] * count
 
     async def drain(number: int, wire: Wire) -> None:

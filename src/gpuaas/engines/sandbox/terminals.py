@@ -13,7 +13,7 @@ from gpuaas.engines.base import EngineError, TerminalEnd
 from gpuaas.engines.sandbox.inside import Inside, Process
 from gpuaas.engines.sandbox.sessions import shell
 
-PER_ENVIRONMENT = 64
+PER_ENVIRONMENT = 128
 FIRST_SIZE = (24, 80, 0, 0)  # rows, columns, pixels; a reader says better at once
 VARIABLES = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
