@@ -14,8 +14,11 @@ from gpuaas.wire.allocations import (
     Consequences,
     CreateAllocation,
     Disruption,
+    Limits,
+    LimitsNow,
     Status,
     SubmittedAllocations,
+    UseSignal,
 )
 from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.timeline import OperationStatus, Outcome
@@ -147,6 +150,14 @@ def test_get_shows_everything_below_each_other(terminal: Terminal, ready: FakeAp
     out = terminal.run("allocations", "get", "train").out
     shown = dict(line.rstrip().split(None, 1) for line in out.splitlines())
     assert (shown["id"], shown["status"], shown["address"]) == (samples.ALLOCATION, "active", "127.0.0.1:20001")
+    assert shown["holder"] == "ada@example.com"
+
+
+def test_what_is_released_shows_no_way_in_any_more(terminal: Terminal, ready: FakeApi) -> None:
+    ready.on("GET", ROUTE, Answer(samples.allocation(status=Status.RELEASED, released_at=samples.NOON)))
+    out = terminal.run("allocations", "get", samples.ALLOCATION).out
+    assert "ssh" not in out
+    assert "20001" not in out
 
 
 @pytest.mark.parametrize("output", ["table", "json", "csv"])
@@ -202,6 +213,30 @@ def test_extend_sends_only_what_changes(terminal: Terminal, ready: FakeApi, line
     if "--until" in line:
         assert sent.pop("expires_at").startswith("20")
     assert sent == body
+
+
+def test_limits_show_the_time_left_and_every_signal(terminal: Terminal, ready: FakeApi) -> None:
+    seen = LimitsNow(
+        limits=Limits(idle_minutes=30),
+        expires_in_seconds=7200,
+        idle_since=samples.NOON,
+        idle_ends_at=samples.NOON,
+        idle_ends_in_seconds=600,
+        signals=[
+            UseSignal(kind="cpu", last_at=samples.NOON - timedelta(minutes=2), unavailable=""),
+            UseSignal(kind="ssh_sessions", last_at=None, unavailable=""),
+            UseSignal(kind="gpu", last_at=None, unavailable="simulated"),
+        ],
+    )
+    ready.on("GET", f"{ROUTE}/limits", Answer(seen))
+    ran = terminal.run("allocations", "limits", "train-a")
+    assert ran.code == 0
+    assert [line.split(None, 1)[1].strip() for line in ran.out.splitlines()[1:]] == [
+        "2 m ago",
+        "none seen",
+        "simulated",
+    ]
+    assert ran.err == "Ends in 2.0 h. Idle; ends in 10 min unless it works.\n"
 
 
 def test_extend_wants_one_end_at_most(terminal: Terminal, ready: FakeApi) -> None:

@@ -159,14 +159,18 @@ def show_limits(
     if output is Output.JSON:
         show_json(found)
         return
-    columns = [
-        Column[UseSignal]("Signal", lambda one: one.kind),
-        Column[UseSignal]("Last work", lambda one: one.last_at, lambda at: f"{age(at, now())} ago"),
-        Column[UseSignal]("Not known because", lambda one: one.unavailable),
+    columns: list[Column[UseSignal]] = [
+        Column("Signal", lambda one: one.kind),
+        Column("Last work", last_work, lambda at: at if isinstance(at, str) else f"{age(at, now())} ago"),
+        Column("Not known because", lambda one: one.unavailable),
     ]
     show_rows(found.signals, columns, output)
     if output is Output.TABLE:
         note(ending(found))
+
+
+def last_work(one: UseSignal) -> datetime | str | None:
+    return one.last_at or (None if one.unavailable else "none seen")
 
 
 def ending(found: LimitsNow) -> str:

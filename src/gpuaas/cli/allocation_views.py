@@ -11,6 +11,7 @@ from gpuaas.cli.output import Column, Output, card_of, show_csv, stdout
 from gpuaas.cli.speech import note, say
 from gpuaas.cli.words import age, clock, money, took
 from gpuaas.wire.allocations import Allocation
+from gpuaas.wire.storage import Attachment, AttachmentStatus
 from gpuaas.wire.timeline import Entry, Outcome
 
 Now = Callable[[], datetime]
@@ -47,18 +48,35 @@ def card(now: Now) -> list[Column[Allocation]]:
         Column("Boot", lambda one: one.boot),
         Column("Per hour", lambda one: one.price_per_hour, money),
         Column("Resize", lambda one: one.resize and f"to {one.resize.gpu_count} GPUs, {one.resize.size}, under way"),
-        Column("Ends", lambda one: one.limits.expires_at, lambda at: f"{clock(at)} (in {age(now(), at)})"),
+        Column("Ends", lambda one: None if one.released_at else one.limits.expires_at, ends_in(now)),
         Column("Idle limit", lambda one: one.limits.idle_minutes and f"{one.limits.idle_minutes} minutes"),
+        Column("Volumes", volumes),
         Column("Runtime", runtime),
         Column("Billing", lambda one: one.billing.state, lambda state: str(state).replace("_", " ")),
         Column("Created", lambda one: one.created_at, clock),
         Column("Active", lambda one: one.active_at, clock),
         Column("Released", lambda one: one.released_at, clock),
         Column("Requested by", lambda one: one.requested_by),
+        Column("Holder", lambda one: one.holder),
         Column("Group", lambda one: one.group_id),
         Column("Address", address),
-        Column("Get in", lambda one: one.connection.command if one.connection else None),
+        Column("Host key", lambda one: one.connection.host_key if one.connection and not one.released_at else None),
+        Column("Get in", lambda one: one.connection.command if one.connection and not one.released_at else None),
     ]
+
+
+def ends_in(now: Now) -> Callable[[datetime], str]:
+    return lambda at: f"{clock(at)} (in {age(now(), at)})"
+
+
+def volumes(one: Allocation) -> str | None:
+    """Each with its path and how it is, one below the other."""
+    return "\n".join(mounted(at) for at in one.attachments) or None
+
+
+def mounted(at: Attachment) -> str:
+    why = "" if at.status is AttachmentStatus.ATTACHED else f": {at.status_reason}"
+    return f"{at.volume_name} at {at.mount_path}, {at.access_mode}, {at.status}{why}"
 
 
 def health_words(one: Allocation) -> str | None:
@@ -73,7 +91,8 @@ def runtime(one: Allocation) -> str | None:
 
 
 def address(one: Allocation) -> str | None:
-    return f"{one.connection.host}:{one.connection.port}" if one.connection else None
+    """None once it is released: the port may lead to another machine by then."""
+    return f"{one.connection.host}:{one.connection.port}" if one.connection and not one.released_at else None
 
 
 def say_how_to_get_in(made: Sequence[Allocation]) -> None:
