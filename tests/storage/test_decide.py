@@ -125,11 +125,12 @@ def test_what_was_there_before_is_tried_until_it_is_there_again() -> None:
     assert decided(Status.ACTIVE, AttachmentStatus.ATTACHING, failed, observed=1) == Queue(ATTACH)
 
 
-def test_a_boot_that_rose_mounts_again() -> None:
-    move = decided(Status.ACTIVE, AttachmentStatus.ATTACHED, boot=2, observed=1)
+@pytest.mark.parametrize("status", [AttachmentStatus.ATTACHED, AttachmentStatus.DETACH_FAILED])
+def test_a_boot_that_rose_mounts_again_also_what_was_too_busy_to_detach(status: AttachmentStatus) -> None:
+    move = decided(Status.ACTIVE, status, boot=2, observed=1)
     assert isinstance(move, Move)
     assert (move.to, move.again) == (AttachmentStatus.ATTACHING, True)
-    assert decided(Status.ACTIVE, AttachmentStatus.ATTACHED, boot=2, observed=2) is None
+    assert decided(Status.ACTIVE, status, boot=2, observed=2) is None
 
 
 def test_a_busy_detach_is_told_and_a_release_forces_it() -> None:

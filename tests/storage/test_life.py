@@ -105,6 +105,21 @@ async def test_a_busy_volume_stays_and_says_by_what_until_forced(world: World) -
     assert (await attachment(world, machine, there))["status"] == "detached"
 
 
+async def test_a_volume_too_busy_to_detach_is_there_again_after_a_restart(world: World) -> None:
+    id = await new_volume_on_a_node(world)
+    machine = await world.allocation()
+    there = await attached(world, machine, id)
+    node = world.node_of(await world.get(machine))
+    node.mounts.busy[machine, "/data"] = "python (pid 7) with /data/log"
+    await detach(world, machine, there)
+    said = (await world.http.get(f"/api/v1/allocations/{machine}/consequences?of=restart")).json()["survives"]
+    assert [one["ref"] for one in said if one["what"].startswith("volume")] == [id]
+    await world.http.post(f"/api/v1/allocations/{machine}/restart", json={})
+    await world.nodes.settle()
+    assert (await attachment(world, machine, there))["status"] == "attached"
+    assert node.environments[machine].mounts["/data"].volume_id == id
+
+
 async def test_release_waits_until_the_volume_is_off(world: World) -> None:
     id = await new_volume_on_a_node(world)
     machine = await world.allocation()

@@ -60,10 +60,11 @@ def decide(machine: Machine, wanted: Wanted, now: datetime) -> Decision:  # noqa
             return _detach(wanted, now, force=row.forced)
         case AttachmentStatus.ATTACHING:
             return _attach(machine, wanted, now) if machine.status is Status.ACTIVE else None
-        case AttachmentStatus.ATTACHED if machine.status is Status.ACTIVE and row.observed_boot < machine.boot:
-            return Move(AttachmentStatus.ATTACHING, f"again, after boot {machine.boot}", again=True)
-        case AttachmentStatus.DETACH_FAILED if machine.status is Status.ACTIVE and row.observed_boot < machine.boot:
-            return Move(AttachmentStatus.DETACHING, f"again, after boot {machine.boot}", again=True)
+        case AttachmentStatus.ATTACHED | AttachmentStatus.DETACH_FAILED:
+            # A detach that failed is over: the person was told that the volume stays, so a boot brings it back too.
+            is_due = machine.status is Status.ACTIVE and row.observed_boot < machine.boot
+            note = f"again, after boot {machine.boot}"
+            return Move(AttachmentStatus.ATTACHING, note, again=True) if is_due else None
         case _:
             return None
 
