@@ -38,9 +38,9 @@ class Screen:
 
 
 @asynccontextmanager
-async def running(place: Place, folder: Path, *words: str) -> AsyncIterator[Screen]:
+async def running(place: Place, folder: Path, *words: str, size: tuple[int, int] = (33, 111)) -> AsyncIterator[Screen]:
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 111, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
     environ = {"GPUAAS_URL": place.url, "GPUAAS_TOKEN": place.world.ada.token, "GPUAAS_CONFIG": str(folder / "config")}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "gpuaas.main", "terminal", *words),
@@ -69,6 +69,14 @@ async def test_a_person_types_sees_and_gets_the_shells_exit_code(place: Place, t
         await screen.shows("33 111")
         screen.type("exit 7\n")
     assert screen.process.returncode == 7
+
+
+async def test_a_terminal_that_does_not_know_its_size_is_an_ordinary_one(place: Place, tmp_path: Path) -> None:
+    async with running(place, tmp_path, place.allocation_id, size=(0, 0)) as screen:
+        await screen.shows("$ ")
+        screen.type("stty size\n")
+        await screen.shows("24 80")
+        screen.type("exit 7\n")
 
 
 async def test_a_person_leaves_and_comes_back_to_the_same_shell(place: Place, tmp_path: Path) -> None:

@@ -112,5 +112,10 @@ async def tell_size(socket: ClientConnection, resized: asyncio.Event) -> None:
     while True:
         await resized.wait()
         resized.clear()
-        size = os.get_terminal_size(sys.stdout.fileno())
-        await socket.send(msgspec.json.encode(Resize(cols=size.columns, rows=size.lines)).decode())
+        await socket.send(msgspec.json.encode(size_of(sys.stdout.fileno())).decode())
+
+
+def size_of(descriptor: int) -> Resize:
+    """A serial line or a script's terminal says 0 by 0: it does not know, and is taken for an ordinary one."""
+    size = os.get_terminal_size(descriptor)
+    return Resize(cols=size.columns or 80, rows=size.lines or 24)
