@@ -82,6 +82,27 @@ async def test_a_bundle_that_fails_its_check_fails_alone(world: World, tmp_path:
     assert (operation["status"], operation["reason"]) == ("failed", "its health check failed: planted")
 
 
+async def test_after_a_failed_switch_repair_is_of_what_is_in_force(world: World, tmp_path: Path) -> None:
+    await shelve(world, tmp_path, "1.0")
+    id = await world.allocation()
+    await applied(world, id, runtime_bundle_slug="python-data")
+    await shelve(world, tmp_path, "3.0", check=["python", "fail"])
+    assert (await applied(world, id, runtime_bundle_slug="python-data", version="3.0"))["state"] == "failed"
+    repaired = await applied(world, id, action="repair")
+    assert (repaired["state"], repaired["bundle"]["version"]) == ("applied", "1.0")
+
+
+async def test_a_roll_back_that_leads_nowhere_is_not_offered(world: World, tmp_path: Path) -> None:
+    await shelve(world, tmp_path, "1.0")
+    id = await world.allocation()
+    await applied(world, id, runtime_bundle_slug="python-data")
+    await clear(world, id)
+    await world.nodes.settle()
+    back = await applied(world, id, action="roll_back")
+    assert (back["observed_bundle"]["version"], back["previous_bundle"]) == ("1.0", None)
+    assert (await ask(world, id, action="roll_back")).status_code == 409
+
+
 async def test_asking_again_after_a_failure_tries_the_node_again(world: World, tmp_path: Path) -> None:
     await shelve(world, tmp_path, "1.0", check=["python", "fail"])
     id = await world.allocation()

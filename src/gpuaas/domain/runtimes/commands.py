@@ -15,7 +15,7 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.runtimes import store
 from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
-from gpuaas.domain.runtimes.rows import BundleRow, Shown
+from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Shown
 from gpuaas.domain.runtimes.store import NodeOffer
 from gpuaas.domain.skus import store as skus
 from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
@@ -128,15 +128,22 @@ async def _wanted(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, shown: S
         if here is None or here.previous_bundle_id in (None, here.bundle_id):
             raise Conflict("There is nothing to roll back to: no other bundle was in force here before.")
         return await _fitting(tx, row, await store.bundle(tx, here.previous_bundle_id or ""))
-    if here is None or here.bundle_id is None:
+    in_force = _in_force(here) if here else None
+    if in_force is None:
         raise Conflict(f"There is no runtime here to {data.action}. Apply one first.")
-    bundle = await store.bundle(tx, here.bundle_id)
+    bundle = await store.bundle(tx, in_force)
     if data.action is RuntimeAction.REPAIR:
         return bundle
     newest = await _newest(tx, row, bundle.slug)
     if newest.id == bundle.id:
         raise Conflict(f"The bundle {bundle.name} is the newest that fits this machine.", version=bundle.version)
     return newest
+
+
+def _in_force(here: RuntimeRow) -> str | None:
+    """A choice that failed left the one before in force; one on its way counts as made."""
+    kept = here.observed_bundle_id if here.state is RuntimeState.FAILED else None
+    return kept or here.bundle_id
 
 
 async def _named(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle) -> BundleRow:
@@ -244,7 +251,7 @@ def view(allocation_id: str, shown: Shown | None) -> AllocationRuntime:
         state=row.state,
         bundle=shown.bundle,
         observed_bundle=observed,
-        previous_bundle=shown.previous_bundle,
+        previous_bundle=None if row.previous_bundle_id == row.bundle_id else shown.previous_bundle,
         observed_boot=row.observed_boot,
         last_applied_at=row.last_applied_at,
         reason=row.reason,
