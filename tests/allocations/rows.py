@@ -59,6 +59,7 @@ def row(status: Status, **fields: Any) -> AllocationRow:
         expiry_warned_at=None,
         idle_minutes=None,
         idle_warned_at=None,
+        extended_at=None,
     )
     return replace(plain, **fields)
 

@@ -60,12 +60,13 @@ BLIND = "no sample for 90 s"
 
 
 def test_a_signal_that_cannot_be_read_is_taken_for_work() -> None:
-    assert idle_since([CPU, SSH], NOON, simulated=True) == NOON + MINUTE
-    assert idle_since([CPU, SSH, TERMINAL], NOON, simulated=True) == NOON + 2 * MINUTE
-    assert idle_since([CPU, SSH], NOON, simulated=False) is None
-    assert idle_since([CPU, replace(SSH, unavailable=BLIND)], NOON, simulated=True) is None
-    assert idle_since([replace(CPU, unavailable=BLIND), SSH], NOON, simulated=True) is None
-    assert idle_since([], NOON, simulated=True) is None
+    simulated, real = row(Status.ACTIVE, simulated=True), row(Status.ACTIVE, simulated=False)
+    assert idle_since([CPU, SSH], simulated) == NOON + MINUTE
+    assert idle_since([CPU, SSH, TERMINAL], simulated) == NOON + 2 * MINUTE
+    assert idle_since([CPU, SSH], real) is None
+    assert idle_since([CPU, replace(SSH, unavailable=BLIND)], simulated) is None
+    assert idle_since([replace(CPU, unavailable=BLIND), SSH], simulated) is None
+    assert idle_since([], simulated) is None
 
 
 async def look(world: World, id: str) -> None:
@@ -156,6 +157,31 @@ async def test_an_idle_machine_is_told_then_released_and_work_stops_the_clock(wo
         await measured(world, a, 9.0)
         await look(world, a)
     assert (await world.seen(a))["status_reason"] == "nothing showed work for 30 minutes"
+
+
+async def test_whoever_extends_an_idle_machine_keeps_it(world: World) -> None:
+    a = await world.allocation(idle_minutes=30)
+    for minutes in (0, 25):
+        world.clock.advance(minutes=minutes)
+        await measured(world, a, 1.0)
+    await look(world, a)
+    assert (await world.timeline(a))[-1].phase == "idle"
+    (await world.http.post(f"/api/v1/allocations/{a}/extend", json={"hours": 4})).raise_for_status()
+    world.clock.advance(minutes=10)
+    await measured(world, a, 1.0)
+    await look(world, a)
+    shown = (await world.http.get(f"/api/v1/allocations/{a}/limits")).json()
+    assert (await world.get(a)).status is Status.ACTIVE
+    assert 1190 < shown["idle_ends_in_seconds"] < 1210
+
+
+async def test_a_limit_shorter_than_the_rest_so_far_still_shows_the_notice_as_time_left(world: World) -> None:
+    a = await world.allocation(idle_minutes=30)
+    await measured(world, a, 1.0)
+    world.clock.advance(minutes=60)
+    await measured(world, a, 1.0)
+    shown = (await world.http.get(f"/api/v1/allocations/{a}/limits")).json()
+    assert shown["idle_ends_in_seconds"] == 60
 
 
 async def test_the_time_left_is_shown_with_every_signal_behind_it(world: World) -> None:

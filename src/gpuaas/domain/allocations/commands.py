@@ -92,13 +92,13 @@ async def boot_again(tx: Tx, row: AllocationRow, kind: str, *, actor: str, why: 
 
 
 async def extend(tx: Tx, caller: Caller, id: str, data: ExtendAllocation, *, now: datetime) -> Allocation:
-    """Change when it ends by itself."""
+    """Change when it ends by itself; also a word that it is wanted, so its idle clock starts over."""
     row = await operable(tx, caller, id)
     if row.status not in LIVE or row.status in (Status.RELEASING, Status.RELEASE_FAILED):
         raise IllegalMove("allocation", row.status, "extended")
     expires_at = check_expiry(_end(row, data, now), now)
     idle_minutes = row.idle_minutes if data.idle_minutes is UNSET else data.idle_minutes
-    row = await store.set_limits(tx, row, expires_at=expires_at, idle_minutes=idle_minutes)
+    row = await store.set_limits(tx, row, expires_at=expires_at, idle_minutes=idle_minutes, now=now)
     facts = {"expires_at": expires_at and expires_at.isoformat(), "idle_minutes": idle_minutes}
     await audit(tx, row.subject, "allocation.extend", actor=caller.actor, at=now, facts=facts)
     entry = NewEntry(phase="limits_changed", outcome=Outcome.DONE, at=now, actor=caller.actor, evidence=facts)

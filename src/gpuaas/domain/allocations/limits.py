@@ -69,24 +69,35 @@ def _idleness(row: AllocationRow, idle_since: datetime | None, now: datetime) ->
     if now < ends_at - min(WARNED_BEFORE, timedelta(minutes=row.idle_minutes / 2)):
         return None
     if row.idle_warned_at is None:
-        return Warn("idle", f"nothing showed work since {idle_since.isoformat(timespec='minutes')}; work or extend it")
+        return Warn(
+            "idle", f"nothing showed work since {idle_since.isoformat(timespec='minutes')}; use it or extend it"
+        )
     is_over = now >= max(ends_at, row.idle_warned_at + SHORTEST_NOTICE)
     return End(f"nothing showed work for {row.idle_minutes} minutes") if is_over else None
 
 
-def idle_since(signals: list[Signal], since: datetime, *, simulated: bool) -> datetime | None:
-    """The last work that any signal shows, at the earliest `since`; null when one that must be read cannot be."""
-    needed = NEEDED - {"gpu"} if simulated else NEEDED
+def idle_since(signals: list[Signal], row: AllocationRow) -> datetime | None:
+    """The last work that any signal shows, at the earliest its boot and the last time that somebody extended it; null
+    when a signal that must be read cannot be."""
+    needed = NEEDED - {"gpu"} if row.simulated else NEEDED
     if needed - {signal.kind for signal in signals if not signal.unavailable}:
         return None
-    return max([since, *(signal.last_at for signal in signals if signal.last_at)])
+    signs = (row.status_since, row.extended_at, *(signal.last_at for signal in signals))
+    return max(at for at in signs if at)
+
+
+def idle_end(row: AllocationRow, rest: datetime | None, now: datetime) -> datetime | None:
+    """Never sooner than the notice: who shortens the limit of an idle machine is told first too."""
+    if rest is None or row.idle_minutes is None:
+        return None
+    return max(rest + timedelta(minutes=row.idle_minutes), (row.idle_warned_at or now) + SHORTEST_NOTICE)
 
 
 async def limits_now(tx: Tx, row: AllocationRow, now: datetime) -> LimitsNow:
     """As people see it, with the time left."""
     seen = await signals(tx, row.id)
-    rest = idle_since(seen, row.status_since, simulated=row.simulated)
-    ends_at = rest + timedelta(minutes=row.idle_minutes) if rest and row.idle_minutes else None
+    rest = idle_since(seen, row)
+    ends_at = idle_end(row, rest, now)
     return LimitsNow(
         limits=limits(row),
         expires_in_seconds=(row.expires_at - now).total_seconds() if row.expires_at else None,
@@ -124,7 +135,7 @@ class LimitsWorker:
     async def _rest(self, tx: Tx, row: AllocationRow) -> datetime | None:
         if row.idle_minutes is None:
             return None
-        return idle_since(await signals(tx, row.id), row.status_since, simulated=row.simulated)
+        return idle_since(await signals(tx, row.id), row)
 
     async def _warn(self, tx: Tx, row: AllocationRow, phase: str, note: str, now: datetime) -> None:
         is_expiry = phase == "expiry_near"

@@ -79,6 +79,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     expiry_warned_at: datetime | None
     idle_minutes: int | None
     idle_warned_at: datetime | None
+    extended_at: datetime | None
     # Read with the row where a person will see it, left out where only the reconciler will.
     node_offline_since: datetime | UnsetType | None = UNSET
     slots: list[AllocationSlot] | UnsetType = UNSET
@@ -186,10 +187,10 @@ async def move(
 
 
 async def set_limits(
-    tx: Tx, row: AllocationRow, *, expires_at: datetime | None, idle_minutes: int | None
+    tx: Tx, row: AllocationRow, *, expires_at: datetime | None, idle_minutes: int | None, now: datetime
 ) -> AllocationRow:
     """A new limit is warned of anew."""
-    if not await tx.run(SET_LIMITS, row.id, row.version, expires_at, idle_minutes):
+    if not await tx.run(SET_LIMITS, row.id, row.version, expires_at, idle_minutes, now):
         raise StaleWrite("allocation")
     tx.hint(LIMITS, row.id)
     return await get(tx, row.id)
@@ -354,7 +355,7 @@ STOP_BILLING = """
 """
 SET_LIMITS = """
     update allocations set expires_at = $3, idle_minutes = $4, expiry_warned_at = null, idle_warned_at = null,
-        version = version + 1
+        extended_at = $5, version = version + 1
     where id = $1 and version = $2
 """
 WARNED = """

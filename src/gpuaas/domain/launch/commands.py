@@ -85,7 +85,7 @@ class Launch:
 
     async def _limit(self, tx: Tx, row: AllocationRow, data: CreateAllocation, now: datetime) -> AllocationRow:
         expires_at = check_expiry(data.expires_at, now)
-        return await set_limits(tx, row, expires_at=expires_at, idle_minutes=data.idle_minutes)
+        return await set_limits(tx, row, expires_at=expires_at, idle_minutes=data.idle_minutes, now=now)
 
     async def _place(self, tx: Tx, order: Order, ask: AskPlacement, *, node_id: str | None) -> list[Proposal]:
         """From the index, which only proposes; a refusal is given from a fresh read."""
