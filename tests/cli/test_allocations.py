@@ -143,7 +143,7 @@ def test_a_listing_with_several_projects_asks_which(stranger: Terminal, ready: F
     ready.on("GET", "/me", Answer(samples.me("vision", "speech")))
     ran = stranger.run("allocations", "list")
     assert ran.code == 1
-    assert "vision, speech" in ran.err
+    assert "acme/vision, acme/speech" in ran.err
 
 
 def test_get_shows_everything_below_each_other(terminal: Terminal, ready: FakeApi) -> None:

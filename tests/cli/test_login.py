@@ -38,12 +38,12 @@ def test_login_keeps_the_token_where_only_its_owner_can_read_it(stranger: Termin
 
 def test_the_default_project_is_the_only_one_or_the_one_called_default(stranger: Terminal, api: FakeApi) -> None:
     api.on("GET", "/me", Answer(samples.me("vision")))
-    assert "project vision" in login(stranger, api)
+    assert "project acme/vision" in login(stranger, api)
     api.on("GET", "/me", Answer(samples.me("vision", "default")))
-    assert "project default" in login(stranger, api)
+    assert "project acme/default" in login(stranger, api)
     api.on("GET", "/me", Answer(samples.me("vision", "speech")))
     assert "gpuaas projects use" in login(stranger, api)
-    assert "project speech" in login(stranger, api, "--project", "spe")
+    assert "project acme/speech" in login(stranger, api, "--project", "spe")
 
 
 def test_a_wrong_password_changes_nothing(stranger: Terminal, api: FakeApi) -> None:
@@ -102,9 +102,9 @@ def test_a_damaged_config_is_said_and_not_crashed_upon(terminal: Terminal, text:
 
 
 def test_projects_use_changes_the_default(terminal: Terminal, api: FakeApi) -> None:
-    from_api = Answer({"items": [samples.project("vision", 2), samples.project("default", 1)]})
-    api.on("GET", "/projects", from_api)
+    api.on("GET", "/me", Answer(samples.me("default", "vision")))
+    api.on("GET", "/projects", Answer({"items": [samples.project("vision", 2), samples.project("default", 1)]}))
     assert terminal.run("projects", "use", "vision").code == 0
     assert samples.id_of("proj", 2) in terminal.config.read_text()
     ran = terminal.run("projects", "list")
-    assert [line.split()[0] for line in ran.out.splitlines()[1:]] == ["*", "default"]
+    assert [line.split()[0] for line in ran.out.splitlines()[1:]] == ["*", "acme"]

@@ -45,6 +45,7 @@ def test_every_listing_speaks_table_json_and_csv(terminal: Terminal, api: FakeAp
     path, thing = LISTINGS[line]
     api.on("GET", path, page(thing))
     api.on("GET", f"/admin/nodes/{samples.NODE}", Answer(samples.node()))
+    api.on("GET", "/me", Answer(samples.me()))
     table = terminal.run(*line.split())
     as_json = terminal.run(*line.split(), "--output", "json")
     as_csv = terminal.run(*line.split(), "-o", "csv")
@@ -61,6 +62,7 @@ def test_every_listing_speaks_table_json_and_csv(terminal: Terminal, api: FakeAp
 def test_an_empty_listing_keeps_stdout_for_programs(terminal: Terminal, api: FakeApi, line: str) -> None:
     api.on("GET", LISTINGS[line][0], page())
     api.on("GET", f"/admin/nodes/{samples.NODE}", Answer(samples.node()))
+    api.on("GET", "/me", Answer(samples.me()))
     ran = terminal.run(*line.split())
     assert (ran.code, ran.out) == (0, "")
     assert ran.err

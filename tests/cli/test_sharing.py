@@ -115,6 +115,16 @@ def test_a_grant_without_a_key_says_what_the_other_does_next(terminal: Terminal,
     assert asked.key
 
 
+def test_a_grant_is_extended_or_given_no_end(terminal: Terminal, shared: FakeApi) -> None:
+    at = f"{PLACE}/{samples.id_of('grant', 1)}"
+    shared.on("PATCH", at, Answer(grant(expires_at=samples.NOON + timedelta(hours=8))))
+    ran = terminal.run("grants", "extend", "train-a", BOB.email)
+    assert terminal.run("grants", "extend", "train-a", BOB.email, "--hours", "0").code == 0
+    ends = [one.body["expires_at"] for one in shared.asked("PATCH", at)]
+    assert ends == [(samples.NOON + timedelta(hours=8)).isoformat().replace("+00:00", "Z"), None]
+    assert "+00:00" not in ran.out
+
+
 def test_access_is_asked_for_with_a_key_and_a_reason(terminal: Terminal, shared: FakeApi) -> None:
     shared.on("POST", f"{MACHINE}/access-requests", Answer(grant(GrantStatus.ASKED), 201))
     assert terminal.run("grants", "ask", "train-a", "--key", "desk", "--reason", "the loss").code == 0

@@ -69,7 +69,9 @@ def end_session(
     """
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)
-        chosen = choose(session, client.allocations.sessions(found.id).items, lambda one: (one.id,), "session")
+        listed = f"gpuaas allocations sessions {found.name}"
+        inside = client.allocations.sessions(found.id).items
+        chosen = choose(session, inside, lambda one: (one.id,), "session", listed=listed)
         confirm(
             f"End this session of {chosen.email or chosen.user_id}?",
             lost="the connection, and programs in it that do not outlive their terminal.",

@@ -31,7 +31,7 @@ def columns(around: Surroundings) -> list[Column[AccessGrant]]:
         Column("Status", lambda grant: grant.status),
         Column("Key", lambda grant: grant.key_fingerprint or "", may_shrink=True),
         Column("Since", lambda grant: grant.status_since, lambda since: age(since, around.now()), align="right"),
-        Column("Ends", lambda grant: grant.expires_at or ""),
+        Column("Ends", lambda grant: grant.expires_at),
         Column("Id", lambda grant: grant.id),
     ]
 
@@ -91,6 +91,31 @@ def create_grant(
 
 def end_of(around: Surroundings, hours: float) -> datetime | None:
     return around.now() + timedelta(hours=hours) if hours else None
+
+
+@command.command("extend")
+def extend_grant(
+    ctx: typer.Context,
+    allocation: MachineArgument,
+    person: PersonArgument,
+    *,
+    hours: Annotated[float, typer.Option("--hours", min=0, help="Ends so long from now; 0: never.")] = 8,
+    project: ProjectOption = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Change when a grant ends by itself.
+
+    \b
+    Examples:
+      gpuaas grants extend train-a bob@example.com
+      gpuaas grants extend train-a bob@example.com --hours 0
+    """
+    around = surroundings_of(ctx)
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, allocation, project)
+        grant = chosen_grant(client, found, person)
+        changed = client.access_grants.change(found.id, grant.id, expires_at=end_of(around, hours))
+    show_one(changed, columns(around), output)
 
 
 @command.command("ask")

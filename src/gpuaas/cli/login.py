@@ -9,10 +9,10 @@ import typer
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.config import DEFAULT_URL, Settings, effective, save
 from gpuaas.cli.connections import connected_as
-from gpuaas.cli.names import choose
+from gpuaas.cli.names import chosen_of, full_names
 from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
-from gpuaas.wire.identity import ProjectMembership
+from gpuaas.wire.identity import Me, ProjectMembership
 
 
 def command(
@@ -55,9 +55,9 @@ def command(
 def remember(around: Surroundings, settings: Settings, project: str) -> None:
     with connected_as(around, settings) as client:
         me = client.auth.me()
-    default = default_project(me.projects, project)
+    default = default_project(me, project)
     file = save(around, replace(settings, project=default.id if default else ""))
-    where = f", project {default.slug}" if default else ""
+    where = f", project {full_names(me)[default.id]}" if default else ""
     note(f"Signed in to {settings.url} as {me.user.email}{where}. Saved in {file}.")
     if default is None and me.projects:
         note("You are in several projects; choose one with: gpuaas projects use SLUG")
@@ -65,9 +65,10 @@ def remember(around: Surroundings, settings: Settings, project: str) -> None:
         note("GPUAAS_TOKEN is set and goes before what was saved.")
 
 
-def default_project(projects: list[ProjectMembership], wanted: str) -> ProjectMembership | None:
+def default_project(me: Me, wanted: str) -> ProjectMembership | None:
     if wanted:
-        return choose(wanted, projects, lambda project: (project.slug, project.id), "project")
+        return chosen_of(me, wanted)
+    projects = me.projects
     return projects[0] if len(projects) == 1 else next((one for one in projects if one.slug == "default"), None)
 
 

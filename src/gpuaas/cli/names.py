@@ -10,16 +10,31 @@ from gpuaas.cli.config import effective
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation, Status
+from gpuaas.wire.identity import Me, ProjectMembership
 from gpuaas.wire.members import Member
 
 T = TypeVar("T")
 ID_LENGTH = 26
 ENDED = frozenset({Status.RELEASED, Status.FAILED})
 SHOWN = 5  # candidates named when a word means several things
+LISTED = {
+    "allocation": "gpuaas allocations list",
+    "bundle": "gpuaas admin runtimes list",
+    "grant": "gpuaas grants list",
+    "invitation": "gpuaas invitations list",
+    "key": "gpuaas ssh-keys list",
+    "member": "gpuaas members list",
+    "node": "gpuaas admin nodes list",
+    "project": "gpuaas projects list",
+    "token": "gpuaas tokens list",
+    "volume": "gpuaas volumes list",
+}
 
 ProjectOption = Annotated[
     str,
-    typer.Option("--project", "-p", help="Project, by slug or id; otherwise GPUAAS_PROJECT or your default."),
+    typer.Option(
+        "--project", "-p", help="Project, by slug, tenant/slug or id; otherwise GPUAAS_PROJECT or your default."
+    ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
 MachineArgument = Annotated[str, typer.Argument(metavar="ALLOCATION", help="Name or id, or the beginning of one.")]
@@ -29,8 +44,10 @@ def is_id(word: str, prefix: str) -> bool:
     return word.startswith(f"{prefix}_") and len(word) == len(prefix) + 1 + ID_LENGTH
 
 
-def choose(word: str, candidates: Iterable[T], names: Callable[[T], Sequence[str]], noun: str) -> T:
-    """The only one called so; otherwise the only one whose name begins so."""
+def choose(
+    word: str, candidates: Iterable[T], names: Callable[[T], Sequence[str]], noun: str, *, listed: str = ""
+) -> T:
+    """The only one called so; otherwise the only one whose name begins so. `listed` is the command that shows all."""
     found = list(candidates)
     for fits in (str.__eq__, str.startswith):
         matches = [one for one in found if any(fits(name, word) for name in names(one))]
@@ -41,7 +58,7 @@ def choose(word: str, candidates: Iterable[T], names: Callable[[T], Sequence[str
             raise Complaint(
                 f"{word!r} could be any of {len(matches)} {noun}s: {some}", next_step="say more of the name"
             )
-    raise Complaint(f"There is no {noun} {word!r}.", next_step="list what there is", code=ExitCode.NOT_FOUND)
+    raise Complaint(f"There is no {noun} {word!r}.", next_step=listed or LISTED[noun], code=ExitCode.NOT_FOUND)
 
 
 def chosen_project(ctx: typer.Context, client: Client, word: str) -> str:
@@ -49,15 +66,27 @@ def chosen_project(ctx: typer.Context, client: Client, word: str) -> str:
     wanted = word or effective(surroundings_of(ctx)).project
     if is_id(wanted, "proj"):
         return wanted
-    projects = client.auth.me().projects
+    me = client.auth.me()
+    projects = me.projects
     if wanted:
-        return choose(wanted, projects, lambda project: (project.slug, project.id), "project").id
+        return chosen_of(me, wanted).id
     if len(projects) == 1:
         return projects[0].id
     if not projects:
         raise Complaint("You are a member of no project yet.", next_step="gpuaas projects create SLUG")
-    slugs = ", ".join(project.slug for project in projects)
+    slugs = ", ".join(full_names(me).values())
     raise Complaint(f"Which project? You are in {slugs}.", next_step="--project SLUG, or: gpuaas projects use SLUG")
+
+
+def full_names(me: Me) -> dict[str, str]:
+    """Project ids to `tenant/project`: everybody's first project is called `default`."""
+    tenants = {tenant.id: tenant.slug for tenant in me.tenants}
+    return {one.id: f"{tenants.get(one.tenant_id, one.tenant_id)}/{one.slug}" for one in me.projects}
+
+
+def chosen_of(me: Me, word: str) -> ProjectMembership:
+    names = full_names(me)
+    return choose(word, me.projects, lambda one: (names[one.id], one.slug, one.id), "project")
 
 
 def chosen_member(client: Client, project_id: str, word: str) -> Member:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gpuaas.cli.speech import note
-from gpuaas.cli.words import plain, style_of
+from gpuaas.cli.words import clock, plain, style_of
 
 T = TypeVar("T")
 ROOMY = 500  # nobody reads a pipe's right edge: do not cut there
@@ -32,13 +32,17 @@ class Output(StrEnum):
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the result.")]
 
 
+def worded(value: object) -> str:
+    return clock(value) if isinstance(value, datetime) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Column(Generic[T]):
     """A title, the value that CSV gets, and how a person reads it."""
 
     title: str
     value: Callable[[T], object]
-    show: Callable[[Any], str] = str
+    show: Callable[[Any], str] = worded
     align: Literal["left", "right"] = "left"
     is_state: bool = False
     may_shrink: bool = False  # the column that gives way when the terminal is narrow

@@ -9,21 +9,23 @@ import typer
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.config import effective, save, saved
 from gpuaas.cli.connections import connected
-from gpuaas.cli.names import ProjectOption, choose, chosen_project
+from gpuaas.cli.names import ProjectOption, chosen_of, chosen_project, full_names
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
 from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age, clock
-from gpuaas.wire.identity import Project
+from gpuaas.wire.identity import Me, Project
 from gpuaas.wire.timeline import AuditRow
 
 command = new_app("Projects: what allocations belong to.")
 
 
-def columns(around: Surroundings) -> list[Column[Project]]:
+def columns(around: Surroundings, me: Me | None = None) -> list[Column[Project]]:
     default = effective(around).project
+    tenants = {one.id: one.slug for one in me.tenants} if me else {}
     return [
         Column(" ", lambda project: "*" if default in {project.id, project.slug} else ""),
+        Column("Tenant", lambda project: tenants.get(project.tenant_id), may_shrink=True),
         Column("Slug", lambda project: project.slug, may_shrink=True),
         Column("Age", lambda project: project.created_at, lambda created: age(created, around.now()), align="right"),
         Column("Terminals", lambda project: "recorded" if project.record_terminals else ""),
@@ -45,7 +47,8 @@ def list_projects(ctx: typer.Context, output: OutputOption = Output.TABLE) -> No
     """List your projects; a star marks your default."""
     with connected(ctx) as client:
         empty = "You are in no project yet: gpuaas projects create SLUG"
-        show_rows(client.projects.list(), columns(surroundings_of(ctx)), output, empty=empty)
+        me = None if output is Output.JSON else client.auth.me()
+        show_rows(client.projects.list(), columns(surroundings_of(ctx), me), output, empty=empty)
 
 
 @command.command("create")
@@ -105,12 +108,13 @@ def show_audit(
 
 
 @command.command("use")
-def use_project(ctx: typer.Context, project: Annotated[str, typer.Argument(help="Slug or id.")]) -> None:
+def use_project(ctx: typer.Context, project: Annotated[str, typer.Argument(help="Slug, tenant/slug or id.")]) -> None:
     """Make a project your default on this machine."""
     around = surroundings_of(ctx)
     with connected(ctx) as client:
-        found = choose(project, client.projects.list(), lambda one: (one.slug, one.id), "project")
+        me = client.auth.me()
+    found = chosen_of(me, project)
     save(around, replace(saved(around), project=found.id))
-    note(f"{found.slug} is your default project.")
+    note(f"{full_names(me)[found.id]} is your default project.")
     if around.environ.get("GPUAAS_PROJECT"):
         note("GPUAAS_PROJECT is set and goes before what was saved.")

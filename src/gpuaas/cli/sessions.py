@@ -43,7 +43,7 @@ def revoke_session(
 ) -> None:
     """Sign out somewhere else."""
     with connected(ctx) as client:
-        found = choose(session, client.sessions.list(), lambda one: (one.id,), "session")
+        found = choose(session, client.sessions.list(), lambda one: (one.id,), "session", listed="gpuaas sessions list")
         confirm(
             f"End the session on {found.device}?",
             lost=f"{found.device} ({found.address}) has to sign in again.",

@@ -4,6 +4,7 @@ import typer
 
 from gpuaas.cli.config import effective
 from gpuaas.cli.connections import connected
+from gpuaas.cli.names import full_names
 from gpuaas.cli.output import Column, Output, OutputOption, show_one
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.wire.identity import Me
@@ -24,6 +25,6 @@ def columns(url: str) -> list[Column[Me]]:
         Column("Server", lambda _: url),
         Column("Platform role", lambda me: me.user.platform_role),
         Column("Tenants", lambda me: ", ".join(f"{one.slug} ({one.role})" for one in me.tenants)),
-        Column("Projects", lambda me: ", ".join(f"{one.slug} ({one.role})" for one in me.projects)),
+        Column("Projects", lambda me: ", ".join(f"{full_names(me)[one.id]} ({one.role})" for one in me.projects)),
         Column("Scopes", lambda me: ", ".join(me.scopes)),
     ]

@@ -221,7 +221,10 @@ async def add_grant(tx: Tx, new: NewGrant) -> GrantRow:
     try:
         await tx.run(ADD_GRANT, *astuple(new), correlation_id.get())
     except asyncpg.UniqueViolationError as error:
-        raise Conflict("This person has been granted this machine, or has asked for it, already.") from error
+        raise Conflict(
+            "This person has been granted this machine, or has asked for it, already. See its access grants; when one "
+            "ends, and with which key it enters, can be changed."
+        ) from error
     _tell(tx, new.allocation_id, new.project_id)
     return await grant(tx, new.allocation_id, new.id)
 
