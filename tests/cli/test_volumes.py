@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.storage import (
     AccessMode,
     Attachment,
@@ -174,7 +175,9 @@ def test_a_busy_volume_names_both_ways_out(terminal: Terminal, kept: FakeApi) ->
     path = f"{ATTACHMENTS}/{ATTACHMENT_ID}"
     kept.on("DELETE", path, Answer(attachment(AttachmentStatus.DETACHING), 202))
     kept.on("GET", OPERATION, Answer(samples.operation(OperationStatus.FAILED, reason="in use: python (pid 7)")))
-    ran = terminal.run("volumes", "detach", "datasets", "train-a")
+    assert terminal.run("volumes", "detach", "datasets", "train-a").code == 1  # nobody to ask
+    assert kept.asked("DELETE", path) == []
+    ran = terminal.run("volumes", "detach", "datasets", "train-a", "--yes")
     assert (ran.code, "in use: python (pid 7)" in ran.err) == (2, True)
     assert "close what uses it, or: gpuaas volumes detach datasets train-a --force" in " ".join(ran.err.split())
 
@@ -183,7 +186,7 @@ def test_force_says_what_it_ends_and_asks(terminal: Terminal, kept: FakeApi) -> 
     path = f"{ATTACHMENTS}/{ATTACHMENT_ID}"
     kept.on("DELETE", path, Answer(attachment(AttachmentStatus.DETACHING), 202))
     unsure = terminal.run("volumes", "detach", "datasets", "train-a", "--force")
-    assert (unsure.code, "every process on train-a that uses /data" in unsure.err) == (1, True)
+    assert (unsure.code, "every process on train-a that uses it" in unsure.err) == (1, True)
     assert kept.asked("DELETE", path) == []
     assert terminal.run("volumes", "detach", "datasets", "train-a", "--force", "--yes").code == 0
     assert kept.asked("DELETE", path)[0].query == {"force": "true"}
@@ -203,6 +206,24 @@ def test_a_snapshot_is_taken_listed_and_restored_into_a_new_volume(terminal: Ter
     assert terminal.run("volumes", "restore", "datasets", "before", "again").code == 0
     body = kept.asked("POST", VOLUMES)[0].body
     assert (body["name"], body["snapshot_id"], body["size_gib"]) == ("again", SNAPSHOT_ID, 100)
+
+
+def test_a_snapshot_is_deleted_after_a_yes(terminal: Terminal, kept: FakeApi) -> None:
+    at = f"/volumes/{ID}/snapshots/{SNAPSHOT_ID}"
+    kept.on("DELETE", at, Answer(snapshot(), 202))
+    assert terminal.run("volumes", "delete-snapshot", "datasets", "before").code == 1
+    assert kept.asked("DELETE", at) == []
+    assert terminal.run("volumes", "delete-snapshot", "datasets", "before", "--yes").code == 0
+    assert len(kept.asked("DELETE", at)) == 1
+    nothing = terminal.run("volumes", "delete-snapshot", "datasets", "after", "--yes")
+    assert (nothing.code, "gpuaas volumes snapshot datasets" in nothing.err) == (4, True)
+
+
+def test_a_deleted_volume_is_shown_by_its_id_with_the_proof(terminal: Terminal, kept: FakeApi) -> None:
+    proof = ProofItem(item="data", ok=True, evidence="no folder of it")
+    gone = volume(status=VolumeStatus.DELETED, deleted_at=samples.NOON, deletion_proofs=[proof])
+    kept.on("GET", f"{VOLUMES}/{ID}", Answer(gone))
+    assert "ok data: no folder of it" in terminal.run("volumes", "get", ID).out
 
 
 def test_a_volume_is_protected_and_freed(terminal: Terminal, kept: FakeApi) -> None:

@@ -7,10 +7,11 @@ import typer
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
-from gpuaas.cli.names import MachineArgument, ProjectOption, choose, chosen_allocation, chosen_project
+from gpuaas.cli.names import MachineArgument, ProjectOption, choose, chosen_allocation, chosen_project, is_id
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
 from gpuaas.cli.progress import follow
 from gpuaas.cli.speech import YesOption, confirm, note
+from gpuaas.cli.words import clock
 from gpuaas.sdk import Client
 from gpuaas.wire.storage import AccessMode, Attachment, Backend, Snapshot, Volume, WritePolicy
 from gpuaas.wire.timeline import OperationStatus
@@ -23,6 +24,13 @@ MIB = 1 << 20
 
 def used(one: Volume) -> str:
     return f"{one.usage.used_bytes / MIB:.0f} MiB" if one.usage else "not measured"
+
+
+def proven(one: Volume) -> str | None:
+    """What was looked for after its deletion, one below the other."""
+    return (
+        "\n".join(f"{'ok' if each.ok else 'NOT'} {each.item}: {each.evidence}" for each in one.deletion_proofs) or None
+    )
 
 
 SUMMARY: list[Column[Volume]] = [
@@ -40,10 +48,14 @@ CARD: list[Column[Volume]] = [
     Column("Id", lambda one: one.id),
     Column("Reason", lambda one: one.status_reason),
     *SUMMARY[2:],
+    Column("Measured", lambda one: one.usage and one.usage.at),
+    Column("Over quota", lambda one: "yes: new writers are refused" if one.is_over_quota else None),
     Column("Quota", lambda one: one.quota),
     Column("Writers", lambda one: one.write_policy),
     Column("Attaches to", lambda one: one.attaches_to),
     Column("Mounted at", lambda one: ", ".join(f"{at.allocation_name}:{at.mount_path}" for at in one.attachments)),
+    Column("Deleted", lambda one: one.deleted_at),
+    Column("Proof", proven),
 ]
 ATTACHMENT: list[Column[Attachment]] = [
     Column("Volume", lambda one: one.volume_name),
@@ -62,7 +74,10 @@ SNAPSHOT: list[Column[Snapshot]] = [
 
 
 def chosen(ctx: typer.Context, client: Client, word: str, project: str) -> Volume:
-    found = client.volumes.list(chosen_project(ctx, client, project))
+    project_id = chosen_project(ctx, client, project)
+    if is_id(word, "vol"):
+        return client.volumes.get(project_id, word)  # also one that is deleted, with the proof of it
+    found = client.volumes.list(project_id)
     return choose(word, found, lambda one: (one.name, one.id), "volume")
 
 
@@ -174,14 +189,18 @@ def detach_volume(
         machine = chosen_allocation(ctx, client, allocation, project)
         attached = next((one for one in machine.attachments if one.volume_id == found.id), None)
         if attached is None:
-            raise Complaint(f"{found.name} is not attached to {machine.name}.", code=ExitCode.NOT_FOUND)
-        if force:
-            confirm(
-                f"Detach {found.name} from {machine.name} by force?",
-                lost=f"every process on {machine.name} that uses {attached.mount_path}.",
-                survives="the volume and everything that was written to it.",
-                yes=yes,
+            raise Complaint(
+                f"{found.name} is not attached to {machine.name}.",
+                next_step=f"gpuaas volumes get {found.name}",
+                code=ExitCode.NOT_FOUND,
             )
+        by_force = f"every process on {machine.name} that uses it, and its place at {attached.mount_path}."
+        confirm(
+            f"Detach {found.name} from {machine.name}{' by force' if force else ''}?",
+            lost=by_force if force else f"its place at {attached.mount_path} of {machine.name}; refused while in use.",
+            survives="the volume and everything that was written to it.",
+            yes=yes,
+        )
         gone = client.volumes.detach(machine.id, attached.id, force=force)
         retry = f"close what uses it, or: gpuaas volumes detach {found.name} {machine.name} --force"
         finish(ctx, client, gone.operation_id, found.project_id, retry=retry)
@@ -205,6 +224,35 @@ def snapshot_volume(
         show_rows(client.volumes.snapshots(found.id), SNAPSHOT, output, empty="It has no snapshots.")
 
 
+@command.command("delete-snapshot")
+def delete_snapshot(
+    ctx: typer.Context,
+    volume: VolumeArgument,
+    snapshot: Annotated[str, typer.Argument(help="Name or id of one of its snapshots.")],
+    *,
+    yes: YesOption = False,
+    project: ProjectOption = "",
+) -> None:
+    """Erase a snapshot; the volume and what was restored from it stay."""
+    with connected(ctx) as client:
+        found = chosen(ctx, client, volume, project)
+        taken = snapshot_of(client, found, snapshot)
+        confirm(
+            f"Delete the snapshot {taken.name} of {found.name}?",
+            lost=f"{found.name} as it was at {clock(taken.created_at)}. It cannot be undone.",
+            survives="the volume as it is now, its other snapshots, and volumes restored from this one.",
+            yes=yes,
+        )
+        gone = client.volumes.delete_snapshot(found.id, taken.id)
+        finish(ctx, client, gone.operation_id, found.project_id, retry=f"gpuaas volumes snapshot {found.name}")
+    note(f"The snapshot {taken.name} is deleted.")
+
+
+def snapshot_of(client: Client, volume: Volume, word: str) -> Snapshot:
+    listed = f"gpuaas volumes snapshot {volume.name}"
+    return choose(word, client.volumes.snapshots(volume.id), lambda one: (one.name, one.id), "snapshot", listed=listed)
+
+
 @command.command("restore")
 def restore_volume(
     ctx: typer.Context,
@@ -218,7 +266,7 @@ def restore_volume(
     """Make a new volume from a snapshot; the old one stays as it is."""
     with connected(ctx) as client:
         found = chosen(ctx, client, volume, project)
-        taken = choose(snapshot, client.volumes.snapshots(found.id), lambda one: (one.name, one.id), "snapshot")
+        taken = snapshot_of(client, found, snapshot)
         made = client.volumes.create(
             found.project_id, name, found.size_gib, backend=found.backend, snapshot_id=taken.id
         )
