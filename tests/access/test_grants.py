@@ -70,6 +70,16 @@ async def test_a_grant_with_a_key_is_active_at_once_and_the_machine_admits_it(sh
     assert [(one["id"], one["installed"]) for one in shown] == [(made.json()["id"], True)]
 
 
+async def test_the_timeline_says_whose_access_it_is(shared: Shared) -> None:
+    made = (await shared.grant(ssh_key_id=shared.bob.key_id)).json()
+    await shared.revoke(made["id"], shared.world.ada)
+    told = [entry for entry in await shared.world.timeline(shared.id) if entry.phase.startswith("access_")]
+    assert [entry.note for entry in told if entry.phase != "access_ready"] == [
+        shared.bob.email,
+        f"{shared.bob.email}: revoked on request",
+    ]
+
+
 async def test_a_granted_key_is_marked_and_the_holders_is_not(shared: Shared) -> None:
     ends = shared.world.clock.now() + timedelta(hours=1)
     await shared.grant(ssh_key_id=shared.bob.key_id, expires_at=ends.isoformat())

@@ -129,4 +129,6 @@ async def test_a_session_is_ended_by_name_and_its_person_may_come_back(tmp_path:
             return bool(operation["status"] == "succeeded") and (await on.world.http.get(place)).json()["items"] == []
 
         await eventually(is_over)
+        (told,) = [entry for entry in await on.world.timeline(on.id) if entry.phase == "session_end_asked"]
+        assert told.note.endswith(": coffee")
         assert await on.ada.says("whoami") == "gpu"

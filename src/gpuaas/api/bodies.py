@@ -7,7 +7,13 @@ import msgspec
 from litestar import Request
 from litestar.exceptions import ValidationException
 
+from gpuaas.wire.common import EMAIL_PATTERN, NAME_PATTERN
+
 WHERE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
+WORDS = {  # nobody should have to read a pattern to learn what a name is
+    f"Expected `str` matching regex {NAME_PATTERN!r}": "lower case letters, digits and dashes, none at either end",
+    f"Expected `str` matching regex {EMAIL_PATTERN!r}": "an e-mail address such as ada@example.com",
+}
 FIELD = re.compile(r"Object (missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
 
 
@@ -28,6 +34,7 @@ def refused(said: str) -> ValidationException:
     """With the field by its path from the body, also one that is not there and one that should not be."""
     found = WHERE.fullmatch(said)
     what, place = (found["what"], found["place"] or "") if found else (said, "")
+    what = WORDS.get(what, what)
     if named := FIELD.fullmatch(what):
         place = f"{place}.{named['name']}" if place else named["name"]
     return ValidationException(what, extra=[{"key": place or "body", "message": what}])

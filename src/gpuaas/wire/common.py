@@ -8,12 +8,14 @@ from msgspec import Meta, Struct
 T = TypeVar("T")
 
 # In Python a `$` also matches before a last line break; `(?!\n)` says the same to every reader of the contract.
+NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)"
+EMAIL_PATTERN = r"^[^@\s\x00]+@[^@\s\x00]+$(?!\n)"
 Name = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=63,
-        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)",
+        pattern=NAME_PATTERN,
         description="lower case, digits, -",
     ),
 ]
@@ -21,7 +23,7 @@ Reference = Annotated[str, Meta(min_length=1, max_length=64, description="the id
 Reason = Annotated[str, Meta(max_length=500)]
 Title = Annotated[str, Meta(min_length=1, max_length=100)]
 Moment = Annotated[datetime, Meta(tz=True)]  # from another machine: one without a zone is refused as it is read
-Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$(?!\n)")]
+Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=EMAIL_PATTERN)]
 
 
 class Page(Struct, Generic[T], frozen=True, kw_only=True):

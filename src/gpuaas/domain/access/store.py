@@ -316,7 +316,8 @@ TOLD = """
         insert into timeline_entries
             (tenant_id, project_id, subject_kind, subject_id, phase, outcome, at, actor, note, evidence)
         select tenant_id, project_id, 'allocation', allocation_id, 'access_' || status, 'done', status_since, {actor},
-            status_reason, jsonb_build_object('grant', id, 'user', user_id, 'fingerprint', key_fingerprint)
+            concat_ws(': ', (select u.email from users u where u.id = user_id), nullif(status_reason, '')),
+            jsonb_build_object('grant', id, 'user', user_id, 'fingerprint', key_fingerprint)
         from {row}
     ), audited as (
         insert into audit

@@ -13,9 +13,9 @@ from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.sessions import store
 from gpuaas.domain.terminals import store as terminals
 from gpuaas.domain.terminals.commands import close
-from gpuaas.domain.timeline.store import audit, end_operation, start_operation
+from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
 from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
-from gpuaas.wire.timeline import OperationStatus
+from gpuaas.wire.timeline import OperationStatus, Outcome
 
 TERMINAL = "terminal"
 
@@ -63,5 +63,11 @@ async def end(
         else:
             await store.want_end(tx, row, id, operation_id=operation_id, reason=words, now=now)
         facts = {"session": id, "user": session.user_id, "source": session.source, "reason": words}
+        if session.kind != TERMINAL:  # a terminal tells of its own end
+            note = f"{session.email or session.user_id} from {session.source}: {words}"
+            entry = NewEntry(
+                phase="session_end_asked", outcome=Outcome.DONE, at=now, actor=caller.actor, note=note, evidence=facts
+            )
+            await record(tx, row.subject, entry, operation_id)
         await audit(tx, row.subject, "session.end", actor=caller.actor, at=now, facts=facts)
     return EndedSession(id=id, allocation_id=allocation_id, operation_id=operation_id)
