@@ -86,6 +86,16 @@ def test_create_sends_what_it_was_told(terminal: Terminal, ready: FakeApi) -> No
     assert body["ssh_key_ids"] == [samples.id_of("key", 2)]
 
 
+def test_create_makes_volumes_in_the_same_submit(terminal: Terminal, ready: FakeApi) -> None:
+    words = ("--new-volume", "out:50:/data", "--new-volume", "cache:5:/scratch:local")
+    assert terminal.run("allocations", "create", *words, "--no-wait").code == 0
+    sent = ready.asked("POST", "/allocations")[0].body["storage_attachments"]
+    made = [(one["mount_path"], *(one["new_volume"][of] for of in ("name", "size_gib"))) for one in sent]
+    assert made == [("/data", "out", 50), ("/scratch", "cache", 5)]
+    assert sent[1]["new_volume"]["backend"] == "local"
+    assert terminal.run("allocations", "create", "--new-volume", "out:/data").code == 1
+
+
 def test_create_as_json_keeps_progress_off_stdout(terminal: Terminal, ready: FakeApi) -> None:
     ran = terminal.run("allocations", "create", "-o", "json")
     assert json.loads(ran.out)["connection"]["port"] == 20001

@@ -18,7 +18,7 @@ from gpuaas.cli.apps import new_app
 from gpuaas.cli.changing import NoWaitOption
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
-from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project
+from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project, volume_to_make
 from gpuaas.cli.names import ENDED, NameArgument, ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import note
@@ -56,6 +56,10 @@ def create_allocation(
     volume: Annotated[
         list[str] | None, typer.Option("--volume", help="NAME:/path or NAME:/path:ro; repeat for several.")
     ] = None,
+    new_volume: Annotated[
+        list[str] | None,
+        typer.Option("--new-volume", help="NAME:GIB:/path, made with it; :local behind it for its node's disk."),
+    ] = None,
     project: ProjectOption = "",
     no_wait: NoWaitOption = False,
     output: OutputOption = Output.TABLE,
@@ -66,7 +70,7 @@ def create_allocation(
     Examples:
       gpuaas allocations create --sku sim-h200-slice --name train-a
       gpuaas allocations create --sku sim-h200-slice --gpus 4 --key laptop --runtime pytorch
-      gpuaas allocations create --sku sim-h200-slice --volume datasets:/data:ro
+      gpuaas allocations create --sku sim-h200-slice --volume datasets:/data:ro --new-volume out:50:/workspace
       gpuaas allocations create --sku sim-h200-slice --name sweep --count 8 --no-wait -o json
     """
     with connected(ctx) as client:
@@ -82,7 +86,10 @@ def create_allocation(
             expires_at=surroundings_of(ctx).now() + timedelta(hours=hours) if hours else None,
             idle_minutes=idle,
             runtime_bundle_slug=runtime or None,
-            storage_attachments=chosen_volumes(ctx, client, volume or [], project),
+            storage_attachments=[
+                *chosen_volumes(ctx, client, volume or [], project),
+                *(volume_to_make(word) for word in new_volume or []),
+            ],
         )
         show_launch(ctx, client, submitted, no_wait=no_wait, output=output)
 

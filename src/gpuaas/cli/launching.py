@@ -12,7 +12,7 @@ from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.access import SshKey
 from gpuaas.wire.allocations import Allocation, SubmittedAllocations
-from gpuaas.wire.storage import AccessMode, LaunchAttachment
+from gpuaas.wire.storage import AccessMode, Backend, LaunchAttachment, NewVolume
 from gpuaas.wire.timeline import OperationStatus
 
 
@@ -51,6 +51,19 @@ def chosen_volumes(ctx: typer.Context, client: Client, words: Sequence[str], pro
         access = AccessMode.READ_ONLY if mode == "ro" else AccessMode.READ_WRITE
         found.append(LaunchAttachment(volume_id=volume.id, mount_path=path, access_mode=access))
     return found
+
+
+def volume_to_make(word: str) -> LaunchAttachment:
+    """`NAME:GIB:/path`, with `:local` behind it for one on the node's own disk."""
+    name, _, rest = word.partition(":")
+    gib, _, rest = rest.partition(":")
+    path, _, backend = rest.partition(":")
+    if not gib.isdecimal() or not path.startswith("/") or backend not in ("", *Backend):
+        raise Complaint(
+            f"{word!r} is no NAME:GIB:/path or NAME:GIB:/path:local.", next_step="--new-volume out:50:/data"
+        )
+    made = NewVolume(name=name, size_gib=int(gib), backend=Backend(backend or Backend.SHARED))
+    return LaunchAttachment(mount_path=path, new_volume=made)
 
 
 def launch_project(ctx: typer.Context, client: Client, word: str) -> str | None:
