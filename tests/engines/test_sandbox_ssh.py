@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuaas.wire.environments import EnvironmentState
 from tests.engines.benches import Key, SandboxBench, SshWay, eventually, ignore, keys, spec
 from tests.engines.openssh import OpenSsh
 
@@ -28,6 +29,26 @@ async def test_exec_gives_output_errors_and_exit_code(ssh: OpenSsh) -> None:
 async def test_a_killed_command_is_told_as_such(ssh: OpenSsh) -> None:
     assert (await ssh.run("kill -TERM $$")).code == 255
     assert (await ssh.run("exec sh -c 'exit 255'")).code == 255
+
+
+async def test_a_reboot_from_inside_ends_everything_and_the_next_boot_is_the_same_machine(
+    real: SandboxBench, allocation_id: str, tmp_path: Path
+) -> None:
+    ada = Key()
+    before = await real.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    ssh = OpenSsh(tmp_path, before, ada)
+    assert await ssh.says("echo kept > file; nohup sleep 600 > /dev/null 2>&1 & echo started") == "started"
+    await ssh.run("reboot; sleep 60")
+    await eventually(lambda: stopped(real, allocation_id))
+    after = await real.engine.ensure(spec(allocation_id, keys(1, ada), boot=2), ignore)
+    assert (after.port, after.host_key, after.boot) == (before.port, before.host_key, 2)
+    assert await ssh.says("cat file; pgrep sleep || echo none") == "kept\nnone"
+    await real.engine.remove(allocation_id, ignore)
+
+
+async def stopped(real: SandboxBench, allocation_id: str) -> bool:
+    found = [one for one in await real.engine.observe() if one.allocation_id == allocation_id]
+    return [one.state for one in found] == [EnvironmentState.STOPPED]
 
 
 async def test_input_passes_whole_and_ends(ssh: OpenSsh) -> None:

@@ -110,7 +110,7 @@ class Boots:
                 "view": str(self._site.view),
                 "etc": str(await self.snapshot()),
                 "hide": self._hide,
-                "platform": {"runtimes": str(self._site.runtimes), "program": str(self._site.program)},
+                "platform": {"runtimes": str(self._site.runtimes), "programs": str(self._site.programs)},
                 "shm_mib": max(64, spec.memory_mib // 2),
                 "cgroups": groups,
                 "rlimits": {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": _at_most(OPEN_FILES)},

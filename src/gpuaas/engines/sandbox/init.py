@@ -25,6 +25,7 @@ from gpuaas.engines.sandbox import kernel, rootview
 
 MESSAGE_LIMIT = 200_000
 CONNECT_SECONDS = 15
+REBOOT_SECONDS = 5.0  # for what runs to end by itself
 Orders = dict[str, Any]
 
 
@@ -39,8 +40,8 @@ def send(peer: socket.socket, message: dict[str, object], descriptors: tuple[int
 class Init:
     """One connection per process or forwarded connection; its end means the agent let go of it."""
 
-    def __init__(self, listener: socket.socket, orders: Orders) -> None:
-        self.listener, self.orders = listener, orders
+    def __init__(self, listener: socket.socket, bell: int | None, orders: Orders) -> None:
+        self.listener, self.bell, self.orders = listener, bell, orders
         self.selector = selectors.DefaultSelector()
         self.processes: dict[int, socket.socket] = {}
         self.deadline: float | None = None
@@ -51,6 +52,8 @@ class Init:
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         self.selector.register(wake_read, selectors.EVENT_READ)
         self.selector.register(self.listener, selectors.EVENT_READ)
+        if self.bell is not None:
+            self.selector.register(self.bell, selectors.EVENT_READ)
         while not self._is_over():
             for key, _ in self.selector.select(None if self.deadline is None else 0.05):
                 if key.fileobj is self.listener:
@@ -58,6 +61,8 @@ class Init:
                 elif key.fileobj == wake_read:
                     os.read(wake_read, 4096)
                     self._reap()
+                elif key.fileobj == self.bell:
+                    self._reboot(self.bell)
                 elif isinstance(key.fileobj, socket.socket):
                     self._hear(key.fileobj)
 
@@ -145,6 +150,11 @@ class Init:
                 os.kill(-1, number)
             except (ProcessLookupError, PermissionError):
                 continue
+
+    def _reboot(self, bell: int) -> None:
+        """Somebody inside asked for it. We only end; the agent finds the environment stopped and boots it again."""
+        self.selector.unregister(bell)
+        self._stop(REBOOT_SECONDS)
 
     def _run(self, peer: socket.socket, request: Orders) -> None:
         try:
@@ -273,8 +283,9 @@ def listen(folder: str) -> socket.socket:
     return listener
 
 
-def settle(orders: Orders) -> socket.socket:
-    """From a process with new namespaces to pid 1 of an environment; without them only its children are its own."""
+def settle(orders: Orders) -> tuple[socket.socket, int | None]:
+    """From a process with new namespaces to pid 1 of an environment; without them only its children are its own.
+    With it the pipe by which those inside ask for a reboot: later pid 1 may not open it."""
     for name, limit in orders["rlimits"].items():
         resource.setrlimit(getattr(resource, name), (limit, limit))
     for path in orders["cgroups"]:
@@ -283,7 +294,7 @@ def settle(orders: Orders) -> socket.socket:
     listener = listen(orders["folder"])
     if not orders["isolated"]:
         kernel.adopt_orphans()
-        return listener
+        return listener, None
     if orders["network"]:
         kernel.join_namespace(orders["network"], kernel.CLONE_NEWNET)
     socket.sethostname(orders["hostname"])
@@ -297,10 +308,11 @@ def settle(orders: Orders) -> socket.socket:
         shm_mib=orders["shm_mib"],
         platform=orders["platform"],
     )
+    bell = os.open(rootview.REBOOT, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     if orders["maps"]:
         enter_user_namespace(orders["maps"])
     forbid_user_namespaces()
-    return listener
+    return listener, bell
 
 
 def main() -> None:
@@ -310,7 +322,7 @@ def main() -> None:
         return  # the agent went away before it had a use for us
     orders: Orders = json.loads(line)
     try:
-        listener = settle(orders)
+        listener, bell = settle(orders)
         kernel.hide_from_tracers()
         if orders["isolated"] or orders["owner"]:  # an ordinary user without namespaces may not even give this up
             kernel.empty_bounding_set()
@@ -324,7 +336,7 @@ def main() -> None:
     for descriptor in (0, 1):
         os.dup2(null, descriptor)
     if outcome == b"ready\n":
-        Init(listener, orders).serve()
+        Init(listener, bell, orders).serve()
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ DEVICE_LINKS = {
     "stdout": "/proc/self/fd/1",
     "stderr": "/proc/self/fd/2",
 }
+REBOOT = "/run/gpuaas-reboot"  # whoever is inside writes to it, and pid 1 ends everything
 QUIET = kernel.MS_NOSUID | kernel.MS_NODEV
 
 
@@ -104,8 +105,10 @@ def _own_folders(view: str, folder: str, *, uid: int, owner: list[int]) -> None:
     runtime = f"{view}/run/user/{uid}"
     os.makedirs(runtime)
     os.chmod(runtime, 0o700)
+    os.mkfifo(view + REBOOT, 0o600)
     if owner:
         os.chown(runtime, *owner)
+        os.chown(view + REBOOT, *owner)
 
 
 def _devices(dev: str, *, shm_mib: int) -> None:

@@ -30,7 +30,7 @@ from gpuaas.engines.sandbox.staging import Staging
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.runtimes import IN_USE, INSTALL_ROOT, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
 
-COMMAND = Path(__file__).with_name("gpuaas-runtime.sh")
+PROGRAMS = {name: Path(__file__).with_name(f"{name}.sh") for name in ("gpuaas-runtime", "reboot")}
 CURRENT, INSIDE = "current", "/etc/gpuaas/runtime"
 DESCRIPTOR = "descriptor.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -56,12 +56,14 @@ class SandboxRuntimes:
         """What an earlier agent left half made is thrown away."""
         with contextlib.suppress(EngineError):
             await files.erase(self._site.staging)
-        for folder in (self._site.runtimes, self._site.staging, self._site.program.parent):
+        for folder in (self._site.runtimes, self._site.staging, self._site.programs):
             folder.mkdir(mode=0o755, exist_ok=True)
             folder.chmod(0o755)
-        if not self._site.program.exists() or self._site.program.read_bytes() != COMMAND.read_bytes():
-            files.write_whole(self._site.program, COMMAND.read_bytes(), mode=0o755)
-            self._site.program.chmod(0o755)
+        for name, source in PROGRAMS.items():
+            program = self._site.programs / name
+            if not program.exists() or program.read_bytes() != source.read_bytes():
+                files.write_whole(program, source.read_bytes(), mode=0o755)
+                program.chmod(0o755)
 
     async def stage(self, bundle: BundleSpec, tell: Telling, *, manifest: str = "") -> StagedBundle:
         if not self._boots.is_isolated:

@@ -38,7 +38,7 @@ class Site:
         self.view = self.root / "view"  # an empty folder to build every root view on; each in its own mount namespace
         self.runtimes = self.root / "runtimes"  # staged bundles, seen by every environment
         self.staging = self.root / "staging"  # bundles in the making, seen by nobody
-        self.program = self.root / "bin" / "gpuaas-runtime"
+        self.programs = self.root / "bin"  # commands that every environment finds on its PATH
 
     def open(self) -> None:
         for folder in (self.root, self.environments, self.view):
