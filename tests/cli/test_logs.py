@@ -77,3 +77,10 @@ def test_a_watch_ends_where_the_machine_comes_to_rest_and_says_why(terminal: Ter
     api.on("GET", OPERATION, Answer(samples.operation(OperationStatus.FAILED, failed)))
     ran = terminal.run("allocations", "watch", samples.ALLOCATION)
     assert [word in ran.out for word in ("booting", "the disk is full", "train-a is failed")] == [True] * 3
+
+
+def test_an_operation_is_shown_with_its_phases(terminal: Terminal, api: FakeApi) -> None:
+    done = samples.operation(OperationStatus.SUCCEEDED, samples.phase("placing", 0.01), samples.phase("booting", 0.42))
+    api.on("GET", f"/operations/{samples.OPERATION}", Answer(done))
+    out = terminal.run("operations", "get", samples.OPERATION).out
+    assert ("booting" in out, "0.42 s" in out, "succeeded" in out) == (True, True, True)

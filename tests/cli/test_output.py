@@ -21,7 +21,7 @@ from gpuaas.cli.output import table_of
 from gpuaas.cli.words import age, memory, plain, span, took
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.capacity import Sku
-from gpuaas.wire.timeline import Outcome
+from gpuaas.wire.timeline import OperationStatus, Outcome
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
 from tests.sdk.fake_api import Answer, FakeApi, page
@@ -33,6 +33,7 @@ LISTINGS = {
     "sessions list": ("/auth/sessions", samples.session()),
     "projects list": ("/projects", samples.project()),
     "allocations list": (f"/projects/{samples.PROJECT}/allocations", samples.allocation()),
+    "operations list": ("/operations", samples.operation(OperationStatus.SUCCEEDED)),
     "admin nodes list": ("/admin/nodes", samples.node()),
     f"admin slots list {samples.NODE}": (f"/admin/nodes/{samples.NODE}/slots", samples.slot()),
     "admin allocations list": ("/admin/allocations", samples.allocation()),

@@ -64,6 +64,7 @@ COMMANDS = {
     "volumes": Lazy("Compute", "gpuaas.cli.volumes", "Data that outlives allocations: create, attach, snapshot."),
     "grants": Lazy("Compute", "gpuaas.cli.grants", "Share a machine: who else may enter it."),
     "ssh": Lazy("Compute", "gpuaas.cli.ssh", "Log in to an allocation with plain OpenSSH."),
+    "operations": Lazy("Compute", "gpuaas.cli.operations", "Long work, running and past, phase by phase."),
     "logs": Lazy("Compute", "gpuaas.cli.logs", "Show what a node said while it worked; -f stays."),
     "metrics": Lazy("Compute", "gpuaas.cli.metrics", "Show what an allocation uses, and how it is."),
     "terminal": Lazy("Compute", "gpuaas.cli.terminal", "Open a terminal on an allocation without SSH."),
