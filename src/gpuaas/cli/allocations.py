@@ -37,6 +37,15 @@ command.command("release")(release_allocation)
 add_to(command)
 
 
+VolumesOption = Annotated[
+    list[str] | None, typer.Option("--volume", help="NAME:/path or NAME:/path:ro; repeat for several.")
+]
+NewVolumesOption = Annotated[
+    list[str] | None,
+    typer.Option("--new-volume", help="NAME:GIB:/path, made with it; :local behind it for its node's disk."),
+]
+
+
 @command.command("create")
 def create_allocation(
     ctx: typer.Context,
@@ -53,13 +62,8 @@ def create_allocation(
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", help="SSH key by title; repeat for several. Otherwise all yours.")
     ] = None,
-    volume: Annotated[
-        list[str] | None, typer.Option("--volume", help="NAME:/path or NAME:/path:ro; repeat for several.")
-    ] = None,
-    new_volume: Annotated[
-        list[str] | None,
-        typer.Option("--new-volume", help="NAME:GIB:/path, made with it; :local behind it for its node's disk."),
-    ] = None,
+    volume: VolumesOption = None,
+    new_volume: NewVolumesOption = None,
     project: ProjectOption = "",
     no_wait: NoWaitOption = False,
     output: OutputOption = Output.TABLE,
