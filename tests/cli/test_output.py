@@ -16,7 +16,7 @@ from rich.console import Console
 from gpuaas.cli.admin_nodes import columns as node_columns
 from gpuaas.cli.admin_slots import COLUMNS as SLOT_COLUMNS
 from gpuaas.cli.admin_workers import COLUMNS as WORKER_COLUMNS
-from gpuaas.cli.allocation_views import SUMMARY, summary, timeline_rows
+from gpuaas.cli.allocation_views import SUMMARY, outcome, summary, timeline_rows
 from gpuaas.cli.output import table_of
 from gpuaas.cli.words import age, memory, plain, span, took
 from gpuaas.wire.allocations import Status
@@ -111,24 +111,26 @@ def test_long_names_give_way_and_nothing_else_does(terminal: Terminal, width: in
         assert all(len(line.rstrip()) <= width for line in render(table, width).splitlines())
 
 
+@pytest.mark.parametrize("last", [Outcome.DONE, Outcome.FAILED, Outcome.BEGAN])
+def test_a_phase_ends_as_the_next_entry_says(last: Outcome) -> None:
+    begun, follower = samples.entry(1, "starting"), samples.entry(2, "active", outcome=last)
+    assert outcome(begun, follower) is (Outcome.FAILED if last is Outcome.FAILED else Outcome.DONE)
+    assert outcome(begun, None) is Outcome.BEGAN
+
+
 def test_a_timeline_runs_forward_and_says_how_long_each_phase_took(terminal: Terminal, api: FakeApi) -> None:
     entries = [
         samples.entry(3, "active", outcome=Outcome.DONE),
         samples.entry(2, "starting"),
         samples.entry(1, "placing"),
     ]
-    assert [(entry.phase, seconds) for entry, seconds in timeline_rows(entries)] == [
-        ("placing", 1.0),
-        ("starting", 1.0),
-        ("active", None),
-    ]
     assert render(table_of([*timeline_rows(entries)], SUMMARY, 80), 80)
     api.on("GET", f"/allocations/{samples.ALLOCATION}", Answer(samples.allocation()))
     api.on("GET", f"/allocations/{samples.ALLOCATION}/timeline", page(*entries))
     ran = terminal.run("allocations", "timeline", samples.ALLOCATION, "-o", "csv")
     assert [row[1:4] for row in csv.reader(io.StringIO(ran.out))][1:] == [
-        ["placing", "began", "1.0"],
-        ["starting", "began", "1.0"],
+        ["placing", "done", "1.0"],
+        ["starting", "done", "1.0"],
         ["active", "done", ""],
     ]
 

@@ -2,16 +2,19 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from gpuaas.cli.complaints import ExitCode
 from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import Role
 from gpuaas.wire.members import Invitation, Member, ReachedMachine, ReachedProject
 from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
+from gpuaas.wire.terminals import Terminal as WireTerminal
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
 from tests.sdk.fake_api import Answer, FakeApi, page, problem
@@ -263,3 +266,29 @@ def test_a_machine_is_handed_over_after_a_yes(terminal: Terminal, shared: FakeAp
     assert terminal.run("allocations", "handover", "train-a", "bob@example.com").code == 1
     ran = terminal.run("allocations", "handover", "train-a", "bob@example.com", "--yes")
     assert (ran.code, shared.asked("POST", f"{MACHINE}/handover")[0].body["user_id"]) == (0, BOB.user_id)
+
+
+TERMINAL = WireTerminal(
+    id=samples.id_of("term", 1),
+    allocation_id=samples.ALLOCATION,
+    user_id=BOB.user_id,
+    source="10.0.0.7:50022",
+    opened_at=samples.NOON - timedelta(hours=2),
+    recorded=True,
+    closed_at=samples.NOON - timedelta(hours=1),
+    reason="the shell ended with code 0",
+    recorded_bytes=12_345,
+)
+CAST = b'{"version": 2}\n[0.1, "o", "hello"]\n'
+
+
+def test_terminals_are_listed_and_a_recording_is_written(terminal: Terminal, shared: FakeApi, tmp_path: Path) -> None:
+    shared.on("GET", f"{MACHINE}/terminals", page(TERMINAL))
+    shared.on("GET", f"{MACHINE}/terminals/{TERMINAL.id}/recording", Answer(raw=CAST))
+    listed = terminal.run("allocations", "terminals", "train-a", "-o", "json")
+    assert [one["recorded_bytes"] for one in json.loads(listed.out)] == [12_345]
+    file = tmp_path / "shown.cast"
+    ran = terminal.run("allocations", "recording", "train-a", "term_", "--to", str(file))
+    assert (ran.code, file.read_bytes()) == (0, CAST)
+    assert f"{len(CAST)} bytes" in ran.err
+    assert terminal.run("allocations", "recording", "train-a", "nothing").code == ExitCode.NOT_FOUND

@@ -65,6 +65,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.allocations.allow_own_keys("a", allowed=True), "PUT /allocations/a/own-keys"),
     (nouns.allocations.hand_over("a", "u"), "POST /allocations/a/handover"),
     (nouns.allocations.sessions("a"), "GET /allocations/a/sessions"),
+    (nouns.allocations.recording("a", "t"), "GET /allocations/a/terminals/t/recording"),
     (nouns.allocations.end_session("a", "s"), "DELETE /allocations/a/sessions/s"),
     (nouns.members.list("p"), "GET /projects/p/members"),
     (nouns.members.get("p", "u"), "GET /projects/p/members/u"),

@@ -15,7 +15,7 @@ from gpuaas.wire.storage import Attachment, AttachmentStatus
 from gpuaas.wire.timeline import Entry, Outcome
 
 Now = Callable[[], datetime]
-Timed = tuple[Entry, float | None]
+Timed = tuple[Entry, Entry | None]
 
 
 def summary(now: Now) -> list[Column[Allocation]]:
@@ -130,8 +130,8 @@ def show_change(one: Allocation, columns: Sequence[Column[Allocation]], output: 
 SUMMARY: list[Column[Timed]] = [
     Column("At", lambda row: row[0].at, clock),
     Column("Phase", lambda row: row[0].phase, lambda phase: str(phase).replace("_", " ")),
-    Column("Outcome", lambda row: row[0].outcome, is_state=True),
-    Column("Took", lambda row: row[1], took, align="right"),
+    Column("Outcome", lambda row: outcome(*row), is_state=True),
+    Column("Took", lambda row: row[1] and (row[1].at - row[0].at).total_seconds(), took, align="right"),
     Column("By", lambda row: row[0].actor_name, may_shrink=True),
     Column("Note", lambda row: row[0].note, may_shrink=True),
 ]
@@ -142,5 +142,11 @@ def timeline_rows(newest_first: Sequence[Entry]) -> Iterator[Timed]:
     entries = newest_first[::-1]
     for place, entry in enumerate(entries):
         after = (one for one in entries[place + 1 :] if one.operation_id == entry.operation_id)
-        follower = next(after, None) if entry.outcome is Outcome.BEGAN else None
-        yield entry, (follower.at - entry.at).total_seconds() if follower else None
+        yield entry, next(after, None) if entry.outcome is Outcome.BEGAN else None
+
+
+def outcome(entry: Entry, follower: Entry | None) -> Outcome:
+    """What began and was followed is over: well, or as the next entry says."""
+    if follower is None:
+        return entry.outcome
+    return Outcome.FAILED if follower.outcome is Outcome.FAILED else Outcome.DONE

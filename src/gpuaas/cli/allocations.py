@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gpuaas.cli import allocation_terminals
 from gpuaas.cli.allocation_access import add_to
 from gpuaas.cli.allocation_changes import (
     extend_allocation,
@@ -35,6 +36,8 @@ command.command("extend")(extend_allocation)
 command.command("limits")(show_limits)
 command.command("release")(release_allocation)
 add_to(command)
+command.command("terminals")(allocation_terminals.show_terminals)
+command.command("recording")(allocation_terminals.get_recording)
 
 
 VolumesOption = Annotated[

@@ -154,6 +154,11 @@ class Allocations(Noun[R_co]):
         return get(path("allocations", id, "terminals"), Page[Terminal], limit=limit)
 
     @Call
+    def recording(self, id: str, terminal_id: str) -> Request[bytes]:
+        """What a recorded terminal showed, as asciicast v2 (`asciinema play`); that it was read is audited."""
+        return get(path("allocations", id, "terminals", terminal_id, "recording"), bytes)
+
+    @Call
     def ssh_keys(self, id: str) -> Request[AllocationKeys]:
         """Which keys open it; `installed` once it was seen to admit exactly these."""
         return get(path("allocations", id, "ssh-keys"), AllocationKeys)

@@ -4,7 +4,7 @@ import secrets
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import httpx
 import msgspec
@@ -92,6 +92,8 @@ class Exchange:
 def read(request: Request[T], response: httpx.Response) -> T:
     if not response.is_success:
         raise ApiError(problem_of(response))
+    if request.answer is bytes:  # asked for as it is
+        return cast("T", response.content)
     try:
         return msgspec.json.decode(response.content or b"null", type=request.answer)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
