@@ -5,8 +5,8 @@
 BIN := .venv/bin
 # Passed on to the program that runs: make up ARGS="--port 8080", make test ARGS="-k restart"
 ARGS ?=
-# Test processes; "auto" is one per core.
-JOBS ?= auto
+# Test processes: one more than cores, for most of their time is waiting.
+JOBS ?= $(shell expr $$(nproc) + 1)
 
 help: ## print this
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
