@@ -142,11 +142,11 @@ async def hint(connection: "asyncpg.Connection[asyncpg.Record]", node_ids: list[
 
 ADD_TASKS = """
     insert into node_tasks (id, node_id, seq, boot, kind, wants, status, created_at)
-    select $1 || '-' || lpad(n::text, 8, '0'), 'node_' || lpad((n % $3 + 1)::text, 8, '0'), 1, 1, 'node.probe', '{}',
-        'queued', clock_timestamp()
+    select $1 || '-' || lpad(n::text, 8, '0'), 'node_' || lpad((n % $3 + 1)::text, 8, '0'), 1, 1,
+        'storage.conformance', '{}', 'queued', clock_timestamp()
     from generate_series(1, $2::int) as n
 """
 ADD_ONE = """
     insert into node_tasks (id, node_id, seq, boot, kind, wants, status, created_at)
-    values ($1, $2, 1, 1, 'node.probe', '{}', 'queued', $3)
+    values ($1, $2, 1, 1, 'storage.conformance', '{}', 'queued', $3)
 """
