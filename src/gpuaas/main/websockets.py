@@ -13,7 +13,7 @@ from websockets.protocol import OPEN
 from gpuaas.core import frames
 
 FINAL, CONTROL = 0x80, 0x08
-MOST_WAITING = 4  # messages not taken yet before no more are read
+MOST_WAITING, LARGE = 4, 65_536  # small messages not taken yet before no more are read; one that is larger is enough
 
 
 class QuickProtocol(WebSocketsSansIOProtocol):
@@ -67,7 +67,7 @@ class QuickProtocol(WebSocketsSansIOProtocol):
 
     def _take(self, data: bytes) -> None:
         self.queue.put_nowait({"type": "websocket.receive", "bytes": data})
-        if not self.read_paused and self.queue.qsize() >= MOST_WAITING:
+        if not self.read_paused and (self.queue.qsize() >= MOST_WAITING or len(data) > LARGE):
             self.read_paused = True
             self.transport.pause_reading()
 
