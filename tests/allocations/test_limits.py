@@ -1,6 +1,7 @@
 """Machines that end by themselves: told before, extended in one call, never ended while anything shows work."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -111,6 +112,7 @@ async def test_one_call_extends_it_and_the_warning_starts_over(world: World) -> 
         {"expires_at": "2090-01-01T00:00:00"},
         {"hours": 0},
         {"hours": 1, "expires_at": None},
+        {"idle_minutes": 0},
         {"idle_minutes": 1},
         {"years": 1},
     ],
@@ -127,6 +129,16 @@ async def test_an_end_that_cannot_be_meant_is_refused_and_changes_nothing(
         "idle_minutes": None,
         "idle_warned_at": None,
     }
+
+
+@pytest.mark.parametrize("limit", [{"idle_minutes": 0}, {"expires_at": "now"}])
+async def test_an_allocation_with_a_limit_of_zero_is_not_created(world: World, limit: dict[str, Any]) -> None:
+    if "expires_at" in limit:
+        limit = {"expires_at": world.clock.now().isoformat()}
+    await world.nodes.add()
+    answer = await world.submit(**limit)
+    assert (answer.status_code, answer.json()["code"]) == (422, "validation_error")
+    assert (await world.http.get(f"/api/v1/projects/{world.ada.project_id}/allocations")).json()["items"] == []
 
 
 async def measured(world: World, id: str, cpu_seconds: float) -> None:

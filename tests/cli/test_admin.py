@@ -111,7 +111,7 @@ def test_placement_is_explained(terminal: Terminal, api: FakeApi) -> None:
 def test_one_node_is_shown_whole(terminal: Terminal, api: FakeApi) -> None:
     api.on("GET", "/admin/nodes", page(samples.node()))
     api.on("GET", NODE, Answer(samples.node(intent_reason="new disk", unknown_environments=["alloc_stranger"])))
-    shown = terminal.run("admin", "nodes", "get", "gpu").out
+    shown = terminal.run("admin", "nodes", "get", "gpu-01").out
     assert "new disk" in shown
     assert "alloc_stranger" in shown
 

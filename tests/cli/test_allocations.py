@@ -157,7 +157,7 @@ def test_a_listing_with_several_projects_asks_which(stranger: Terminal, ready: F
 
 
 def test_get_shows_everything_below_each_other(terminal: Terminal, ready: FakeApi) -> None:
-    out = terminal.run("allocations", "get", "train").out
+    out = terminal.run("allocations", "get", "train-a").out
     shown = dict(line.rstrip().split(None, 1) for line in out.splitlines())
     assert (shown["id"], shown["status"], shown["address"]) == (samples.ALLOCATION, "active", "127.0.0.1:20001")
     assert shown["holder"] == "ada@example.com"
@@ -212,7 +212,7 @@ def test_a_resize_that_failed_names_both_ways_out(terminal: Terminal, ready: Fak
         ("--hours 4", {"hours": 4.0}),
         ("--forever", {"expires_at": None}),
         ("--idle 90", {"idle_minutes": 90}),
-        ("--idle 0", {"idle_minutes": None}),
+        ("--no-idle", {"idle_minutes": None}),
         ("--until 2030-01-01T00:00:00 --idle 5", {"idle_minutes": 5}),
     ],
 )

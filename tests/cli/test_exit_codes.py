@@ -81,15 +81,6 @@ def test_a_name_that_is_not_there_is_not_found(terminal: Terminal, api: FakeApi)
     assert "There is no allocation 'nope'." in ran.err
 
 
-def test_a_name_that_fits_several_is_asked_back(terminal: Terminal, api: FakeApi) -> None:
-    both = [samples.allocation(name=f"train-{end}", id=samples.id_of("alloc", place)) for place, end in enumerate("ab")]
-    api.on("GET", f"/projects/{samples.PROJECT}/allocations", page(*both))
-    ran = terminal.run("allocations", "get", "train")
-    assert ran.code == 1
-    assert "train-a, train-b" in ran.err
-    assert "train-b" in terminal.run("allocations", "get", "train-b").out
-
-
 def test_secrets_are_never_in_an_error(terminal: Terminal, api: FakeApi) -> None:
     for reply in (problem(500, "internal_error"), problem(401, "token_invalid"), Answer(raw=b"{}")):
         api.on("GET", "/skus", reply)

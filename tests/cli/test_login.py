@@ -43,7 +43,7 @@ def test_the_default_project_is_the_only_one_or_the_one_called_default(stranger:
     assert "project acme/default" in login(stranger, api)
     api.on("GET", "/me", Answer(samples.me("vision", "speech")))
     assert "gpuaas projects use" in login(stranger, api)
-    assert "project acme/speech" in login(stranger, api, "--project", "spe")
+    assert "project acme/speech" in login(stranger, api, "--project", "speech")
 
 
 def test_a_wrong_password_changes_nothing(stranger: Terminal, api: FakeApi) -> None:

@@ -139,7 +139,7 @@ def test_a_volume_that_could_not_be_made_is_a_failure_with_a_next_step(terminal:
 def test_volumes_are_listed_with_what_is_used(terminal: Terminal, kept: FakeApi) -> None:
     assert "5 MiB" in terminal.run("volumes", "list").out
     assert json.loads(terminal.run("volumes", "list", "-o", "json").out)[0]["usage"]["used_bytes"] == 5 << 20
-    assert "machines on every node" in terminal.run("volumes", "get", "data").out
+    assert "machines on every node" in terminal.run("volumes", "get", "datasets").out
     kept.on("GET", VOLUMES, page())
     assert "gpuaas volumes create" in terminal.run("volumes", "list").err
 

@@ -1,12 +1,17 @@
 """The contract names every route, every refusal, every field that is refused; and is the same bytes each time."""
 
-from typing import Any
+import re
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 
+from gpuaas import wire
 from gpuaas.api.app import described
 from gpuaas.api.contract import contract
+from gpuaas.wire.allocations import CreateAllocation
 from tests.isolation.probes import ALONE, IGNORES_KEY, probes, published
 from tests.world import World
 
@@ -76,3 +81,36 @@ def test_what_is_sent_may_hold_no_field_that_is_not_named(document: dict[str, An
         if "requestBody" in operation:
             used = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             assert schemas[used]["additionalProperties"] is False, name
+
+
+TIME = re.compile(r"(^|_)(hours|minutes|seconds|days)$")
+
+
+def refuses_zero(body: type[msgspec.Struct], field: str) -> bool:
+    try:
+        msgspec.convert({field: 0}, body)
+    except msgspec.ValidationError as error:
+        return str(error).endswith(f"`$.{field}`")
+    return False
+
+
+def test_every_request_refuses_a_time_limit_of_zero(document: dict[str, Any]) -> None:
+    sent = {
+        operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        for operation in operations(document).values()
+        if "requestBody" in operation
+    }
+    modules = [import_module(f"gpuaas.wire.{found.name}") for found in iter_modules(wire.__path__)]
+    bodies = {name: getattr(module, name) for module in modules for name in sent if hasattr(module, name)}
+    assert set(bodies) == sent
+    limits = {
+        (body, field) for body in bodies.values() for field in body.__struct_encode_fields__ if TIME.search(field)
+    }
+    assert (CreateAllocation, "idle_minutes") in limits
+    assert len(limits) >= 5
+    assert [f"{body.__name__}.{field}" for body, field in limits if not refuses_zero(body, field)] == []
+
+
+def test_a_request_that_takes_zero_is_found() -> None:
+    planted = msgspec.defstruct("Planted", [("hours", Annotated[float, msgspec.Meta(ge=0)] | None, None)])
+    assert not refuses_zero(planted, "hours")

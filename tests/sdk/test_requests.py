@@ -54,6 +54,18 @@ def test_a_refusal_carries_every_fact(api: FakeApi, client: Client) -> None:
     assert (error.errors, error.facts, error.correlation_id) == ([wrong], {"limit": 63}, "corr-7")
 
 
+def test_a_limit_of_zero_is_sent_and_refused_never_dropped(api: FakeApi, client: Client) -> None:
+    refused = problem(422, "validation_error")
+    api.on("POST", "/allocations", refused)
+    api.on("POST", f"/allocations/{samples.ALLOCATION}/extend", refused)
+    with pytest.raises(ApiError):
+        client.allocations.create("sim-h200-slice", ["key_1"], idle_minutes=0)
+    with pytest.raises(ApiError):
+        client.allocations.extend(samples.ALLOCATION, hours=0, idle_minutes=0)
+    create, extend = (one.body for one in api.seen)
+    assert (create["idle_minutes"], extend) == (0, {"hours": 0, "idle_minutes": 0})
+
+
 def test_a_proxy_that_answers_in_html_is_an_api_error_too(api: FakeApi, client: Client) -> None:
     api.on("GET", "/me", Answer(status=418, raw=b"<h1>teapot</h1>", headers={"X-Correlation-ID": "c"}))
     with pytest.raises(ApiError) as caught:

@@ -18,7 +18,7 @@ from gpuaas.wire.capacity import Node
 
 command = new_app("Machines of the fleet.")
 
-NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="Name or id, or the beginning of one.")]
+NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="Exact name or id.")]
 
 
 def columns(around: Surroundings) -> list[Column[Node]]:

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
+from gpuaas.cli.admin_nodes import chosen_node
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_rows
 from gpuaas.cli.speech import note
@@ -47,7 +49,9 @@ def list_backends(ctx: typer.Context, output: OutputOption = Output.TABLE) -> No
 def conformance(
     ctx: typer.Context,
     backend: Annotated[Backend, typer.Argument(help="shared or local.")],
-    node: Annotated[str, typer.Option("--node", help="Node to try it on: its id, or the beginning of its name.")] = "",
+    node: Annotated[
+        str, typer.Option("--node", help="Node to run it on, by exact name or id; otherwise the first.")
+    ] = "",
     show: Annotated[bool, typer.Option("--show", help="Only show the last run.")] = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -60,13 +64,11 @@ def conformance(
     """
     with connected(ctx) as client:
         if not show:
-            nodes = [
-                one for one in client.admin.nodes.list() if not node or one.id == node or one.name.startswith(node)
-            ]
-            if not nodes:
-                raise typer.BadParameter(f"there is no node {node!r}")
-            run = client.storage_backends.run_conformance(backend, nodes[0].id)
-            note(f"A run on {nodes[0].name} has begun: {run.id}")
+            there = chosen_node(client, node) if node else next(iter(client.admin.nodes.list()), None)
+            if there is None:
+                raise Complaint("There is no node yet.", next_step="gpuaas admin nodes enrol-token NAME")
+            run = client.storage_backends.run_conformance(backend, there.id)
+            note(f"A run on {there.name} has begun: {run.id}")
             note(f"See it with: gpuaas admin storage conformance {backend} --show")
             return
         found = next(one for one in client.storage_backends.list() if one.backend is backend)

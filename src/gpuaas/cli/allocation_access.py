@@ -55,7 +55,7 @@ def show_sessions(
 def end_session(
     ctx: typer.Context,
     name: NameArgument,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="Its id, or the beginning of one.")],
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="Its id.")],
     *,
     reason: ReasonOption = "",
     yes: YesOption = False,
@@ -65,7 +65,7 @@ def end_session(
 
     \b
     Example:
-      gpuaas allocations end-session train-a 3f9c
+      gpuaas allocations end-session train-a SESSION
     """
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from gpuaas.cli.allocation_views import card, say_how_to_get_in, summary
 from gpuaas.cli.changing import Change, NoWaitOption, Question, make
 from gpuaas.cli.connections import connected
+from gpuaas.cli.limits import IdleOption, MoreHoursOption
 from gpuaas.cli.names import NameArgument, ProjectOption, chosen_allocation
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import ReasonOption, YesOption, note
@@ -112,12 +113,11 @@ def extend_allocation(
     ctx: typer.Context,
     name: NameArgument,
     *,
-    hours: Annotated[float | None, typer.Option("--hours", help="So many more, from its end or from now.")] = None,
+    hours: MoreHoursOption = None,
     until: Annotated[datetime | None, typer.Option("--until", help="The end itself, in your time.")] = None,
-    idle: Annotated[
-        int | None, typer.Option("--idle", help="Ends after so many minutes without work; 0: never.")
-    ] = None,
-    forever: Annotated[bool, typer.Option("--forever", help="Lift the end; an idle limit stays.")] = False,
+    forever: Annotated[bool, typer.Option("--forever", help="Remove the end; an idle limit stays.")] = False,
+    idle: IdleOption = None,
+    no_idle: Annotated[bool, typer.Option("--no-idle", help="Remove the idle limit.")] = False,
     project: ProjectOption = "",
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -130,8 +130,10 @@ def extend_allocation(
     """
     if sum((hours is not None, until is not None, forever)) > 1:
         raise typer.BadParameter("give one of --hours, --until and --forever")
-    if hours is None and until is None and idle is None and not forever:
-        raise typer.BadParameter("say what to change: --hours, --until, --forever or --idle")
+    if idle is not None and no_idle:
+        raise typer.BadParameter("give one of --idle and --no-idle")
+    if hours is None and until is None and idle is None and not (forever or no_idle):
+        raise typer.BadParameter("say what to change: --hours, --until, --forever, --idle or --no-idle")
     end = until.astimezone() if until else None
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)
@@ -139,7 +141,7 @@ def extend_allocation(
             found.id,
             hours=UNSET if hours is None else hours,
             expires_at=end if end or forever else UNSET,
-            idle_minutes=UNSET if idle is None else idle or None,
+            idle_minutes=UNSET if idle is None and not no_idle else idle,
         )
     show_one(extended, card(surroundings_of(ctx).now), output)
 

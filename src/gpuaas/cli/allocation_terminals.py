@@ -39,7 +39,7 @@ def show_terminals(
 def get_recording(
     ctx: typer.Context,
     name: NameArgument,
-    terminal: Annotated[str, typer.Argument(metavar="TERMINAL", help="Its id, or the beginning of one.")],
+    terminal: Annotated[str, typer.Argument(metavar="TERMINAL", help="Its id.")],
     *,
     to: Annotated[Path | None, typer.Option("--to", help="File to write. Otherwise standard output.")] = None,
     project: ProjectOption = "",
@@ -48,7 +48,7 @@ def get_recording(
 
     \b
     Example:
-      gpuaas allocations recording train-a term_01m7 --to shown.cast && asciinema play shown.cast
+      gpuaas allocations recording train-a term_… --to shown.cast && asciinema play shown.cast
     """
     with connected(ctx) as client:
         machine = chosen_allocation(ctx, client, name, project)

@@ -20,6 +20,7 @@ from gpuaas.cli.changing import NoWaitOption
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project, volume_to_make
+from gpuaas.cli.limits import IdleOption, LifetimeOption
 from gpuaas.cli.names import ENDED, NameArgument, ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import note
@@ -59,8 +60,8 @@ def create_allocation(
     size: Annotated[str, typer.Option("--size", help="vCPU and memory, by name; otherwise the SKU's default.")] = "",
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many, all or none.")] = 1,
     region: Annotated[str, typer.Option("--region", help="Only there; otherwise anywhere.")] = "",
-    hours: Annotated[float | None, typer.Option("--hours", help="Ends by itself after so many.")] = None,
-    idle: Annotated[int | None, typer.Option("--idle", help="Ends after so many minutes without work.")] = None,
+    hours: LifetimeOption = None,
+    idle: IdleOption = None,
     runtime: Annotated[str, typer.Option("--runtime", help="One of `gpuaas runtimes list`, laid over it.")] = "",
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", help="SSH key by title; repeat for several. Otherwise all yours.")
@@ -90,7 +91,7 @@ def create_allocation(
             size=size or None,
             count=count,
             region=region or None,
-            expires_at=surroundings_of(ctx).now() + timedelta(hours=hours) if hours else None,
+            expires_at=surroundings_of(ctx).now() + timedelta(hours=hours) if hours is not None else None,
             idle_minutes=idle,
             runtime_bundle_slug=runtime or None,
             storage_attachments=[

@@ -9,6 +9,7 @@ from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys
+from gpuaas.cli.limits import GrantHoursOption
 from gpuaas.cli.names import MachineArgument, ProjectOption, choose, chosen_allocation, chosen_member, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
@@ -19,6 +20,7 @@ from gpuaas.wire.access import AccessGrant, GrantStatus
 from gpuaas.wire.allocations import Allocation
 
 command = new_app("Share a machine: who else may enter, who asked, and with which key.")
+EXTENDED_HOURS = 8.0
 LIVE = (GrantStatus.ASKED, GrantStatus.AWAITING_KEY, GrantStatus.ACTIVE)
 PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="E-mail address or user id of a member.")]
 KeyOption = Annotated[str, typer.Option("--key", "-k", help="A key of yours, by title, fingerprint or id.")]
@@ -66,7 +68,7 @@ def create_grant(
     person: PersonArgument,
     *,
     key: Annotated[str, typer.Option("--key-id", help="Id of a key of theirs; otherwise they choose one.")] = "",
-    hours: Annotated[float, typer.Option("--hours", min=0, help="Ends by itself after so long; 0: never.")] = 0,
+    hours: GrantHoursOption = None,
     project: ProjectOption = "",
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -82,15 +84,18 @@ def create_grant(
         found = chosen_allocation(ctx, client, allocation, project)
         member = chosen_member(client, found.project_id, person)
         grant = client.access_grants.create(
-            found.id, member.user_id, ssh_key_id=key or None, expires_at=end_of(around, hours)
+            found.id,
+            member.user_id,
+            ssh_key_id=key or None,
+            expires_at=None if hours is None else end_of(around, hours),
         )
     show_one(grant, columns(around), output)
     if grant.status is GrantStatus.AWAITING_KEY and output is Output.TABLE:
         note(f"{member.email} chooses a key now: gpuaas grants use-key {found.name}")
 
 
-def end_of(around: Surroundings, hours: float) -> datetime | None:
-    return around.now() + timedelta(hours=hours) if hours else None
+def end_of(around: Surroundings, hours: float) -> datetime:
+    return around.now() + timedelta(hours=hours)
 
 
 @command.command("extend")
@@ -99,22 +104,26 @@ def extend_grant(
     allocation: MachineArgument,
     person: PersonArgument,
     *,
-    hours: Annotated[float, typer.Option("--hours", min=0, help="Ends so long from now; 0: never.")] = 8,
+    hours: GrantHoursOption = None,
+    forever: Annotated[bool, typer.Option("--forever", help="Remove the end.")] = False,
     project: ProjectOption = "",
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Change when a grant ends by itself.
+    """Change when a grant ends by itself: in 8 hours unless told otherwise.
 
     \b
     Examples:
       gpuaas grants extend train-a bob@example.com
-      gpuaas grants extend train-a bob@example.com --hours 0
+      gpuaas grants extend train-a bob@example.com --forever
     """
+    if hours is not None and forever:
+        raise typer.BadParameter("give one of --hours and --forever")
     around = surroundings_of(ctx)
+    end = None if forever else end_of(around, EXTENDED_HOURS if hours is None else hours)
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, allocation, project)
         grant = chosen_grant(client, found, person)
-        changed = client.access_grants.change(found.id, grant.id, expires_at=end_of(around, hours))
+        changed = client.access_grants.change(found.id, grant.id, expires_at=end)
     show_one(changed, columns(around), output)
 
 

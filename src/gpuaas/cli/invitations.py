@@ -12,7 +12,7 @@ from gpuaas.cli.output import Output, OutputOption, show_one, show_rows
 from gpuaas.cli.speech import note
 
 command = new_app("Invitations to projects: yours, and those of projects you lead.")
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Its id, or the beginning of one.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Its id.")]
 
 
 @command.command("list")

@@ -1,6 +1,10 @@
-"""From what a person types to the thing they mean: an id, a name, or the beginning of one."""
+"""Resolve what a person types to one object: an exact name or an exact id.
+
+A prefix never resolves, in any command: once `night` is released, `release nigh` would find the next one.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Annotated, TypeVar
 
 import typer
@@ -16,7 +20,7 @@ from gpuaas.wire.members import Member
 T = TypeVar("T")
 ID_LENGTH = 26
 ENDED = frozenset({Status.RELEASED, Status.FAILED})
-SHOWN = 5  # candidates named when a word means several things
+SHOWN = 5  # candidates listed in one error message
 LISTED = {
     "allocation": "gpuaas allocations list",
     "bundle": "gpuaas admin runtimes list",
@@ -36,8 +40,8 @@ ProjectOption = Annotated[
         "--project", "-p", help="Project, by slug, tenant/slug or id; otherwise GPUAAS_PROJECT or your default."
     ),
 ]
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, or the beginning of one.")]
-MachineArgument = Annotated[str, typer.Argument(metavar="ALLOCATION", help="Name or id, or the beginning of one.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Exact name or id.")]
+MachineArgument = Annotated[str, typer.Argument(metavar="ALLOCATION", help="Exact name or id.")]
 
 
 def is_id(word: str, prefix: str) -> bool:
@@ -47,18 +51,25 @@ def is_id(word: str, prefix: str) -> bool:
 def choose(
     word: str, candidates: Iterable[T], names: Callable[[T], Sequence[str]], noun: str, *, listed: str = ""
 ) -> T:
-    """The only one called so; otherwise the only one whose name begins so. `listed` is the command that shows all."""
+    """The only candidate with exactly this name or id. `names` ends with the id; `listed` is the list command."""
     found = list(candidates)
-    for fits in (str.__eq__, str.startswith):
-        matches = [one for one in found if any(fits(name, word) for name in names(one))]
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            some = ", ".join(names(one)[0] for one in matches[:SHOWN])
-            raise Complaint(
-                f"{word!r} could be any of {len(matches)} {noun}s: {some}", next_step="say more of the name"
-            )
-    raise Complaint(f"There is no {noun} {word!r}.", next_step=listed or LISTED[noun], code=ExitCode.NOT_FOUND)
+    matches = [one for one in found if word in names(one)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        full = {names(one)[0] for one in matches}
+        some = [names(one)[0 if len(full) == len(matches) else -1] for one in matches[:SHOWN]]
+        raise Complaint(f"{len(matches)} {noun}s are called {word!r}.", next_step=f"use one of: {', '.join(some)}")
+    close = similar(word, (names(one)[0] for one in found))
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise Complaint(f"There is no {noun} {word!r}.{hint}", next_step=listed or LISTED[noun], code=ExitCode.NOT_FOUND)
+
+
+def similar(word: str, names: Iterable[str]) -> list[str]:
+    """What the person may have meant: names that begin with the word, otherwise names that differ by a typo."""
+    known = list(dict.fromkeys(names))
+    begins = [name for name in known if name.casefold().startswith(word.casefold())]
+    return (begins or get_close_matches(word, known))[:SHOWN]
 
 
 def chosen_project(ctx: typer.Context, client: Client, word: str) -> str:
@@ -94,7 +105,7 @@ def chosen_member(client: Client, project_id: str, word: str) -> Member:
 
 
 def chosen_allocation(ctx: typer.Context, client: Client, word: str, project: str) -> Allocation:
-    """A living one by name or beginning; otherwise the newest ended one of exactly that name or id."""
+    """The live allocation of exactly this name; otherwise the newest ended one of this name."""
     if is_id(word, "alloc"):
         return client.allocations.get(word)
     found = list(client.allocations.list(chosen_project(ctx, client, project)))

@@ -38,7 +38,7 @@ def list_sessions(ctx: typer.Context, output: OutputOption = Output.TABLE) -> No
 @command.command("revoke")
 def revoke_session(
     ctx: typer.Context,
-    session: Annotated[str, typer.Argument(help="Id, or the beginning of it.")],
+    session: Annotated[str, typer.Argument(help="Its id.")],
     yes: YesOption = False,
 ) -> None:
     """Sign out somewhere else."""

@@ -14,7 +14,7 @@ from gpuaas.cli.surroundings import surroundings_of
 
 def command(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name or id, or the beginning of one.")],
+    name: Annotated[str, typer.Argument(help="Exact name or id.")],
     remote: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND]...", help="Run this and return.")] = None,
     *,
     forward: Annotated[

@@ -20,7 +20,7 @@ ATTEMPTS = 5  # to come back into a terminal whose connection was lost
 
 def command(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name or id, or the beginning of one.")],
+    name: Annotated[str, typer.Argument(help="Exact name or id.")],
     *,
     session: Annotated[str, typer.Option(help="Go back into this terminal instead of opening a new one.")] = "",
     record: Annotated[bool, typer.Option("--record", help="Keep what it shows; see docs/howto/terminal.md.")] = False,

@@ -18,7 +18,7 @@ from gpuaas.wire.timeline import OperationStatus
 
 command = new_app("Volumes: data that outlives allocations, attached to them on purpose.")
 
-VolumeArgument = Annotated[str, typer.Argument(metavar="VOLUME", help="Name or id, or the beginning of one.")]
+VolumeArgument = Annotated[str, typer.Argument(metavar="VOLUME", help="Exact name or id.")]
 MIB = 1 << 20
 
 
