@@ -350,7 +350,7 @@ async def test_a_worker_whose_question_is_wrong_says_so_and_stands_still_alone(b
             await eventually(ran(well, "a"))
 
             async def is_told() -> bool:
-                return any(line["event"] == "work.pass_failed" for line in logs)
+                return any(line["event"] == "loop.failed" for line in logs)
 
             await eventually(is_told)
     assert broken.passes == []

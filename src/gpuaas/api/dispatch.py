@@ -11,7 +11,7 @@ import structlog
 from gpuaas.api.errands import Errands
 from gpuaas.api.sockets import BROKEN, SEND_SECONDS, Link
 from gpuaas.core.clock import Clock
-from gpuaas.core.db import AWAY, RERUN, Database
+from gpuaas.core.db import Database
 from gpuaas.core.hints import Hints
 from gpuaas.core.points import Points
 from gpuaas.core.secrets import TaskSigner
@@ -68,20 +68,18 @@ class Dispatch:
     async def run(self) -> None:
         """Send queued tasks down, as hinted and every so often unasked, until cancelled."""
         try:
-            while True:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_SECONDS):
-                        await self._wake.wait()
-                self._wake.clear()
-                waiting, self._waiting = list(self._waiting or self._links), set()
-                try:
-                    while waiting:
-                        waiting = await self.take(waiting)
-                except (*AWAY, *RERUN) as error:
-                    log.warning("link.dispatch_failed", error=repr(error))
-                    await asyncio.sleep(1)
+            await self._db.health.repeat("dispatch", self._look)
         finally:
             self._errands.cancel()
+
+    async def _look(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self._wake.wait()
+        self._wake.clear()
+        waiting, self._waiting = list(self._waiting or self._links), set()
+        while waiting:
+            waiting = await self.take(waiting)
 
     async def take(self, node_ids: list[str]) -> list[str]:
         """Take what is queued for them and have it sent, each link's beside the others'; those that had no turn yet.

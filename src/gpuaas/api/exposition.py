@@ -20,8 +20,10 @@ from gpuaas.api.deps import AnyRequest
 from gpuaas.api.problems import reply_to
 from gpuaas.api.services import Services
 from gpuaas.api.traffic import BUCKETS
-from gpuaas.core.db import AWAY
+from gpuaas.core.db import AWAY, RERUN
 from gpuaas.core.errors import InsufficientPermissions, TokenInvalid
+from gpuaas.core.health import Health
+from gpuaas.core.trouble import Reason
 from gpuaas.domain.overview.store import Counts, counts
 
 FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
@@ -59,7 +61,7 @@ async def prometheus(request: AnyRequest, services: Services) -> Response[bytes]
     try:
         async with services.worker_db.read("metrics") as tx:
             found = await counts(tx)
-    except AWAY:
+    except (*AWAY, *RERUN):
         found = None
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Told([*of_replica(services), *of_platform(found)]))
@@ -100,6 +102,19 @@ def of_replica(services: Services) -> Iterator[Metric]:
         pool.add_metric([role, "most"], db.pool.size)
         pool.add_metric([role, "waiting"], db.pool.waiting)
     yield pool
+    yield from of_health(services.health)
+
+
+def of_health(health: Health) -> Iterator[Metric]:
+    errors = CounterMetricFamily("gpuaas_database_errors", "Database errors met, by reason.", labels=["reason"])
+    for reason in Reason:
+        errors.add_metric([reason], health.errors[reason])
+    yield errors
+    steps = CounterMetricFamily("gpuaas_loop_failures", "Failed steps of background loops.", labels=["loop", "reason"])
+    for (loop, why), number in health.failed_steps.items():
+        steps.add_metric([loop, why], number)
+    yield steps
+    yield GaugeMetricFamily("gpuaas_loops_failing", "Background loops whose last step failed.", len(health.failing))
 
 
 def of_platform(found: Counts | None) -> Iterator[Metric]:

@@ -1,33 +1,74 @@
 """Is the process alive, and can it serve?"""
 
 import asyncio
+import shutil
 
 from litestar import Response, Router, get
 
 from gpuaas.api.services import Services
-from gpuaas.core.db import AWAY
+from gpuaas.core.trouble import Reason, reason_of
 
 READY_SECONDS = 2.0
+MIB = 1 << 20
 
 
 @get("/healthz")
 async def healthz() -> dict[str, str]:
-    """The process answers."""
+    """The process answers. It says nothing of the database: a restart would not help."""
     return {"status": "ok"}
 
 
 @get("/readyz")
 async def readyz(services: Services) -> Response[dict[str, object]]:
-    """It reaches its database, for requests and for work, and is taking links. A pool without a free connection in
-    time is no pool to send people to."""
+    """Whether requests should come here: 503 with the problems while the database has trouble or the disk is full."""
+    problems = [*await of_database(services), *of_disk(services), *of_loops(services)]
+    notices = [{"code": code, "detail": detail} for code, detail in services.health.notices.items()]
+    told: dict[str, object] = {
+        "status": "degraded" if problems else "ok",
+        "links": services.links.count,
+        "problems": problems,
+        "notices": [*notices, *of_slow_loops(services)],
+    }
+    return Response(told, status_code=503 if problems else 200)
+
+
+async def of_database(services: Services) -> list[dict[str, str]]:
+    """Its pools, for requests and for work: one without a free connection in time cannot serve anybody."""
     try:
         async with asyncio.timeout(READY_SECONDS):
             for db in (services.api_db, services.worker_db):
-                async with db.read() as tx:
-                    await tx.value("select 1")
-    except AWAY:
-        return Response({"status": "database unavailable"}, status_code=503)
-    return Response({"status": "ok", "links": services.links.count})
+                if await db.is_read_only():
+                    return [problem(Reason.READ_ONLY, "The database accepts no changes.")]
+    except Exception as error:  # house: broad-except because whatever it is, the answer is that we are not ready
+        reason = reason_of(error)
+        if reason is None:
+            raise
+        return [problem(reason, repr(error))]
+    return []
+
+
+def of_disk(services: Services) -> list[dict[str, str]]:
+    """The disk of the data folder, where the embedded database writes."""
+    free = shutil.disk_usage(services.data).free // MIB
+    if free >= services.min_free_mib:
+        return []
+    limit = f"below GPUAAS_MIN_FREE_MIB={services.min_free_mib}"
+    return [{"code": "disk_nearly_full", "detail": f"{services.data} has {free} MiB free, {limit}."}]
+
+
+def of_loops(services: Services) -> list[dict[str, str]]:
+    failing = services.health.failing.values()
+    return [problem(each.reason, f"{each.loop}: {each.error}") for each in failing if each.reason and each.is_unready]
+
+
+def of_slow_loops(services: Services) -> list[dict[str, str]]:
+    """One loop that is slow or has a bug is no reason to send nobody here."""
+    failing = services.health.failing.values()
+    return [{"code": "loop_failing", "detail": f"{each.loop}: {each.error}"} for each in failing if not each.is_unready]
+
+
+def problem(reason: Reason, detail: str) -> dict[str, str]:
+    return {"code": f"database_{reason}", "detail": detail}
 
 
 ROUTER = Router("", route_handlers=[healthz, readyz], include_in_schema=False)

@@ -42,6 +42,7 @@ from gpuaas.wire.metrics import Samples
 
 SWEEP_SECONDS = 0.5
 REPLICA_SECONDS = 2.0
+CHECK_IN = "check-in"
 SEEN_SECONDS = 30.0
 RENEW_SECONDS = 60.0
 OPENING_LIMIT = timedelta(seconds=30)  # a row older than this that has no link here will get none
@@ -75,7 +76,8 @@ class Links:
             errands=self._errands,
             cut=self._cut_broken,
         )
-        self._seen_at = self._renewed_at = clock.monotonic()
+        self._seen_at = self._renewed_at = self._looked_at = self._checked_in_at = clock.monotonic()
+        self._judges_from = self._checked_in_at
         self.messages = Messages(
             db=db,
             ids=ids,
@@ -207,36 +209,40 @@ class Links:
 
     async def sweep(self) -> None:
         """Cut links that fell silent, until cancelled."""
-        looked = self._clock.monotonic()
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            now = self._clock.monotonic()
-            late = now - looked - SWEEP_SECONDS
-            if late > SWEEP_SECONDS:  # it is we who stood still; what came up meanwhile has not been read
-                for link in self._links.values():
-                    link.heard_at = max(link.heard_at, min(now, link.heard_at + late))
-            deadline = now - DEAD_AFTER_SECONDS
-            silent = [link for link in self._links.values() if link.heard_at < deadline and not link.is_waiting]
-            await asyncio.gather(*(self._cut(link, 4408, "silent") for link in silent))
-            looked = self._clock.monotonic()
+        self._looked_at = self._clock.monotonic()
+        await self._db.health.repeat("silent links", self._sweep)
+
+    async def _sweep(self) -> None:
+        await asyncio.sleep(SWEEP_SECONDS)
+        now = self._clock.monotonic()
+        late = now - self._looked_at - SWEEP_SECONDS
+        if late > SWEEP_SECONDS:  # it is we who stood still; what came up meanwhile has not been read
+            for link in self._links.values():
+                link.heard_at = max(link.heard_at, min(now, link.heard_at + late))
+        deadline = now - DEAD_AFTER_SECONDS
+        silent = [link for link in self._links.values() if link.heard_at < deadline and not link.is_waiting]
+        await asyncio.gather(*(self._cut(link, 4408, "silent") for link in silent))
+        self._looked_at = self._clock.monotonic()
 
     async def keep_alive(self, url: str) -> None:
         """Check in every so often, until cancelled."""
-        while True:
-            try:
-                await self.check_in(url)
-                self.renew_leases()
-            except (*AWAY, *RERUN) as error:
-                log.warning("link.check_in_failed", error=repr(error))
+
+        async def step() -> None:
+            await self.check_in(url)
+            self.renew_leases()
+            self._db.health.worked(CHECK_IN)
             await asyncio.sleep(REPLICA_SECONDS)
+
+        await self._db.health.repeat(CHECK_IN, step)
 
     async def check_in(self, url: str) -> None:
         """Say that this replica lives, notice those that do not, keep nodes' proof of life, match rows with links."""
+        may_judge = self._may_judge_others()
         here = dict(self._links)  # each had its row before it stood here, so one without is over
         epochs = {id: link.epoch for id, link in here.items()}
         async with self._db.write() as tx:
             await link_rows.replica_lives(tx, self._replica_id, url)
-            lost = await link_rows.take_links_of_dead_replicas(tx)
+            lost = await link_rows.take_links_of_dead_replicas(tx) if may_judge else []
             lost += await link_rows.take_forgotten_links(
                 tx, self._replica_id, epochs, self._clock.now() - OPENING_LIMIT
             )
@@ -244,11 +250,20 @@ class Links:
             strays = await link_rows.strays(tx, self._replica_id, epochs)
             if is_time := self._clock.monotonic() - self._seen_at > SEEN_SECONDS:
                 await capacity.seen(tx, self._last_seen())
+        self._checked_in_at = self._clock.monotonic()
         if is_time:
             self._seen_at = self._clock.monotonic()
         for each in lost:
             log.warning("link.row_closed", node=each.node_id, last_seen=each.last_seen.isoformat())
         await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
+
+    def _may_judge_others(self) -> bool:
+        """A replica that could not check in itself learns nothing from others that did not: after an outage of the
+        database all of them look dead. It waits until each had time to check in again."""
+        now = self._clock.monotonic()
+        if now - self._checked_in_at > link_rows.DEAD_REPLICA_SECONDS / 2:
+            self._judges_from = now + link_rows.DEAD_REPLICA_SECONDS
+        return now >= self._judges_from
 
     def renew_leases(self) -> None:
         """After a check-in, and so only by a replica that would have heard of a revoke."""

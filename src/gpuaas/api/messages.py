@@ -26,7 +26,7 @@ from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, Sessions, 
 
 BATCH = 1_000  # messages written together
 UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
-AWAY_SECONDS = 0.5
+LOOP = "messages of nodes"
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
 # A batch is named after the weightiest of its messages.
@@ -62,11 +62,13 @@ class Messages:
 
     async def write(self) -> None:
         """Write down what comes up, until cancelled."""
-        while True:
-            batch = [await self._unwritten.get()]
-            while len(batch) < BATCH and not self._unwritten.empty():
-                batch.append(self._unwritten.get_nowait())
-            await self._write(batch)
+        await self._db.health.repeat(LOOP, self._write_next)
+
+    async def _write_next(self) -> None:
+        batch = [await self._unwritten.get()]
+        while len(batch) < BATCH and not self._unwritten.empty():
+            batch.append(self._unwritten.get_nowait())
+        await self._write(batch)
 
     async def _write(self, batch: list[Written]) -> None:
         """In one transaction; if what one message holds forbids that, in two halves, and so on down to that message."""
@@ -76,8 +78,7 @@ class Messages:
                 await self._write_together(batch)
             except Exception as error:  # house: broad-except because one node's words must not end everybody's links
                 if is_away(error):
-                    log.warning("link.write_failed", error=repr(error))
-                    await asyncio.sleep(AWAY_SECONDS)
+                    await asyncio.sleep(self._db.health.failed(LOOP, error))
                 elif len(batch) > 1:
                     middle = len(batch) // 2
                     await self._write(batch[:middle])

@@ -9,9 +9,9 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 
 from gpuaas.api.replies import Reply
-from gpuaas.core.db import AWAY, RERUN
 from gpuaas.core.errors import InsufficientPermissions, NotFound, Problem, Raced, RateLimitExceeded, ValidationError
 from gpuaas.core.logs import correlation_id
+from gpuaas.core.trouble import RERUN, Reason, reason_of
 from gpuaas.wire.common import FieldError, ProblemDocument
 
 MEDIA_TYPE = "application/problem+json"
@@ -28,6 +28,14 @@ TITLES = {
     429: "Too many requests",
     500: "Internal error",
     503: "Not available",
+}
+RETRY_SECONDS = 1
+WHAT_IS_WRONG = {
+    Reason.READ_ONLY: "The database accepts no changes now.",
+    Reason.DISK_FULL: "The disk of the database is full.",
+    Reason.TOO_MANY_CONNECTIONS: "The database has no free connection now.",
+    Reason.POOL_EXHAUSTED: "This server has no free database connection now.",
+    Reason.SLOW: "The database did not answer in time.",
 }
 MISSING = re.compile(r"Missing required (?P<place>\w+) parameter '(?P<name>[^']+)'")
 log = structlog.get_logger()
@@ -62,8 +70,9 @@ class InternalError(Problem):
 class DatabaseAway(Problem):
     status, code = 503, "database_unavailable"
 
-    def __init__(self) -> None:
-        super().__init__("The database does not answer now. Nothing was changed; try again in a few seconds.")
+    def __init__(self, reason: Reason) -> None:
+        said = WHAT_IS_WRONG.get(reason, "The database does not answer now.")
+        super().__init__(f"{said} Nothing was changed; try again in a few seconds.", reason=reason)
 
 
 def document(problem: Problem) -> ProblemDocument:
@@ -90,6 +99,8 @@ def headers_of(problem: Problem) -> dict[str, str]:
     match problem:
         case RateLimitExceeded():
             return {"Retry-After": str(problem.retry_after)}
+        case DatabaseAway() | OutcomeUnknown():
+            return {"Retry-After": str(RETRY_SECONDS)}
         case MethodNotAllowed():
             return {"Allow": problem.allowed}
         case Problem(status=401):
@@ -112,9 +123,9 @@ def refusal(error: Exception, path: str) -> Problem:
         case _ if isinstance(error, RERUN):
             log.info("request.deadlocked", path=path, error=repr(error))
             return Raced("Somebody else was changing the same things. Try again.")
-        case _ if isinstance(error, AWAY):
-            log.warning("request.database_away", path=path, error=repr(error))
-            return DatabaseAway()
+        case _ if reason := reason_of(error):
+            log.warning("request.database_away", path=path, reason=reason, error=repr(error))
+            return DatabaseAway(reason)
         case _:
             log.error("request.failed", path=path, exc_info=error)
             return InternalError()

@@ -9,7 +9,6 @@ from contextlib import suppress
 from datetime import datetime
 
 import msgspec
-import structlog
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
@@ -19,10 +18,9 @@ from gpuaas.domain.terminals.store import Chunk
 
 FLUSH_SECONDS = 0.25
 CHUNK_BYTES = 1 << 20  # kept at once, and held in memory at most twice
-AWAY_SECONDS = 0.5
+LOOP = "recordings"
 BATCH = 4  # chunks read at a time
 COMPRESSION = 1
-log = structlog.get_logger()
 Event = tuple[float, bytes | str]  # seconds since the terminal began; output, or a new size
 
 
@@ -109,9 +107,9 @@ class Recorder:
                 async with self._db.read("keep what a terminal showed") as tx:
                     await store.add_chunk(tx, self._id, chunk)
             except (*AWAY, *RERUN) as error:
-                log.warning("recording.write_failed", terminal=self._id, error=repr(error))
-                await asyncio.sleep(AWAY_SECONDS)
+                await asyncio.sleep(self._db.health.failed(LOOP, error))
             else:
+                self._db.health.worked(LOOP)
                 return
 
     def _packed(self, events: list[Event], first: int) -> bytes:

@@ -218,17 +218,15 @@ class Relays:
 
     async def run(self) -> None:
         """Ask nodes for streams, tell them what to end, cut what was closed elsewhere; until cancelled."""
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._wake.wait()
-            self._wake.clear()
-            try:
-                await self._look()
-                await self._tell_use()
-            except (*AWAY, *RERUN) as error:
-                log.warning("terminals.look_failed", error=repr(error))
-                await asyncio.sleep(1)
+        await self._db.health.repeat("terminals", self._step)
+
+    async def _step(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self._wake.wait()
+        self._wake.clear()
+        await self._look()
+        await self._tell_use()
 
     async def _look(self) -> None:
         nodes, here = self._links.here(), list(self._relays)

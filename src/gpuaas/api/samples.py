@@ -8,7 +8,6 @@ import asyncio
 import math
 from datetime import datetime, timedelta
 
-import structlog
 from msgspec.structs import replace
 
 from gpuaas.core.clock import Clock
@@ -23,7 +22,6 @@ READINGS = 64
 LONGEST_TEXT = 200
 LARGEST = 1e18
 TOO_LATE = timedelta(minutes=5)
-log = structlog.get_logger()
 
 
 class SampleBook:
@@ -43,12 +41,11 @@ class SampleBook:
 
     async def write(self) -> None:
         """Until cancelled."""
-        while True:
-            await asyncio.sleep(WRITE_SECONDS)
-            try:
-                await self.flush()
-            except Exception:  # house: broad-except because a sample is never worth the links beside it
-                log.exception("samples.dropped")
+        await self._db.health.repeat("samples", self._write_next)
+
+    async def _write_next(self) -> None:
+        await asyncio.sleep(WRITE_SECONDS)
+        await self.flush()
 
     async def flush(self) -> None:
         taken, self._unwritten = list(self._unwritten.values()), {}

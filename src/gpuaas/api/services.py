@@ -1,12 +1,14 @@
 """What the routes work with; wired once by main/server.py, passed to create_app."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from gpuaas.api.links import Links
 from gpuaas.api.relays import Relays
 from gpuaas.api.traffic import Traffic
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
+from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import MasterKey, TaskSigner
@@ -33,7 +35,10 @@ class Services:
     links: Links
     relays: Relays
     workers: tuple[Worker, ...]
+    health: Health
+    data: Path
     public_url: str
+    min_free_mib: int = 0  # of the data folder's disk; less than this is not ready
     metrics_token: str = ""  # empty: /metrics answers this machine alone
     traffic: Traffic = field(default_factory=Traffic)
     caller_type: type[Caller] = field(default=Caller)  # tests pass one without checks, to see the row fence hold alone

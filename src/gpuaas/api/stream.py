@@ -16,7 +16,7 @@ from gpuaas.api.edge import token_of
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import admit
-from gpuaas.core.db import Tx
+from gpuaas.core.db import AWAY, RERUN, Tx
 from gpuaas.core.errors import NotFound, Problem
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
@@ -73,6 +73,8 @@ class Follower:
                     pauses = iter(LOOK_AGAIN_SECONDS)
                 elif pause is None:
                     yield ": still here\n\n"
+        except (*AWAY, *RERUN):
+            return  # the reader opens it again where it ended, here or at another replica
         except Problem:
             yield "event: end\ndata: {}\n\n"
         finally:

@@ -21,7 +21,7 @@ from gpuaas.api.edge import KEY_HEADER, PROJECT_HEADER, SAFE_METHODS, Headers, c
 from gpuaas.api.problems import OutcomeUnknown, refusal, reply_to
 from gpuaas.api.replies import Reply
 from gpuaas.api.services import Services
-from gpuaas.core.db import AWAY, Tx
+from gpuaas.core.db import AWAY, RERUN, Tx
 from gpuaas.core.errors import (
     InsufficientPermissions,
     Problem,
@@ -224,7 +224,7 @@ class UnitMiddleware:
                 break
             log.info("request.raced", path=scope["path"], attempt=attempt)
             self._services.traffic.lost_a_race(name_of(scope))
-        with suppress(*AWAY):  # the refusal stands, told or not
+        with suppress(*AWAY, *RERUN):  # the refusal stands, told or not
             await unit.tell_denial()
         return answer
 

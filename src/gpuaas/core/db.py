@@ -9,32 +9,18 @@ from typing import Any, TypeVar
 import asyncpg
 import msgspec
 
+from gpuaas.core import trouble
+from gpuaas.core.health import Health
 from gpuaas.core.hints import Hint, Hints
 from gpuaas.core.points import NoPoints, Points
 from gpuaas.core.pool import Connection, Pool
 from gpuaas.core.traces import NO_TRACES, Traces, nothing
 
 T = TypeVar("T")
-# What a connection that was cut, refused or starved raises; everything else of the driver's is a bug of ours.
-AWAY = (
-    OSError,
-    TimeoutError,
-    asyncpg.InterfaceError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
-    asyncpg.QueryCanceledError,
-    asyncpg.InternalClientError,  # the driver's own confusion over a connection that was cut between two statements
-)
-# What two transactions that stood in each other's way raise; run again, each would pass.
-RERUN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
-
-
-def is_away(error: Exception) -> bool:
-    """And not merely refuses what was asked of it: the driver's own DataError is an InterfaceError too."""
-    return isinstance(error, AWAY) and not isinstance(error, ValueError)
+AWAY, RERUN, is_away = trouble.AWAY, trouble.RERUN, trouble.is_away
+CONNECT_SECONDS = 10.0
+STATEMENT_SECONDS = 30.0  # the server ends a statement after these,
+ANSWER_SECONDS = 40.0  # and we give up on a server that does not even do that
 
 
 class DbRole(StrEnum):
@@ -91,8 +77,31 @@ class Tx:
 class Database:
     """A pool of connections in one role."""
 
-    def __init__(self, pool: Pool, hints: Hints, points: Points, traces: Traces = NO_TRACES) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        hints: Hints,
+        points: Points,
+        traces: Traces = NO_TRACES,
+        health: Health | None = None,
+    ) -> None:
         self.pool, self._hints, self._points, self.traces = pool, hints, points, traces
+        self.health = health or Health()
+
+    def _met(self, connection: Connection | None, error: BaseException) -> None:
+        """Count an error. A connection without an answer is not used again; one that cannot write may lead to an old
+        primary, and so may all others of the pool."""
+        if connection is not None and isinstance(error, (asyncio.CancelledError, TimeoutError)):
+            connection.terminate()  # neither could wait for a rollback; the server makes it
+        if self.health.met(error) is trouble.Reason.READ_ONLY:
+            self.pool.renew()
+
+    async def _take(self) -> Connection:
+        try:
+            return await self.pool.take()
+        except BaseException as error:
+            self._met(None, error)
+            raise
 
     @asynccontextmanager
     async def write(self, what: str = "") -> AsyncIterator[Tx]:
@@ -108,20 +117,24 @@ class Database:
     @asynccontextmanager
     async def read(self, what: str = "") -> AsyncIterator[Tx]:
         """Statements on one connection, each its own snapshot; nothing is held between them."""
-        connection = await self.pool.take()
+        connection = await self._take()
         try:
             self._points.reach(f"statements:before {what}")
             yield Tx(connection, what)
             self._points.reach(f"statements:after {what}")
+        except BaseException as error:
+            self._met(connection, error)
+            raise
         finally:
             self.pool.give(connection)
 
     async def begin(self, what: str = "") -> Tx:
         """For whoever cannot be a block: each `begin` is followed by one `commit` or one `roll_back`."""
-        connection = await self.pool.take()
+        connection = await self._take()
         try:
             await connection.execute("begin")
-        except BaseException:
+        except BaseException as error:
+            self._met(connection, error)
             connection.terminate()  # cut in the middle, nobody knows whether it began
             self.pool.give(connection)
             raise
@@ -143,9 +156,9 @@ class Database:
     async def roll_back(self, tx: Tx, error: BaseException | None = None) -> None:
         """A connection that was cut says so to whoever used it; here it only means that nothing is left to undo."""
         try:
-            if isinstance(error, asyncio.CancelledError):
-                tx.connection.terminate()  # whoever cancelled may not let us wait for a rollback; the server does it
-            else:
+            if error is not None:
+                self._met(tx.connection, error)
+            if not tx.connection.is_closed():
                 await self._undo(tx.connection)
         finally:
             self.pool.give(tx.connection)
@@ -163,6 +176,14 @@ class Database:
             callback(committed)
         if committed and tx.hints:
             self._hints.send(tx.hints)
+
+    async def is_read_only(self) -> bool:
+        """Asked of a connection that the pool lends; a yes renews the pool."""
+        async with self.read() as tx:
+            found = bool(await tx.value("select current_setting('transaction_read_only') = 'on'"))
+        if found:
+            self.pool.renew()
+        return found
 
     async def check_fence(self) -> None:
         """A superuser, or the owner of a table, passes every row-level policy: serving as one is no fence at all."""
@@ -184,12 +205,13 @@ async def connect(
     points: Points | None = None,
     size: int = 10,
     traces: Traces = NO_TRACES,
+    health: Health | None = None,
 ) -> Database:
     """A pool whose connections are this role from their first statement on."""
     settings = {
         "role": role.value,
         "application_name": f"gpuaas:{role.value}",
-        "statement_timeout": "30s",
+        "statement_timeout": f"{STATEMENT_SECONDS:.0f}s",
         "idle_in_transaction_session_timeout": "15s",
         "lock_timeout": "5s",
         "timezone": "UTC",
@@ -197,13 +219,15 @@ async def connect(
     }
 
     async def open_connection() -> Connection:
-        connection = await asyncpg.connect(dsn, server_settings=settings)
+        connection = await asyncpg.connect(
+            dsn, server_settings=settings, timeout=CONNECT_SECONDS, command_timeout=ANSWER_SECONDS
+        )
         await prepare(connection)
         return connection
 
     pool = Pool(open_connection, size)
     pool.give(await pool.take())  # a database that cannot be reached is told at once
-    return Database(pool, hints, points or NoPoints(), traces)
+    return Database(pool, hints, points or NoPoints(), traces, health)
 
 
 async def prepare(connection: Connection) -> None:

@@ -11,15 +11,16 @@ from contextlib import suppress
 
 import asyncpg
 import msgspec
-import structlog
+
+from gpuaas.core.health import Health
 
 Hint = tuple[str, str]  # topic, row id
 Listener = Callable[[str, bool], None]  # row id, whether it came from another replica
 
 CHANNEL = "gpuaas_hints"
+LOOP = "hints"
 QUIET_SECONDS = 10.0  # without anything to send, after which the connection is tried
 PAYLOAD_LIMIT = 7000  # PostgreSQL allows 8000 bytes
-log = structlog.get_logger()
 
 
 class Hints:
@@ -47,19 +48,21 @@ class Hints:
         for listener in list(self._listeners[topic]):
             listener(row_id, remote)
 
-    async def relay(self, dsn: str) -> None:
+    async def relay(self, dsn: str, health: Health | None = None) -> None:
         """Carry hints between replicas until cancelled; a lost connection only costs speed."""
-        while True:
+        known = health or Health()
+
+        async def carry() -> None:
+            connection = await asyncpg.connect(dsn, timeout=QUIET_SECONDS)
             try:
-                connection = await asyncpg.connect(dsn)
-                try:
-                    await connection.add_listener(CHANNEL, self._heard)
-                    await self._pump(connection)
-                finally:
-                    await connection.close(timeout=2)
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
-                log.warning("hints.relay_lost", error=repr(error))
-                await asyncio.sleep(1)
+                await connection.add_listener(CHANNEL, self._heard)
+                known.worked(LOOP)
+                await self._pump(connection)
+                raise ConnectionResetError("the connection of the hints was cut")
+            finally:
+                await connection.close(timeout=2)
+
+        await known.repeat(LOOP, carry)
 
     async def _pump(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
         """Who only listens learns nothing of a lost connection: so a cut wakes us, and we ask when it is quiet."""
@@ -73,7 +76,7 @@ class Hints:
             if not batch and not connection.is_closed():
                 await connection.execute("select 1", timeout=QUIET_SECONDS)
             for payload in self._payloads(batch):
-                await connection.execute("select pg_notify($1, $2)", CHANNEL, payload)
+                await connection.execute("select pg_notify($1, $2)", CHANNEL, payload, timeout=QUIET_SECONDS)
 
     def _payloads(self, batch: list[Hint]) -> Iterable[str]:
         size, part = 0, list[Hint]()

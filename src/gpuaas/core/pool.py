@@ -6,7 +6,11 @@ from typing import TypeAlias
 
 import asyncpg
 
+from gpuaas.core.trouble import PoolExhausted
+
 CLOSE_SECONDS = 5.0
+WAIT_SECONDS = 15.0  # for a connection to become free
+RENEW_SECONDS = 1.0  # between two renewals: each statement of a read-only database asks for one
 Connection: TypeAlias = asyncpg.Connection
 
 
@@ -17,13 +21,19 @@ class Pool:
         self._open, self._room = open_connection, asyncio.Semaphore(size)
         self.size, self.in_use, self.waiting = size, 0, 0
         self._idle: list[Connection] = []
+        self._lent: set[Connection] = set()
+        self._old: set[Connection] = set()  # lent before the pool was renewed
+        self._renewed_at = float("-inf")
         self._is_closed = False
 
     async def take(self) -> Connection:
         if self._room.locked():
             self.waiting += 1
             try:
-                await self._room.acquire()
+                async with asyncio.timeout(WAIT_SECONDS):
+                    await self._room.acquire()
+            except TimeoutError as error:
+                raise PoolExhausted(f"all {self.size} connections stayed in use for {WAIT_SECONDS:.0f} s") from error
             finally:
                 self.waiting -= 1
         else:
@@ -33,21 +43,37 @@ class Pool:
             while self._idle:
                 connection = self._idle.pop()
                 if not connection.is_closed():
-                    return connection
-            return await self._open()
+                    break
+            else:
+                connection = await self._open()
         except BaseException:
             self._free()
             raise
+        self._lent.add(connection)
+        return connection
 
     def give(self, connection: Connection) -> None:
         """One that is still inside a transaction is cut: the server rolls it back."""
+        self._lent.discard(connection)
+        is_old = connection in self._old
+        self._old.discard(connection)
         if connection.is_closed():
             pass
-        elif connection.is_in_transaction() or self._is_closed:
+        elif connection.is_in_transaction() or self._is_closed or is_old:
             connection.terminate()
         else:
             self._idle.append(connection)
         self._free()
+
+    def renew(self) -> None:
+        """Use no present connection again: all may lead to a server that is no longer the primary."""
+        now = asyncio.get_running_loop().time()
+        if now - self._renewed_at < RENEW_SECONDS:
+            return
+        self._renewed_at = now
+        self._old |= self._lent
+        while self._idle:
+            self._idle.pop().terminate()
 
     def _free(self) -> None:
         self.in_use -= 1

@@ -16,6 +16,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     advertise_url: str = ""  # how other replicas' agents reach this one; empty: url
     log_level: str = "info"
     pool_size: int = 12
+    min_free_mib: int = 256  # free space of the data folder's disk below which readiness reports it
     terminal_hours: float = 8.0  # the longest life of a browser terminal
     terminal_detached_minutes: float = 5.0  # how long one waits for its reader to come back
     terminal_record: bool = False  # record every terminal, not only those that ask for it

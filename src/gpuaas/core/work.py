@@ -10,12 +10,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-import asyncpg
 import structlog
 
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.errors import Raced
 from gpuaas.core.hints import Hints
+from gpuaas.core.trouble import HARD, reason_of
 
 BATCH = 64
 LEASE_SECONDS = 4.0  # as long as a row waits that a killed replica had in hand; one that runs out early costs a look
@@ -62,29 +62,21 @@ class Loop:
 
     async def run(self) -> None:
         """Until cancelled; rows in hand are given back by their lease running out."""
-        heart = asyncio.create_task(self._heartbeat())
+        heart = asyncio.create_task(self._db.health.repeat(f"heartbeat {self._worker.name}", self._heartbeat))
         try:
-            while True:
-                try:
-                    found = await self._pass()
-                except (*AWAY, *RERUN) as error:
-                    log.warning("work.database_away", worker=self._worker.name, error=repr(error))
-                    await asyncio.sleep(IDLE_SECONDS)
-                    continue
-                except asyncpg.PostgresError:  # a bug in what is due, say: this worker stands still, the others do not
-                    log.exception("work.pass_failed", worker=self._worker.name)
-                    await asyncio.sleep(IDLE_SECONDS)
-                    continue
-                if not found:
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(IDLE_SECONDS * (0.75 + self._jitter() / 2)):
-                            await self._wake.wait()
-                self._wake.clear()
+            await self._db.health.repeat(f"worker {self._worker.name}", self._step)
         finally:
             heart.cancel()
             for task in self._running.values():
                 task.cancel()
             await asyncio.gather(heart, *self._running.values(), return_exceptions=True)
+
+    async def _step(self) -> None:
+        if not await self._pass():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(IDLE_SECONDS * (0.75 + self._jitter() / 2)):
+                    await self._wake.wait()
+        self._wake.clear()
 
     async def _pass(self) -> bool:
         """Claim a batch and start it; whether there may be more to claim at once."""
@@ -110,6 +102,9 @@ class Loop:
         except Raced:
             await self._let_go(row_id, pause=0)
         except Exception as error:  # the one place: a failing row must not stop the others, and is shown to operators
+            if reason_of(error) in HARD:  # not the row's failure: its lease runs out, and it is claimed again
+                log.warning("work.database_trouble", worker=self._worker.name, row=row_id, error=repr(error))
+                return
             log.exception("work.failed", worker=self._worker.name, row=row_id)
             with suppress(*AWAY, *RERUN):
                 await self._failed(row_id, repr(error))
@@ -133,13 +128,11 @@ class Loop:
 
     async def _heartbeat(self) -> None:
         """Rows in hand stay ours while this process lives; rows long done are forgotten."""
-        while True:
-            await asyncio.sleep(LEASE_SECONDS / 3)
-            with suppress(*AWAY, *RERUN):
-                async with self._db.read(f"heartbeat of {self._worker.name}") as tx:
-                    if rows := list(self._running):
-                        await tx.run(EXTEND, self._worker.name, rows, self._token, LEASE_SECONDS)
-                    await tx.run(self._sweep, self._worker.name)
+        await asyncio.sleep(LEASE_SECONDS / 3)
+        async with self._db.read(f"heartbeat of {self._worker.name}") as tx:
+            if rows := list(self._running):
+                await tx.run(EXTEND, self._worker.name, rows, self._token, LEASE_SECONDS)
+            await tx.run(self._sweep, self._worker.name)
 
 
 def system_jitter() -> float:

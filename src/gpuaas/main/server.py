@@ -25,6 +25,7 @@ from gpuaas.core import logs, settings
 from gpuaas.core.clock import Clock, SystemClock
 from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.embedded import Embedded
+from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
@@ -141,6 +142,9 @@ async def assemble(
         links=links,
         relays=relays,
         workers=workers,
+        health=worker_db.health,
+        data=config.data,
+        min_free_mib=config.min_free_mib,
         public_url=config.public_url,
         metrics_token=config.metrics_token,
         caller_type=parts.caller_type,
@@ -150,8 +154,10 @@ async def assemble(
 
 
 async def open_pools(config: Settings, dsn: str, hints: Hints, points: Points, traces: Traces) -> list[Database]:
-    size = config.pool_size
-    return [await connect(dsn, role, hints=hints, points=points, size=size, traces=traces) for role in POOLS]
+    size, health = config.pool_size, Health()
+    return [
+        await connect(dsn, role, hints=hints, points=points, size=size, traces=traces, health=health) for role in POOLS
+    ]
 
 
 def all_workers(db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy) -> tuple[Worker, ...]:
@@ -194,7 +200,7 @@ async def serve(config: Settings, only: Only | None) -> None:
     await migrate(dsn)
     async with wired(config, dsn) as made, asyncio.TaskGroup() as group:
         halves = {None: [*made.serving, *made.working], Only.API: made.serving, Only.WORKERS: made.working}
-        running = [group.create_task(made.services.hints.relay(dsn))]
+        running = [group.create_task(made.services.hints.relay(dsn, made.services.health))]
         running += [group.create_task(run()) for run in halves[only]]
         app = create_health_app(made.services) if only is Only.WORKERS else create_app(made.services)
         try:

@@ -4,9 +4,6 @@ whole again, so that a lost hint costs a refused proposal at worst."""
 import asyncio
 from contextlib import suppress
 
-import asyncpg
-import structlog
-
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.core.hints import Hints
@@ -14,7 +11,6 @@ from gpuaas.domain.capacity import store
 from gpuaas.domain.capacity.placement import Ask, Fleet, FreeSlots, NodeView, Proposal
 
 REFRESH_SECONDS = 30.0
-log = structlog.get_logger()
 
 
 class Index:
@@ -88,17 +84,18 @@ class Index:
 
     async def run(self) -> None:
         """Follow changes until cancelled."""
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(REFRESH_SECONDS):
-                    await self._wake.wait()
-            self._wake.clear()
-            stale, self._stale = self._stale, set()
-            is_old = self._clock.monotonic() - self._whole_at >= REFRESH_SECONDS
-            try:
-                await self.refresh(None if is_old else stale)
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
-                log.warning("capacity.refresh_failed", error=repr(error))
-                self._stale |= stale
-                self._wake.set()
-                await asyncio.sleep(1)
+        await self._db.health.repeat("placement index", self._follow)
+
+    async def _follow(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REFRESH_SECONDS):
+                await self._wake.wait()
+        self._wake.clear()
+        stale, self._stale = self._stale, set()
+        is_old = self._clock.monotonic() - self._whole_at >= REFRESH_SECONDS
+        try:
+            await self.refresh(None if is_old else stale)
+        except BaseException:
+            self._stale |= stale
+            self._wake.set()
+            raise

@@ -1,0 +1,77 @@
+"""How this process is doing: its background loops, the database errors it met, and what operators should know.
+
+Every background loop runs as a step that `repeat` calls again and again. No error of a step ends the process: it is
+counted, shown by /readyz and /metrics, and the step is repeated after a growing pause.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from gpuaas.core.trouble import HARD, Reason, reason_of
+
+BACKOFF_SECONDS = (0.25, 5.0)  # first and longest pause after a failed step
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A loop whose last step failed."""
+
+    loop: str
+    reason: Reason | None  # None: a bug of ours
+    error: str
+    failures: int
+
+    @property
+    def is_unready(self) -> bool:
+        """Whether requests should go to another replica meanwhile."""
+        return self.reason in HARD
+
+
+class Health:
+    """Of one process, shared by its connection pools and loops."""
+
+    def __init__(self) -> None:
+        self.errors: Counter[Reason] = Counter()  # met by requests and loops
+        self.failed_steps: Counter[tuple[str, str]] = Counter()  # by loop and reason
+        self.failing: dict[str, Failure] = {}
+        self.notices: dict[str, str] = {}  # by code: for operators to know, and no reason to stop serving
+
+    def met(self, error: BaseException | None) -> Reason | None:
+        """Count an error that came from the database; its reason."""
+        reason = reason_of(error)
+        if reason is not None:
+            self.errors[reason] += 1
+        return reason
+
+    def failed(self, loop: str, error: Exception) -> float:
+        """Write down a failed step; the seconds to wait before the next."""
+        reason, before = reason_of(error), self.failing.get(loop)
+        failures = before.failures + 1 if before else 1
+        self.failing[loop] = Failure(loop, reason, repr(error), failures)
+        self.failed_steps[loop, str(reason or "bug")] += 1
+        if reason is None:
+            log.error("loop.failed", loop=loop, exc_info=error)
+        elif failures & (failures - 1) == 0:  # the first, and then ever fewer
+            log.warning("loop.database_trouble", loop=loop, reason=reason, error=repr(error), failures=failures)
+        first, longest = BACKOFF_SECONDS
+        return min(longest, first * 2.0 ** min(failures - 1, 10)) * (0.75 + random.random() / 2)  # noqa: S311 - no secret
+
+    def worked(self, loop: str) -> None:
+        if (failure := self.failing.pop(loop, None)) is not None:
+            log.info("loop.recovered", loop=loop, failures=failure.failures)
+
+    async def repeat(self, loop: str, step: Callable[[], Awaitable[object]]) -> None:
+        """Until cancelled. The step itself waits until there is something to do."""
+        while True:
+            try:
+                await step()
+            except Exception as error:  # noqa: BLE001 # house: broad-except because no error of a loop may end a replica
+                await asyncio.sleep(self.failed(loop, error))
+            else:
+                self.worked(loop)

@@ -1,0 +1,74 @@
+"""The one classification of database errors: which of them mean trouble with the database, and which kind.
+
+Trouble passes without a change to our code. It degrades the service: requests are answered 503, background loops wait
+and repeat, readiness shows the reason. Every other error of the driver is a bug in this program.
+"""
+
+from enum import StrEnum
+
+import asyncpg
+
+
+class Reason(StrEnum):
+    UNREACHABLE = "unreachable"  # refused, cut, starting, stopping or failing over
+    READ_ONLY = "read_only"  # a standby, an old primary, or set read-only by an operator
+    DISK_FULL = "disk_full"
+    TOO_MANY_CONNECTIONS = "too_many_connections"
+    POOL_EXHAUSTED = "pool_exhausted"  # our own connections are all in use
+    SLOW = "slow"  # an answer did not come in time
+    LOGIN_REFUSED = "login_refused"
+    FAILING = "failing"  # the server reports an internal, input/output or memory error
+    CLOCK_UNKNOWN = "clock_unknown"  # the database's time was not measured yet
+
+
+class PoolExhausted(TimeoutError):
+    """No connection of the pool became free in time."""
+
+
+class ClockUnknown(ConnectionError):
+    """The time of the database was never measured, so nothing may be decided yet."""
+
+
+# In order: the first class that matches names the reason.
+REASONS: tuple[tuple[type[Exception], Reason], ...] = (
+    (PoolExhausted, Reason.POOL_EXHAUSTED),
+    (ClockUnknown, Reason.CLOCK_UNKNOWN),
+    (asyncpg.ReadOnlySQLTransactionError, Reason.READ_ONLY),
+    (asyncpg.DiskFullError, Reason.DISK_FULL),
+    (asyncpg.TooManyConnectionsError, Reason.TOO_MANY_CONNECTIONS),
+    (asyncpg.InsufficientResourcesError, Reason.FAILING),
+    (asyncpg.QueryCanceledError, Reason.SLOW),
+    (asyncpg.OperatorInterventionError, Reason.UNREACHABLE),  # shutdown, crash, start, database dropped, idle too long
+    (asyncpg.PostgresConnectionError, Reason.UNREACHABLE),
+    (asyncpg.IdleInTransactionSessionTimeoutError, Reason.SLOW),
+    (asyncpg.TransactionTimeoutError, Reason.SLOW),
+    (asyncpg.InvalidAuthorizationSpecificationError, Reason.LOGIN_REFUSED),
+    (asyncpg.InvalidCatalogNameError, Reason.UNREACHABLE),  # the database is being restored
+    (asyncpg.PostgresSystemError, Reason.FAILING),
+    (asyncpg.InternalServerError, Reason.FAILING),
+    (asyncpg.InternalClientError, Reason.UNREACHABLE),  # the driver's own, after a cut between two statements
+    (asyncpg.InterfaceError, Reason.UNREACHABLE),
+    (TimeoutError, Reason.SLOW),
+    (OSError, Reason.UNREACHABLE),
+)
+AWAY = tuple(kind for kind, _ in REASONS)
+# Two transactions were in each other's way, or a statement was prepared before a migration: run again, each would pass.
+RERUN = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.InvalidCachedStatementError,
+)
+# Until these pass nothing that writes can work; a slow statement may be slow alone.
+HARD = frozenset(Reason) - {Reason.SLOW, Reason.POOL_EXHAUSTED}
+
+
+def reason_of(error: BaseException | None) -> Reason | None:
+    """None: not trouble with the database. The driver's DataError is an InterfaceError too, and is our bug."""
+    if isinstance(error, ValueError):
+        return None
+    return next((reason for kind, reason in REASONS if isinstance(error, kind)), None)
+
+
+def is_away(error: BaseException | None) -> bool:
+    return reason_of(error) is not None
