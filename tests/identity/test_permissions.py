@@ -35,7 +35,7 @@ ROLES: dict[tuple[Role | None, Role | None], tuple[int, int, int]] = {
     # (role in the project, role in the tenant) → read, create, release
     (Role.OWNER, Role.MEMBER): (200, 202, 202),
     (Role.ADMIN, Role.MEMBER): (200, 202, 202),
-    (Role.MEMBER, Role.MEMBER): (200, 202, 202),
+    (Role.MEMBER, Role.MEMBER): (200, 202, 403),
     (Role.VIEWER, Role.MEMBER): (200, 403, 403),
     (None, Role.OWNER): (200, 202, 202),
     (None, Role.ADMIN): (200, 202, 202),

@@ -154,6 +154,7 @@ class Matrix:
 
 DONE = frozenset({200, 201, 202, 204, 409})
 FOR_HOLDER_AND_LEADERS = ("/restart", "/resize", "/extend", "/audit")  # the owner is both; a mere member is neither
+CONTROLLED = ("/release", "/runtime-bundles", "/storage-attachments")  # the same, for changes alone
 UNKNOWN, REFUSED, HIDDEN = frozenset({401}), frozenset({403}), frozenset({404, 422})
 
 
@@ -185,6 +186,8 @@ def may(part: Part, probe: Probe) -> bool:
     if "tenant" in probe.nouns or probe.path.endswith(FOR_HOLDER_AND_LEADERS):
         return part.leads or (part.is_person and not probe.is_change)  # whoever reads may read, also by token
     if "tenant" in probe.nouns or probe.is_led or probe.path.endswith(FOR_HOLDER_AND_LEADERS):
+        return part.leads
+    if probe.is_change and any(part in probe.path for part in CONTROLLED):
         return part.leads
     if probe.body == "MintTerminalToken":  # the holder's alone
         return part.writes and part.is_person

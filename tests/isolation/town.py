@@ -68,6 +68,9 @@ class Unchecked(Caller):
     def require(self, permission: Permission, noun: str, thing: Placed) -> None:
         pass
 
+    def require_right(self, permission: Permission, noun: str, thing: Placed, *, has_right: bool, who: str) -> None:
+        pass
+
     def may(self, permission: Permission, thing: Placed) -> bool:
         return True
 

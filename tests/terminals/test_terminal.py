@@ -172,7 +172,9 @@ async def test_a_terminal_ends_with_the_right_to_it_and_says_why(place: Place, w
                 await peek.plant(world.db, "update tenant_members set role = 'member'")
                 why = "you are no longer a member of the project"
             case _:
-                await peek.plant(world.db, f"update allocations set holder_id = '{world.operator.id}'")
+                mate = await world.sign_up("mate")
+                await world.join(mate, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+                await peek.plant(world.db, f"update allocations set holder_id = '{mate.id}'")
                 why = "your access was withdrawn"
         code, last = await browser.ended()
         assert (code, last) == (4410, Error(reason=why))

@@ -18,7 +18,7 @@ from gpuaas.core.errors import (
     RequestInProgress,
 )
 from gpuaas.core.paging import Paging
-from gpuaas.domain.allocations import commands, resizing, store
+from gpuaas.domain.allocations import authority, commands, resizing, store
 from gpuaas.domain.allocations.consequences import consequences
 from gpuaas.domain.allocations.limits import limits_now
 from gpuaas.domain.allocations.views import view
@@ -96,7 +96,7 @@ async def list_allocations(
 @get("/allocations/{id:str}", responses=problems(NotFound))
 async def get_allocation(id: str, unit: Unit) -> Allocation:
     """One allocation, as observed."""
-    return view(commands.readable(*await unit.read(store.get_on_entering(id))))
+    return view(authority.readable(*await unit.read(store.get_on_entering(id))))
 
 
 @post(

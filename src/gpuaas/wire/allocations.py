@@ -125,6 +125,13 @@ class Billing(Struct, frozen=True, kw_only=True):
     stopped_at: datetime | None = None
 
 
+class HeldBy(StrEnum):
+    """Project admins hold an allocation whose holder no longer works in the project."""
+
+    HOLDER = "holder"
+    PROJECT_ADMINS = "project_admins"
+
+
 class Allocation(Struct, frozen=True, kw_only=True):
     id: str
     resource_name: str
@@ -149,7 +156,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     released_at: datetime | None
     last_progress_at: datetime
     requested_by: str
-    holder: str
+    holder: str  # the person recorded as its holder
     billing: Billing
     cleanup_proven: bool
     simulated: bool
@@ -160,6 +167,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     resize: PendingResize | None = None
     limits: Limits = Limits()
     runtime: RuntimeSummary | None = None  # null is raw compute that never had one
+    held_by: HeldBy = HeldBy.HOLDER
     retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
 
 

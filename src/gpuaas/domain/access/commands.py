@@ -6,18 +6,17 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, InsufficientPermissions, Place, Problem, ValidationError
+from gpuaas.core.errors import Conflict, Problem, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.domain.access import keys, store
 from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.access.store import GrantChange
 from gpuaas.domain.allocations import store as allocations
-from gpuaas.domain.allocations.commands import readable
+from gpuaas.domain.allocations.authority import Action, authorize, may, readable, require
 from gpuaas.domain.allocations.states import LIVE
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
 from gpuaas.wire.access import AddSshKey, AllocationKeys, AllowOwnKeys, GrantStatus, HandOver, SetSshKeys, SshKey
 from gpuaas.wire.allocations import Allocation
@@ -65,14 +64,6 @@ async def remove_key(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
     await audit(tx, Subject(kind="ssh_key", id=id), "ssh_key.remove", actor=caller.actor, at=now, facts=facts)
 
 
-async def controlled(tx: Tx, caller: Caller, id: str) -> AllocationRow:
-    """One whose access the caller decides on: its holder, while they work in the project, or who leads it."""
-    row = readable(caller, await allocations.get(tx, id))
-    is_holder = row.holder_id == caller.user_id
-    caller.require(Permission.ACCESS_ASK if is_holder else Permission.ACCESS_MANAGE, "allocation", row)
-    return row
-
-
 def require_live(row: AllocationRow) -> None:
     if row.status not in LIVE:
         raise Conflict(f"The machine {row.name} is {row.status}: nobody can enter it any more.", status=row.status)
@@ -82,13 +73,12 @@ async def get_keys(tx: Tx, caller: Caller, id: str) -> AllocationKeys:
     """To who only looks on, a key is its fingerprint."""
     row = readable(caller, await allocations.get(tx, id))
     found = await store.allocation_keys(tx, row.id)
-    decides = caller.user_id == row.holder_id or caller.may(Permission.ACCESS_MANAGE, row)
-    return found if decides else replace(found, ssh_key_ids=[])
+    return found if await may(tx, caller, row, Action.REMOVE_KEYS) else replace(found, ssh_key_ids=[])
 
 
 async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: datetime) -> AllocationKeys:
-    """The holder may choose among their own keys; who leads the project may only take some away."""
-    row = await controlled(tx, caller, id)
+    """The holder chooses among their own keys; others who control the allocation may only remove some."""
+    row = await authorize(tx, caller, id, Action.REMOVE_KEYS)
     require_live(row)
     before = await store.allocation_keys(tx, id)
     added = sorted(set(data.ssh_key_ids) - set(before.ssh_key_ids))
@@ -96,9 +86,8 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
         raise ValidationError(
             "Not all of these are SSH keys of yours. See GET /ssh-keys.", errors={"ssh_key_ids": "unknown"}
         )
-    if added and row.holder_id != caller.user_id:
-        why = "Only the holder adds keys of their own. Grant yourself access instead."
-        raise InsufficientPermissions(why, Place(row.tenant_id, row.project_id))
+    if added:
+        await require(tx, caller, row, Action.ADD_KEYS)
     await store.set_allocation_keys(tx, row, data.ssh_key_ids)
     await store.render(tx, id)
     after = await store.allocation_keys(tx, id)
@@ -112,11 +101,8 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
 
 async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *, now: datetime) -> AllocationKeys:
     """The holder's to allow: whoever can write that file lets in whom they like. Who leads may take it back."""
-    row = await controlled(tx, caller, id)
+    row = await authorize(tx, caller, id, Action.ALLOW_OWN_KEYS if data.allowed else Action.REFUSE_OWN_KEYS)
     require_live(row)
-    is_held = row.holder_id != caller.user_id and await store.works_in(tx, row, row.holder_id)
-    if data.allowed and is_held:
-        raise InsufficientPermissions("Only the holder may let keys of the machine's own file in.")
     if await own_keys.admit(tx, id, allowed=data.allowed):
         what, note = ("own_keys_allowed", own_keys.WARNING) if data.allowed else ("own_keys_refused", "")
         await _tell(tx, caller, row, what, note=note, now=now, facts={"allowed": data.allowed})
@@ -125,7 +111,7 @@ async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *,
 
 async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: datetime) -> Allocation:
     """Another member holds it from now on, with keys of their own; the machine itself goes on untouched."""
-    row = await controlled(tx, caller, id)
+    row = await authorize(tx, caller, id, Action.HAND_OVER)
     require_live(row)
     if not await store.works_in(tx, row, data.user_id):
         raise not_a_member("user_id")

@@ -9,14 +9,14 @@ from gpuaas.core.errors import Conflict, InsufficientPermissions, Place, Validat
 from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access import store
-from gpuaas.domain.access.commands import controlled, not_a_member, require_live
+from gpuaas.domain.access.commands import not_a_member, require_live
 from gpuaas.domain.access.states import LIVE
 from gpuaas.domain.access.store import GrantChange, GrantRow, NewGrant
 from gpuaas.domain.allocations import store as allocations
-from gpuaas.domain.allocations.commands import check_end, readable
+from gpuaas.domain.allocations.authority import Action, authorize, readable, require
+from gpuaas.domain.allocations.commands import check_end
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.permissions import Permission
 from gpuaas.wire.access import AccessGrant, AskAccess, ChangeAccessGrant, CreateAccessGrant, GrantStatus
 
 NOTICE = (
@@ -29,7 +29,7 @@ async def create(
     tx: Tx, caller: Caller, allocation_id: str, data: CreateAccessGrant, *, ids: Ids, now: datetime
 ) -> AccessGrant:
     """Active at once with a key of the grantee's; without one it waits for them. Says yes to who has asked."""
-    row = await controlled(tx, caller, allocation_id)
+    row = await authorize(tx, caller, allocation_id, Action.GRANT)
     require_live(row)
     _check_end(data.expires_at, now)
     if not await store.works_in(tx, row, data.user_id):
@@ -51,8 +51,7 @@ async def create(
 
 async def ask(tx: Tx, caller: Caller, allocation_id: str, data: AskAccess, *, ids: Ids, now: datetime) -> AccessGrant:
     """A member asks; whoever holds the machine grants it in one step, or not."""
-    row = readable(caller, await allocations.get(tx, allocation_id))
-    caller.require(Permission.ACCESS_ASK, "allocation", row)
+    row = await authorize(tx, caller, allocation_id, Action.ASK_ACCESS)
     require_live(row)
     if caller.user_id == row.holder_id:
         raise Conflict("You hold this machine. See PUT /allocations/{id}/ssh-keys.")
@@ -82,14 +81,14 @@ async def change(
         raise Conflict(f"This grant is {grant.status}. Make a new one.", status=grant.status)
     key, end, notes = grant.ssh_key_id, grant.expires_at, []
     if data.ssh_key_id is not UNSET:
-        caller.require(Permission.ACCESS_ASK, "allocation", row)
+        await require(tx, caller, row, Action.USE_GRANT)
         if grant.user_id != caller.user_id:
             raise InsufficientPermissions("The key is the grantee's to choose.", Place(row.tenant_id, row.project_id))
         await _check_key(tx, data.ssh_key_id, caller.user_id)
         key = data.ssh_key_id
         notes.append("with another key" if grant.ssh_key_id else "with a key")
     if data.expires_at is not UNSET:
-        await controlled(tx, caller, allocation_id)
+        await require(tx, caller, row, Action.CHANGE_GRANT)
         _check_end(data.expires_at, now)
         end = data.expires_at
         notes.append("until another time" if end else "without an end")
@@ -107,10 +106,8 @@ async def revoke(tx: Tx, caller: Caller, allocation_id: str, id: str, *, reason:
     """By whoever shares the machine or by the grantee; asked again, it is the same revoke."""
     row = readable(caller, await allocations.get(tx, allocation_id))
     grant = await store.grant(tx, allocation_id, id)
-    if grant.user_id == caller.user_id:
-        caller.require(Permission.ACCESS_ASK, "allocation", row)
-    else:
-        await controlled(tx, caller, allocation_id)
+    is_grantee = grant.user_id == caller.user_id
+    await require(tx, caller, row, Action.USE_GRANT if is_grantee else Action.REVOKE_GRANT)
     if grant.status in LIVE:
         await end(tx, grant, GrantStatus.REVOKED, actor=caller.actor, note=reason or "revoked on request", now=now)
     return (await store.grant(tx, allocation_id, id)).view(caller.user_id, NOTICE)

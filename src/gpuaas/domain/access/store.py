@@ -158,7 +158,7 @@ async def are_keys_of(tx: Tx, ssh_key_ids: list[str], user_id: str) -> bool:
 
 async def works_in(tx: Tx, row: AllocationRow, user_id: str) -> bool:
     """Whether this person may be let in at all: a member above viewer, or who leads the tenant."""
-    return bool(await tx.value(WORKS_IN, row.project_id, row.tenant_id, user_id))
+    return bool(await tx.value("select works_in($2, $1)", row.project_id, user_id))
 
 
 async def render(tx: Tx, allocation_id: str) -> None:
@@ -289,11 +289,6 @@ ALLOCATION_KEYS = """
 ADD_ALLOCATION_KEYS = """
     insert into allocation_keys (allocation_id, tenant_id, ssh_key_id) select $1, $2, unnest($3::text[])
     on conflict do nothing
-"""
-WORKS_IN = """
-    select exists (select from project_members m where m.project_id = $1 and m.user_id = $3 and m.role <> 'viewer')
-        or exists (select from tenant_members m where m.tenant_id = $2 and m.user_id = $3
-            and m.role in ('owner', 'admin'))
 """
 SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
 LOOK = """

@@ -9,6 +9,7 @@ from gpuaas.core.errors import Conflict, IllegalMove, NotFound, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.authority import Action, authorize, readable
 from gpuaas.domain.allocations.observations.store import live_on_node
 from gpuaas.domain.allocations.reconcile import settle
 from gpuaas.domain.allocations.states import LIVE
@@ -40,17 +41,9 @@ async def get(tx: Tx, caller: Caller, id: str) -> AllocationRow:
     return readable(caller, await store.get(tx, id))
 
 
-def readable(caller: Caller, row: AllocationRow | None) -> AllocationRow:
-    if row is None:
-        raise NotFound("allocation")
-    caller.require(Permission.ALLOCATIONS_READ, "allocation", row)
-    return row
-
-
 async def release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
     """Give the machine back. Also cancels one still in the making, and tries a failed release again."""
-    row = await get(tx, caller, id)
-    caller.require(Permission.ALLOCATIONS_RELEASE, "allocation", row)
+    row = await authorize(tx, caller, id, Action.RELEASE)
     return await release_row(tx, row, actor=caller.actor, reason=reason or "released on request", ids=ids, now=now)
 
 
@@ -67,17 +60,9 @@ async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, id
     return view(await store.get(tx, moved.id))
 
 
-async def operable(tx: Tx, caller: Caller, id: str) -> AllocationRow:
-    """One that the caller may restart, resize and limit: its holder, or who leads the project or tenant."""
-    row = await get(tx, caller, id)
-    is_holder = row.holder_id == caller.user_id
-    caller.require(Permission.ALLOCATIONS_RELEASE if is_holder else Permission.ALLOCATIONS_OPERATE, "allocation", row)
-    return row
-
-
 async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
     """A reboot, never a rebuild. From `restart_failed` it tries again, and finishes a resize that was under way."""
-    row = await operable(tx, caller, id)
+    row = await authorize(tx, caller, id, Action.RESTART)
     why = reason or "restarted on request"
     await boot_again(tx, row, "restart", actor=caller.actor, why=why, ids=ids, now=now)
     return view(await store.get(tx, id))
@@ -93,7 +78,7 @@ async def boot_again(tx: Tx, row: AllocationRow, kind: str, *, actor: str, why: 
 
 async def extend(tx: Tx, caller: Caller, id: str, data: ExtendAllocation, *, now: datetime) -> Allocation:
     """Change when it ends by itself; also a word that it is wanted, so its idle clock starts over."""
-    row = await operable(tx, caller, id)
+    row = await authorize(tx, caller, id, Action.SET_LIMITS)
     if row.status not in LIVE or row.status in (Status.RELEASING, Status.RELEASE_FAILED):
         raise IllegalMove("allocation", row.status, "extended")
     expires_at = check_expiry(_end(row, data, now), now)

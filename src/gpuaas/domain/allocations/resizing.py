@@ -8,7 +8,8 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, Problem
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import store
-from gpuaas.domain.allocations.commands import boot_again, operable
+from gpuaas.domain.allocations.authority import Action, authorize
+from gpuaas.domain.allocations.commands import boot_again
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity.commands import choose_size, explain_placement
@@ -48,7 +49,7 @@ async def resize(
     tx: Tx, caller: Caller, id: str, data: ResizeAllocation, *, index: Index, ids: Ids, now: datetime
 ) -> Allocation:
     """Old and new claims are held together until the machine is up; the price changes then."""
-    row = await operable(tx, caller, id)
+    row = await authorize(tx, caller, id, Action.RESIZE)
     if row.shape is Shape.BAREMETAL:
         raise Conflict("A whole machine has no other size. Release it and take another.", shape=row.shape)
     sku = await skus.get(tx, row.sku)

@@ -1,6 +1,7 @@
 """Rows of allocations. `move` is the only writer of a status."""
 
 from datetime import datetime
+from enum import StrEnum
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
@@ -28,6 +29,16 @@ OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, g
 LIMITS = "limits"  # the topic of machines that end by themselves
 KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
+
+
+class Right(StrEnum):
+    """What a person may do with an allocation, as the SQL function `allocation_rights` decides it."""
+
+    READ = "read"
+    WORK = "work"
+    CONTROL = "control"
+    HOLD = "hold"
+    ENTER = "enter"
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -90,6 +101,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     sample_age_seconds: float | UnsetType | None = UNSET
     runtime: RuntimeSummary | UnsetType | None = UNSET
     attachments: list[Attachment] | UnsetType = UNSET
+    is_held: bool | UnsetType = UNSET  # its holder works in the project; if not, project admins hold it
 
     @property
     def subject(self) -> Subject:
@@ -131,6 +143,10 @@ async def get(tx: Tx, id: str) -> AllocationRow:
     if row is None:
         raise NotFound("allocation")
     return row
+
+
+async def rights(tx: Tx, allocation_id: str, user_id: str) -> frozenset[Right]:
+    return frozenset(map(Right, await tx.value("select allocation_rights($2, $1)", allocation_id, user_id) or ()))
 
 
 def get_on_entering(id: str) -> Query[AllocationRow]:
@@ -271,7 +287,8 @@ SEEN = """
             order by t.id), '[]') from storage_attachments t join volumes v on v.id = t.volume_id
         where t.allocation_id = a.id and t.status not in ('detached', 'failed')
     ) as attachments, m.received_at as sampled_at,
-        extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds
+        extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
+        works_in(a.holder_id, a.project_id) as is_held
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """
 LOOK = """

@@ -41,6 +41,17 @@ class Caller:
             why = f"Your role does not allow {permission}. Ask an admin of the project for it."
             raise InsufficientPermissions(why, place, permission=permission)
 
+    def require_right(self, permission: Permission, noun: str, thing: Placed, *, has_right: bool, who: str) -> None:
+        """For what depends on more than a role, as on who holds a thing; `who` names the people who have the right."""
+        if not self._has_role(Permission.PROJECTS_READ, thing):
+            raise NotFound(noun)
+        place = Place(thing.tenant_id, thing.project_id)
+        self._require_scope(permission, place)
+        if not has_right:
+            what = noun.replace("_", " ")
+            why = f"You may not do this with this {what}. These people may: {who}. Ask one of them."
+            raise InsufficientPermissions(why, place, permission=permission)
+
     def may(self, permission: Permission, thing: Placed) -> bool:
         """For what an answer shows; what an act needs is required."""
         return self._has_role(permission, thing)

@@ -14,7 +14,7 @@ class Permission(StrEnum):
     ALLOCATIONS_READ = "allocations:read"
     ALLOCATIONS_CREATE = "allocations:create"
     ALLOCATIONS_RELEASE = "allocations:release"
-    ALLOCATIONS_OPERATE = "allocations:operate"  # restart, resize, limits; a holder may without it
+    ALLOCATIONS_OPERATE = "allocations:operate"  # restart, resize, limits, volumes; a holder may without it
     RUNTIMES_APPLY = "runtimes:apply"
     VOLUMES_READ = "volumes:read"
     VOLUMES_WRITE = "volumes:write"
@@ -53,12 +53,13 @@ RULES: dict[Permission, Rule] = {
     Permission.AUDIT_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),
     Permission.ALLOCATIONS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.ALLOCATIONS_CREATE: Rule(project=WORKING, tenant=LEADING),
-    Permission.ALLOCATIONS_RELEASE: Rule(project=WORKING, tenant=LEADING),
+    # On one allocation, its holder has these too; domain/allocations/authority.py decides.
+    Permission.ALLOCATIONS_RELEASE: Rule(project=LEADING, tenant=LEADING),
     Permission.ALLOCATIONS_OPERATE: Rule(project=LEADING, tenant=LEADING),
-    Permission.RUNTIMES_APPLY: Rule(project=WORKING, tenant=LEADING),
+    Permission.RUNTIMES_APPLY: Rule(project=LEADING, tenant=LEADING),
     Permission.VOLUMES_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.VOLUMES_WRITE: Rule(project=WORKING, tenant=LEADING),
-    Permission.TERMINALS_OPEN: Rule(project=EVERYBODY, tenant=LEADING),
+    Permission.TERMINALS_OPEN: Rule(project=WORKING, tenant=LEADING),  # the holder and grantees
     Permission.ACCESS_ASK: Rule(project=WORKING, tenant=LEADING),
     Permission.ACCESS_MANAGE: Rule(project=LEADING, tenant=LEADING),
     Permission.MEMBERS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),

@@ -8,11 +8,11 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.allocations.authority import Action, authorize
 from gpuaas.domain.allocations.states import LIVE
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.runtimes import store
 from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
 from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Shown
@@ -77,8 +77,7 @@ async def apply(
     tx: Tx, caller: Caller, allocation_id: str, data: ApplyRuntimeBundle, *, ids: Ids, now: datetime
 ) -> AllocationRuntime:
     """What is wanted changes now; the machine follows, and what runs on it keeps what it has."""
-    row = await allocations.get(tx, caller, allocation_id)
-    caller.require(Permission.RUNTIMES_APPLY, "allocation", row)
+    row = await authorize(tx, caller, allocation_id, Action.APPLY_RUNTIME)
     _require_alive(row)
     shown = await store.runtime(tx, allocation_id)
     bundle = await _wanted(tx, row, data, shown)
@@ -91,8 +90,7 @@ async def clear(
     tx: Tx, caller: Caller, allocation_id: str, *, reason: str, ids: Ids, now: datetime
 ) -> AllocationRuntime:
     """Back to raw compute; asked when nothing is applied, it changes nothing."""
-    row = await allocations.get(tx, caller, allocation_id)
-    caller.require(Permission.RUNTIMES_APPLY, "allocation", row)
+    row = await authorize(tx, caller, allocation_id, Action.CLEAR_RUNTIME)
     _require_alive(row)
     shown = await store.runtime(tx, allocation_id)
     if shown is None or shown.row.state in (RuntimeState.CLEARED, RuntimeState.CLEARING):

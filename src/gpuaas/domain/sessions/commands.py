@@ -5,11 +5,9 @@ from datetime import datetime
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
 from gpuaas.core.ids import Ids
-from gpuaas.domain.access.commands import controlled
 from gpuaas.domain.allocations import store as allocations
-from gpuaas.domain.allocations.commands import readable
+from gpuaas.domain.allocations.authority import Action, readable, require
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.sessions import store
 from gpuaas.domain.terminals import store as terminals
 from gpuaas.domain.terminals.commands import close
@@ -48,9 +46,9 @@ async def end(
     ]
     session = next((one for one in open_now if one.id == id), None)
     if session is not None and session.user_id == caller.user_id:
-        caller.require(Permission.ACCESS_ASK, "allocation", row)
+        await require(tx, caller, row, Action.END_OWN_CONNECTION)
     else:
-        await controlled(tx, caller, allocation_id)
+        await require(tx, caller, row, Action.END_CONNECTION)
     if session is None:
         raise NotFound("session")
     operation_id = await store.wanted_end(tx, allocation_id, id)

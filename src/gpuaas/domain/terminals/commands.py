@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Place, RateLimitExceeded
+from gpuaas.core.errors import Conflict, NotFound, RateLimitExceeded
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
-from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.allocations.authority import Action, authorize
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.metrics import store as metrics
 from gpuaas.domain.terminals import store
 from gpuaas.domain.terminals.store import NewTicket, TakenTicket, TerminalRow
@@ -44,8 +43,7 @@ async def mint(
     tx: Tx, caller: Caller, id: str, data: MintTerminalToken, *, url: str, policy: Policy, now: datetime
 ) -> TerminalToken:
     """For the holder of a machine that runs, bound to the session that asks."""
-    row = await allocations.get(tx, caller, id)
-    await require_entry(tx, caller, row)
+    row = await authorize(tx, caller, id, Action.OPEN_TERMINAL)
     if row.status is not Status.ACTIVE:
         raise Conflict(f"The machine is {row.status}. Open a terminal when it is active.", status=row.status)
     recorded = data.record or policy.record or await store.is_project_recorded(tx, row.project_id)
@@ -85,17 +83,6 @@ def recording_notice(ticket: TakenTicket, policy: Policy) -> str:
     return f"This terminal is recorded, {why}: what it shows is kept, and what is typed only as far as it is shown."
 
 
-async def require_entry(tx: Tx, caller: Caller, row: AllocationRow) -> None:
-    """The holder, and whoever the machine is shared with; an admin shares it with themselves first."""
-    caller.require(Permission.TERMINALS_OPEN, "allocation", row)
-    if not caller.is_user(row.holder_id) and not await store.is_granted(tx, row.id, caller.user_id):
-        raise InsufficientPermissions(
-            "Only the holder of the machine may open a terminal on it, and those it was shared with.",
-            Place(row.tenant_id, row.project_id),
-            permission=Permission.TERMINALS_OPEN,
-        )
-
-
 async def _check_session(tx: Tx, caller: Caller, row: AllocationRow, terminal_id: str) -> bool:
     """Whether it is recorded. One's own terminal on this machine, that has not ended."""
     terminal = await store.get(tx, terminal_id, row.id)
@@ -125,9 +112,7 @@ async def used(tx: Tx, allocation_ids: list[str], *, now: datetime) -> None:
 
 async def recording(tx: Tx, caller: Caller, id: str, terminal_id: str, *, now: datetime) -> TerminalRow:
     """For the holder and those who lead the project; that it was read is told too."""
-    row = await allocations.get(tx, caller, id)
-    if not caller.is_user(row.holder_id):
-        caller.require(Permission.RECORDINGS_READ, "allocation", row)
+    await authorize(tx, caller, id, Action.READ_RECORDING)
     terminal = await store.get(tx, terminal_id, id)
     if not terminal.recorded:
         raise NotFound("recording")

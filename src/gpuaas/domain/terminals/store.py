@@ -125,10 +125,6 @@ async def is_project_recorded(tx: Tx, project_id: str) -> bool:
     return bool(await tx.value("select record_terminals from projects where id = $1", project_id))
 
 
-async def is_granted(tx: Tx, allocation_id: str, user_id: str) -> bool:
-    return bool(await tx.value(IS_GRANTED, allocation_id, user_id))
-
-
 async def list_of_allocation(tx: Tx, allocation_id: str, paging: Paging) -> list[Terminal]:
     return await tx.all(Terminal, LIST, allocation_id, paging.before, paging.limit + 1)
 
@@ -219,10 +215,6 @@ OBJECTION = "terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential
 WHY = f"""
     coalesce({OBJECTION}, case when t.opened_at is null and t.created_at < clock_timestamp() - interval '2 minutes'
         then 'its node never answered' end)
-"""
-IS_GRANTED = """
-    select exists (select from access_grants where allocation_id = $1 and user_id = $2 and status = 'active'
-        and coalesce(expires_at, 'infinity') > clock_timestamp())
 """
 WAIT_FOR_MINT = """
     select case when count(*) >= $2 then extract(epoch from min(created_at) - $3) end

@@ -6,6 +6,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.allocations.authority import Action, authorize
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
@@ -36,7 +37,7 @@ class VolumeOverQuota(Conflict):
 async def attach(
     tx: Tx, caller: Caller, allocation_id: str, data: AttachVolume, *, ids: Ids, now: datetime
 ) -> Attachment:
-    machine = await allocations.get(tx, caller, allocation_id)
+    machine = await authorize(tx, caller, allocation_id, Action.ATTACH)
     volume = await volumes.readable(tx, caller, data.volume_id, lock=True)
     caller.require(Permission.VOLUMES_WRITE, "allocation", machine)
     if volume.project_id != machine.project_id:
@@ -111,7 +112,7 @@ async def detach(
 ) -> Attachment:
     """Off the machine; `force` ends the processes that use it. Its data stays. Asked again, it is the same detach."""
     row = await readable(tx, caller, allocation_id, id)
-    caller.require(Permission.VOLUMES_WRITE, "storage_attachment", row)
+    await authorize(tx, caller, allocation_id, Action.DETACH)
     if row.status in (AttachmentStatus.DETACHED, AttachmentStatus.DETACHING, AttachmentStatus.FAILED):
         return attachment_view(row)
     change = Change(operation_id=ids.new("op"), forced=force, started="detach")
