@@ -1692,6 +1692,7 @@ export interface components {
             group_id: string | null;
             health: components["schemas"]["Health"];
             health_reasons?: components["schemas"]["HealthReason"][];
+            held_by?: components["schemas"]["HeldBy"];
             holder: string;
             id: string;
             isolation?: components["schemas"]["Isolation"] | null;
@@ -2185,6 +2186,13 @@ export interface components {
             since: string;
             words: string;
         };
+        /**
+         * HeldBy
+         * @description Project admins hold an allocation whose holder no longer works in the project.
+         * @default holder
+         * @enum {string}
+         */
+        HeldBy: "holder" | "project_admins";
         /** InspectedAllocation */
         InspectedAllocation: {
             allocation: components["schemas"]["Allocation"];
