@@ -40,7 +40,7 @@ CASES: dict[str, tuple[list[AllocationRow], list[Environment], list[Finding]]] =
     "a machine at a newer boot is well": ([ACTIVE], [environment(boot=2)], []),
     "what was released is an orphan": ([RELEASED], [environment()], [Orphan(RELEASED)]),
     "what was released and is gone is well": ([RELEASED], [], []),
-    "what nobody heard of is only named": ([], [environment("alloc_x")], [Unknown("alloc_x")]),
+    "what nobody heard of is only named": ([], [environment("alloc_x")], [Unknown(environment("alloc_x"))]),
     "a failed one is left to its own cleanup": ([row(Status.FAILED)], [environment()], []),
     **{
         f"one that is {status} is left to its reconciler": ([row(status)], [], [])

@@ -79,13 +79,17 @@ def keys(generation: int, *wanted: Key) -> KeySet:
     return KeySet(generation=generation, keys=tuple(key.authorized for key in wanted))
 
 
-def spec(allocation_id: str, wanted: KeySet, *, boot: int = 1, slots: int = 1) -> EnvironmentSpec:
+def spec(
+    allocation_id: str, wanted: KeySet, *, boot: int = 1, slots: int = 1, devices: tuple[str, ...] = ()
+) -> EnvironmentSpec:
+    """With GPUs of its own unless `devices` names some: no two environments share one."""
+    uuids = devices or tuple(f"GPU-{allocation_id}-{n}" for n in range(slots))
     return EnvironmentSpec(
         allocation_id=allocation_id,
         boot=boot,
         hostname=f"{allocation_id}-host",
         username="ada",
-        slots=tuple(SlotDevice(index=n, gpu_uuid=f"GPU-{n}", gpu_pci=f"0000:0{n}:00.0") for n in range(slots)),
+        slots=tuple(SlotDevice(index=n, gpu_uuid=uuid, gpu_pci=f"0000:0{n}:00.0") for n, uuid in enumerate(uuids)),
         vcpus=1,
         memory_mib=512,
         simulated=True,

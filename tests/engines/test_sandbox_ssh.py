@@ -71,7 +71,7 @@ async def test_who_and_where(ssh: OpenSsh) -> None:
 async def test_facts_and_slots_are_told(ssh: OpenSsh) -> None:
     id = ssh.environment.allocation_id
     variables = "echo $GPUAAS_ALLOCATION_ID $GPUAAS_SLOTS $CUDA_VISIBLE_DEVICES"
-    assert await ssh.says(variables) == f"{id} 0,1 GPU-0,GPU-1"
+    assert await ssh.says(variables) == f"{id} 0,1 GPU-{id}-0,GPU-{id}-1"
     assert await ssh.says("cat /etc/gpuaas/allocation_id /etc/gpuaas/sku") == f"{id}\nh100.1x"
 
 

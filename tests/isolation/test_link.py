@@ -16,6 +16,7 @@ from tests.world import World
 
 Fleet = dict[str, Machine]
 Refusal = tuple[object, ...]
+HELD_ON = "select string_agg(distinct node_id, ' ') from device_holds"
 UNKNOWN = "select id || ' ' || unknown_environments::text from nodes where unknown_environments <> '{}'"
 
 
@@ -129,7 +130,8 @@ async def test_a_node_speaks_for_itself_alone(world: World, fleet: Fleet, writin
     if speaker == "other":
         assert {"node_tasks", "task_logs", "timeline_entries"} <= set(changed)
     else:
-        assert changed == ["nodes"]
+        assert changed == ["device_holds", "nodes", "unknown_environments"]
+        assert await world.value(HELD_ON) == fleet["mine"].id
         assert await world.value(UNKNOWN) == f"{fleet['mine'].id} {{{allocation_id}}}"
     for each in {victim, socket}:
         await each.hang_up()

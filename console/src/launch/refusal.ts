@@ -16,6 +16,7 @@ const BLOCKED: Record<string, string> = {
   node_not_active: "on a node that takes nothing new",
   not_approved: "not approved for sale yet",
   disabled: "taken out of sale",
+  unknown_environment: "in use by an environment that an operator must adopt or remove",
   cleanup_blocked: "waiting for proof that they were cleaned",
   no_fabric: "without a network function that is free",
 };

@@ -32,6 +32,7 @@ STYLES = {
     "offline": BAD,
     "quarantined": BAD,
     "cleanup_blocked": BAD,
+    "unknown_environment": BAD,
     "disabled": BAD,
     "released": QUIET,
     "retired": QUIET,

@@ -5,12 +5,13 @@ import base64
 import contextlib
 import hashlib
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from weakref import WeakValueDictionary
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.devices import Devices
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.engines.fake_terminals import FakeTerminals
@@ -81,6 +82,7 @@ class FakeEngine:
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._making: dict[str, tuple[str, ...]] = {}  # devices reserved by environments in the making
         self.samples = FakeSamples(self.environments)
 
     async def start(self) -> None:
@@ -135,13 +137,14 @@ class FakeEngine:
             if here is not None and here.removing:
                 raise EngineError("this environment is being removed", id)
             if here is None or here.state is not EnvironmentState.RUNNING or here.boot < spec.boot:
-                await self._point("preparing", id)
-                await on_phase("preparing", "making its disk" if here is None else "its disk is here")
-                here = self._made(spec)
-                await self._point("booting", id)
-                await on_phase("booting", f"boot {spec.boot}")
-                here.spec, here.boot = spec, max(here.boot, spec.boot)
-                here.state, here.started_at = EnvironmentState.RUNNING, self._clock()
+                with self._reserved(spec):
+                    await self._point("preparing", id)
+                    await on_phase("preparing", "making its disk" if here is None else "its disk is here")
+                    here = self._made(spec)
+                    await self._point("booting", id)
+                    await on_phase("booting", f"boot {spec.boot}")
+                    here.spec, here.boot = spec, max(here.boot, spec.boot)
+                    here.state, here.started_at = EnvironmentState.RUNNING, self._clock()
             self._admit(here, spec.keys)
             await self._point("gpus_checked", id)
             await on_phase("gpus_checked", f"{len(spec.slots)} simulated")
@@ -231,6 +234,21 @@ class FakeEngine:
         async with lock:
             yield
 
+    @contextlib.contextmanager
+    def _reserved(self, spec: EnvironmentSpec) -> Iterator[None]:
+        """Its devices are nobody else's while it is made; afterwards it holds what its spec names."""
+        devices = Devices()
+        for id, here in self.environments.items():
+            devices.hold(id, (*here.spec.devices, *self._making.get(id, ())))
+        for id in self._making.keys() - self.environments.keys():
+            devices.hold(id, self._making[id])
+        devices.reserve(spec.allocation_id, spec.devices)
+        self._making[spec.allocation_id] = spec.devices
+        try:
+            yield
+        finally:
+            del self._making[spec.allocation_id]
+
     async def _point(self, point: str, allocation_id: str) -> None:
         if self._fault is not None:
             await self._fault(point, allocation_id)
@@ -297,6 +315,7 @@ class FakeEngine:
             isolation=NO_ISOLATION if is_running else None,
             mounts=tuple(here.mounts.values()) if is_running else (),
             own_keys=self._own_keys(here) if is_running else None,
+            devices=here.spec.devices,
         )
 
 

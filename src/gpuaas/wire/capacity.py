@@ -61,6 +61,7 @@ class SlotStatus(StrEnum):
     CANDIDATE = "candidate"
     DISABLED = "disabled"
     CLEANUP_BLOCKED = "cleanup_blocked"
+    UNKNOWN_ENVIRONMENT = "unknown_environment"  # an environment that the database does not know uses its device
     FREE = "free"
 
 
@@ -112,7 +113,7 @@ class Node(Struct, frozen=True, kw_only=True):
     slots_claimed: int
     slots_blocked: int
     slots: list[SlotMark] = []
-    unknown_environments: list[str]  # allocations it has machines for that we never heard of: looked at by people only
+    unknown_environments: list[str]  # environments that the database does not know; they hold their devices
     facts: NodeFacts | None = None
 
 

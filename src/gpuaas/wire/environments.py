@@ -49,6 +49,11 @@ class EnvironmentSpec(Struct, frozen=True, kw_only=True):
     keys: KeySet
     facts: dict[str, str] = {}  # written into /etc/gpuaas/ for the person inside
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """UUIDs of its GPUs."""
+        return tuple(slot.gpu_uuid for slot in self.slots)
+
 
 class EnvironmentState(StrEnum):
     RUNNING = "running"
@@ -88,6 +93,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     isolation: Isolation | None = None
     mounts: tuple[Mount, ...] = ()
     own_keys: tuple[str, ...] | None = None  # fingerprints in the person's own file; none: it is not looked at
+    devices: tuple[str, ...] | None = None  # UUIDs of the GPUs it uses; none: not known, so any of the node's
     detail: str = ""
 
 

@@ -23,6 +23,7 @@ class Blocked(StrEnum):
     NOT_APPROVED = "not_approved"
     DISABLED = "disabled"
     CLEANUP_BLOCKED = "cleanup_blocked"
+    UNKNOWN_ENVIRONMENT = "unknown_environment"
     NO_FABRIC = "no_fabric"
 
 

@@ -63,6 +63,7 @@ class _SlotRow(Struct, frozen=True):
     disabled: bool
     cleanup_blocked: bool
     fabric: bool
+    held: bool
     claimed: bool
 
 
@@ -97,6 +98,8 @@ def _slot_blocked(row: _SlotRow) -> Blocked | None:
         return Blocked.DISABLED
     if row.cleanup_blocked:
         return Blocked.CLEANUP_BLOCKED
+    if row.held:
+        return Blocked.UNKNOWN_ENVIRONMENT
     return None if row.fabric else Blocked.NO_FABRIC
 
 
@@ -245,7 +248,7 @@ NODE_VIEWS = """
     select n.id as node_id, n.region, n.intent = 'active' as node_ready, n.offline_since is null as node_online,
         s.gpu_family, s.id as slot_id, s.numa, s.approved_at is not null as approved,
         s.disabled_at is not null as disabled, s.cleanup_blocked_at is not null as cleanup_blocked,
-        s.fabric_vf is not null as fabric,
+        s.fabric_vf is not null as fabric, exists (select from device_holds h where h.slot_id = s.id) as held,
         exists (select from claims c where c.slot_id = s.id and c.released_at is null) as claimed
     from nodes n join slots s on s.node_id = n.id
     where n.intent not in ('retired', 'enrolling') and ($1::text[] is null or n.id = any ($1))
@@ -261,13 +264,14 @@ ADD_NODE = """
 SLOT = """
     select s.*, c.allocation_id, case when c.id is not null then 'claimed' when s.approved_at is null then 'candidate'
         when s.disabled_at is not null then 'disabled' when s.cleanup_blocked_at is not null then 'cleanup_blocked'
+        when exists (select from device_holds h where h.slot_id = s.id) then 'unknown_environment'
         else 'free' end as status
     from slots s left join claims c on c.slot_id = s.id and c.released_at is null
 """
 NODE = f"""
     select n.*, held.* from nodes n, lateral (
         select count(*) filter (where status = 'claimed') as slots_claimed,
-            count(*) filter (where status in ('disabled', 'cleanup_blocked')) as slots_blocked,
+            count(*) filter (where status in ('disabled', 'cleanup_blocked', 'unknown_environment')) as slots_blocked,
             count(*) filter (where status = 'free') as slots_free,
             coalesce(jsonb_agg(jsonb_build_object('index', index, 'status', status, 'gpu_family', gpu_family,
                 'cleanup_blocked', cleanup_blocked_at is not null, 'allocation_id', allocation_id)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ import asyncssh
 import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.devices import Devices
 from gpuaas.engines.leases import Leases
 from gpuaas.engines.nvml import Nvml, open_nvml
 from gpuaas.engines.sandbox import facts, files, gpus
@@ -68,8 +69,9 @@ class SandboxEngine:
         self._removals = Removals(self._site, self._boots, self._records, self.volumes)
         self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
         self._living: dict[str, Living] = {}
+        self._devices = Devices()
         self.terminals = SandboxTerminals(self._way_in)
-        self._sights = Sights(self._records, self._living, self._boots)
+        self._sights = Sights(self._records, self._living, self._boots, self._devices)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic)
         self._refill: asyncio.Task[None] | None = None
@@ -91,6 +93,9 @@ class SandboxEngine:
         for pid, record in living.values():
             if record is not None:
                 await self._adopt(record, pid)
+        for id, (_, record) in living.items():
+            if record is None:
+                self._devices.hold(id, await gpus.used_inside(Inside(self._records.folder(id))))
         self._prepare_next()
 
     def _find_living(self) -> dict[str, tuple[int, Record | None]]:
@@ -102,6 +107,7 @@ class SandboxEngine:
                 here = self._records.read(id)
             except UnreadableError:
                 is_readable = False
+            self._devices.hold(id, () if here is None else here.devices)
             index = self._boots.index_of_disk(folder) if here is None else here.index
             self._numbers.keep(id, index=index, port=here.port if here is not None else None)
             record = here if isinstance(here, Record) else None
@@ -153,10 +159,11 @@ class SandboxEngine:
             if isinstance(record, Remains):
                 raise EngineError("this environment is being removed", id)
             if record is None or not self._is_running(id) or record.boot < spec.boot:
-                await on_phase("preparing", "making its disk" if record is None else "its disk is here")
-                record = await (self._make(spec) if record is None else self._halt(record))
-                await on_phase("booting", f"boot {spec.boot}")
-                record = await self._boot(record.renewed(spec, self._clock()))
+                with self._reserved(spec):
+                    await on_phase("preparing", "making its disk" if record is None else "its disk is here")
+                    record = await (self._make(spec) if record is None else self._halt(record))
+                    await on_phase("booting", f"boot {spec.boot}")
+                    record = await self._boot(record.renewed(spec, self._clock()))
                 note = "reachable"
             else:
                 record = self._admit(record, spec.keys)
@@ -218,6 +225,16 @@ class SandboxEngine:
         lock = self._locks.setdefault(allocation_id, asyncio.Lock())
         async with lock:
             yield
+
+    @contextlib.contextmanager
+    def _reserved(self, spec: EnvironmentSpec) -> Iterator[None]:
+        """Its devices are nobody else's while it is made; afterwards it holds what its record names."""
+        self._devices.reserve(spec.allocation_id, spec.devices)
+        try:
+            yield
+        finally:
+            here = self._records.read(spec.allocation_id)
+            self._devices.hold(spec.allocation_id, () if here is None else here.devices)
 
     def _pid_of(self, allocation_id: str) -> int | None:
         return self._living[allocation_id].pid if self._is_running(allocation_id) else None
@@ -315,6 +332,7 @@ class SandboxEngine:
         self._numbers.retire(remains)
         items.append(await self._removals.finish(id))
         self._numbers.give_back(id)
+        self._devices.release(id)
         return items
 
     def _prepare_next(self) -> None:

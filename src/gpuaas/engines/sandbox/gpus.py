@@ -22,6 +22,15 @@ async def check(inside: Inside, spec: EnvironmentSpec, nvml: Nvml | str) -> str:
     return f"{told}; simulated" if spec.simulated else f"{told}; {_answers(spec, nvml)}"
 
 
+async def used_inside(inside: Inside) -> tuple[str, ...] | None:
+    """UUIDs of the GPUs that a running environment was given, as its pid 1 has them; None when it cannot say."""
+    try:
+        seen = await inside.variables()
+    except (EngineError, OSError):
+        return None
+    return None if seen is None else tuple(filter(None, seen.get("CUDA_VISIBLE_DEVICES", "").split(",")))
+
+
 def _answers(spec: EnvironmentSpec, nvml: Nvml | str) -> str:
     if isinstance(nvml, str):
         raise EngineError("its GPUs cannot be checked", nvml)

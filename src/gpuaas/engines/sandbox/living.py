@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import asyncssh
 from msgspec.structs import replace
 
+from gpuaas.engines.devices import Devices
 from gpuaas.engines.sandbox import isolation
 from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.door import Door
@@ -33,14 +34,15 @@ class Living:
 class Sights:
     """What there is, as others may know it."""
 
-    def __init__(self, records: Records, living: Mapping[str, Living], boots: Boots) -> None:
-        self._records, self._living, self._boots = records, living, boots
+    def __init__(self, records: Records, living: Mapping[str, Living], boots: Boots, devices: Devices) -> None:
+        self._records, self._living, self._boots, self._devices = records, living, boots, devices
 
     def all(self) -> list[Environment]:
         return [self._look(id) for id in self._records.ids()]
 
     def _look(self, id: str) -> Environment:
-        broken = Environment(allocation_id=id, state=EnvironmentState.BROKEN, boot=0)
+        held = self._devices.of(id)
+        broken = Environment(allocation_id=id, state=EnvironmentState.BROKEN, boot=0, devices=held)
         try:
             record = self._records.read(id)
         except UnreadableError as error:
@@ -62,6 +64,7 @@ class Sights:
             host_key=_public_half(record.host_key),
             key_generation=record.keys.generation,
             started_at=record.started_at,
+            devices=record.devices,
         )
         living = self._living.get(allocation_id)
         if living is None or not living.is_running:

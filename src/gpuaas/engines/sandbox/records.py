@@ -34,6 +34,10 @@ class Record(Struct, frozen=True, kw_only=True):
     keys: KeySet
     started_at: datetime
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        return self.spec.devices
+
     def renewed(self, spec: EnvironmentSpec, now: datetime) -> "Record":
         """The next boot of the same disk, port and host key; an older key set never comes back."""
         keys = spec.keys if spec.keys.generation >= self.keys.generation else self.keys
@@ -48,6 +52,7 @@ class Remains(Struct, frozen=True, kw_only=True):
     index: int | None = None  # unknown when its record could not be read and its disk has no owner of its own
     port: int | None = None
     volumes: tuple[str, ...] = ()  # that were mounted inside: they have to be whole afterwards
+    devices: tuple[str, ...] = ()  # UUIDs of GPUs that nobody else may use until the removal is proven
     seen: tuple[tuple[int, str], ...] = ()  # processes that lived inside, with the time each was born
 
 

@@ -98,7 +98,7 @@ def _remains(here: Record | Remains | None, index: int | None, port: int | None)
         case Remains():
             return here
         case Record():
-            return Remains(removing=True, boot=here.boot, index=here.index, port=here.port)
+            return Remains(removing=True, boot=here.boot, index=here.index, port=here.port, devices=here.devices)
         case None:
             return Remains(removing=True, index=index, port=port)
 

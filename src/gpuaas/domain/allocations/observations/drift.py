@@ -39,9 +39,9 @@ class Orphan(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """Never heard of. A restored backup must not delete machines: it is shown to operators and left alone."""
+    """The database does not know its allocation: it keeps its devices until an operator adopts or removes it."""
 
-    allocation_id: str
+    environment: Environment
 
 
 Finding = Lost | Rebooted | Orphan | Unknown
@@ -51,7 +51,7 @@ def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
     """Pure. `rows` are all allocations that stand on the node or that the report names."""
     known = {row.id: row for row in rows}
     found = {environment.allocation_id: environment for environment in report.environments}
-    findings: list[Finding] = [Unknown(id) for id in found if id not in known]
+    findings: list[Finding] = [Unknown(each) for id, each in found.items() if id not in known]
     for row in rows:
         if row.status_since + SLACK > report.at:
             continue
@@ -80,7 +80,7 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
     for row in await store.on_nodes(tx, list(reports), named):
         standing[row.node_id].append(row)
     found = [(node_id, each) for node_id, report in reports.items() for each in judge(standing[node_id], report)]
-    unknown: dict[str, list[str]] = {node_id: [] for node_id in reports}
+    unknown: list[store.SeenEnvironment] = []
     for node_id, finding in found:
         match finding:
             case Lost(row):
@@ -89,9 +89,9 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
                 await boot_again(tx, row, "restart", actor=node_id, why=why, ids=ids, now=now)
             case Orphan(row):
                 await _remove_orphan(tx, row, ids, now)
-            case Unknown(allocation_id):
-                unknown[node_id].append(allocation_id)
-    await store.set_unknown_environments(tx, {node_id: sorted(each) for node_id, each in unknown.items()})
+            case Unknown(environment):
+                unknown.append(store.SeenEnvironment(ids.new("unknown"), node_id, environment))
+    await store.observe_unknown(tx, reports, unknown, now=now)
     return found
 
 

@@ -1,12 +1,25 @@
 """Allocations as nodes tell of them, by what they report or by their silence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
 from gpuaas.domain.allocations.store import SEEN, AllocationRow
+from gpuaas.domain.capacity.store import CAPACITY
+from gpuaas.wire.environments import Environment
+from gpuaas.wire.link import Report
+
+ANY_DEVICE = None  # of an environment that cannot say which devices it uses: it holds every slot of its node
+
+
+class SeenEnvironment(Struct, frozen=True):
+    """An environment that a node reports and the database does not know; `id` names it if it is new."""
+
+    id: str
+    node_id: str
+    environment: Environment
 
 
 class OfflineNode(Struct, frozen=True, kw_only=True):
@@ -25,8 +38,33 @@ async def on_nodes(tx: Tx, node_ids: list[str], reported: list[str]) -> list[All
     return await tx.all(AllocationRow, ON_NODES, node_ids, reported)
 
 
-async def set_unknown_environments(tx: Tx, by_node: Mapping[str, list[str]]) -> None:
-    await tx.run(SET_UNKNOWN, by_node)
+async def observe_unknown(
+    tx: Tx, reports: Mapping[str, Report], unknown: Sequence[SeenEnvironment], *, now: datetime
+) -> None:
+    """Keep the unknown environments of these nodes, and hold each slot whose device is used without a claim.
+
+    A known environment can use such a device too, when its resize was among the writes that were lost.
+    """
+    strangers = {(seen.node_id, seen.environment.allocation_id) for seen in unknown}
+    used: list[tuple[str, str, str | None]] = []
+    for node_id, report in reports.items():
+        for each in report.environments:
+            if each.devices is not None:
+                used += [(node_id, each.allocation_id, device) for device in each.devices]
+            elif (node_id, each.allocation_id) in strangers:
+                used.append((node_id, each.allocation_id, ANY_DEVICE))
+    changed = await tx.column(
+        OBSERVE_UNKNOWN,
+        list(reports),
+        [seen.id for seen in unknown],
+        [seen.node_id for seen in unknown],
+        [seen.environment.allocation_id for seen in unknown],
+        [seen.environment for seen in unknown],
+        *([each[field] for each in used] for field in range(3)),
+        now,
+    )
+    for node_id in changed:
+        tx.hint(CAPACITY, node_id)
 
 
 async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta) -> OfflineNode:
@@ -41,12 +79,44 @@ LIVE_ON_NODE = f"""
 ON_NODES = f"""
     {SEEN} where a.node_id = any ($1::text[]) and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
 """
-SET_UNKNOWN = """
-    update nodes n set unknown_environments = told.ids
-    from (
-        select key as node_id, array(select jsonb_array_elements_text(value)) as ids from jsonb_each($1::jsonb)
-    ) as told
-    where n.id = told.node_id and n.unknown_environments <> told.ids
+# The node's row is updated with every change of its holds: that is the lock which `claimable` waits for.
+OBSERVE_UNKNOWN = """
+    with seen as (
+        select * from unnest($2::text[], $3::text[], $4::text[], $5::jsonb[])
+            as s (id, node_id, environment_id, environment)
+    ), kept as (
+        insert into unknown_environments (id, node_id, environment_id, environment, first_seen_at, last_seen_at)
+        select id, node_id, environment_id, environment, $9, $9 from seen
+        on conflict (node_id, environment_id)
+            do update set environment = excluded.environment, last_seen_at = excluded.last_seen_at, gone_at = null
+    ), gone as (
+        update unknown_environments u set gone_at = $9
+        where u.node_id = any ($1::text[]) and u.gone_at is null and not exists (
+            select from seen s where s.node_id = u.node_id and s.environment_id = u.environment_id)
+    ), wanted as (
+        select distinct s.id as slot_id, used.environment_id, used.node_id
+        from unnest($6::text[], $7::text[], $8::text[]) as used (node_id, environment_id, device)
+            join slots s on s.node_id = used.node_id and (used.device is null or s.gpu_uuid = used.device)
+        where not exists (select from claims c
+            where c.slot_id = s.id and c.allocation_id = used.environment_id and c.released_at is null)
+    ), held as (
+        insert into device_holds (slot_id, environment_id, node_id, since)
+        select slot_id, environment_id, node_id, $9 from wanted on conflict do nothing returning node_id
+    ), freed as (
+        delete from device_holds h where h.node_id = any ($1) and not exists (
+            select from wanted w where w.slot_id = h.slot_id and w.environment_id = h.environment_id)
+        returning h.node_id
+    ), changed as (
+        select node_id from held union select node_id from freed
+    ), noted as (
+        update nodes n set unknown_environments = told.ids
+        from (
+            select node.id, array(select s.environment_id from seen s where s.node_id = node.id order by 1) as ids
+            from unnest($1) as node (id)
+        ) as told
+        where n.id = told.id and (n.unknown_environments <> told.ids or n.id in (select node_id from changed))
+    )
+    select node_id from changed
 """
 # Back online counts as zero again; offline adds what passed since the last look, if that was lately.
 COUNT_OFFLINE = """

@@ -1,0 +1,42 @@
+"""Which environment of an engine uses which GPU. A device has at most one user."""
+
+from collections.abc import Iterable
+
+from gpuaas.engines.base import EngineError
+
+UNKNOWN = None
+"""The devices of an environment whose record cannot be read: no other environment may take any device."""
+
+
+class DeviceInUseError(EngineError):
+    def __init__(self, allocation_id: str, device: str, holder: str) -> None:
+        detail = f"{allocation_id} wants {device}, which environment {holder} uses"
+        super().__init__("a GPU of this node is in use by another environment", detail)
+
+
+class Devices:
+    """Reserving is one synchronous step, so that two environments made at the same time cannot share a device."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, frozenset[str] | None] = {}
+
+    def hold(self, allocation_id: str, uuids: Iterable[str] | None) -> None:
+        """The environment uses exactly these; UNKNOWN when nobody can say."""
+        self._held[allocation_id] = UNKNOWN if uuids is None else frozenset(uuids)
+
+    def reserve(self, allocation_id: str, uuids: Iterable[str]) -> None:
+        """Hold these besides what the environment holds, or raise when another environment holds one."""
+        wanted = frozenset(uuids)
+        for other, held in self._held.items():
+            taken = wanted if held is UNKNOWN else wanted & held
+            if other != allocation_id and taken:
+                raise DeviceInUseError(allocation_id, min(taken), other)
+        held = self._held.get(allocation_id, frozenset())
+        self._held[allocation_id] = wanted if held is UNKNOWN else held | wanted
+
+    def release(self, allocation_id: str) -> None:
+        self._held.pop(allocation_id, None)
+
+    def of(self, allocation_id: str) -> tuple[str, ...] | None:
+        held = self._held.get(allocation_id, frozenset())
+        return UNKNOWN if held is UNKNOWN else tuple(sorted(held))
