@@ -2925,7 +2925,7 @@ export interface components {
          * @description Derived, never stored: the first of these that is true.
          * @enum {string}
          */
-        SlotStatus: "claimed" | "candidate" | "disabled" | "cleanup_blocked" | "free";
+        SlotStatus: "claimed" | "candidate" | "disabled" | "cleanup_blocked" | "unknown_environment" | "free";
         /** Snapshot */
         Snapshot: {
             consistency: string;
