@@ -110,3 +110,41 @@ async def test_serving_as_the_owner_of_the_tables_is_refused(migrated: str) -> N
     finally:
         await owner.close()
         await api.close()
+
+
+INDEXES = """-- no transaction
+-- Statements are separated by blank lines.
+
+create table if not exists a (id int)
+
+create unique index concurrently if not exists a_once on a (id)
+"""
+
+
+async def test_a_migration_may_build_indexes_outside_a_transaction_while_others_wait_for_it(
+    dsn: str, tmp_path: Path
+) -> None:
+    (tmp_path / "0001_indexes.sql").write_text(INDEXES)
+    applied = await asyncio.gather(*(migrate(dsn, tmp_path) for _ in range(3)))
+    assert sorted(map(len, applied)) == [0, 0, 1]
+    assert await ask(dsn, VALID) == [True]
+
+
+async def test_an_index_that_a_crash_left_invalid_is_built_anew(dsn: str, tmp_path: Path) -> None:
+    (tmp_path / "0001_indexes.sql").write_text(INDEXES)
+    await ask(dsn, "create table a (id int)")
+    await ask(dsn, "insert into a values (1), (1)")
+    with pytest.raises(asyncpg.UniqueViolationError):  # leaves what a crash in the midst of it leaves
+        await migrate(dsn, tmp_path)
+    assert await ask(dsn, VALID) == [False]
+    assert await ask(dsn, "select name from schema_migrations") == []
+    await ask(dsn, "truncate a")
+    assert await migrate(dsn, tmp_path) == ["0001_indexes.sql"]
+    assert await ask(dsn, VALID) == [True]
+
+
+VALID = "select indisvalid from pg_index where indexrelid = 'a_once'::regclass"
+
+
+async def test_every_index_of_the_product_is_valid(migrated: str) -> None:
+    assert await ask(migrated, "select indexrelid::regclass::text from pg_index where not indisvalid") == []

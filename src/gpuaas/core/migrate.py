@@ -1,11 +1,19 @@
-"""Forward-only SQL migrations, run under an advisory lock: any number of replicas may start at once."""
+"""Forward-only SQL migrations, run under an advisory lock: any number of replicas may start at once.
 
+A file runs in one transaction. A file whose first line is `-- no transaction` does not: its statements, separated by
+blank lines, run one by one, so that it can build indexes concurrently. It runs again from its first statement after a
+crash, so each of its statements must be safe to repeat; an index that a crash left invalid is dropped first.
+"""
+
+import asyncio
 import hashlib
 from pathlib import Path
 
 import asyncpg
 
 LOCK = 7_142_001  # any number, the same everywhere
+POLL_SECONDS = 0.05
+NO_TRANSACTION = "-- no transaction"
 LEDGER = """
     create table if not exists schema_migrations
     (name text primary key, digest text not null, applied_at timestamptz not null default clock_timestamp())
@@ -28,12 +36,16 @@ async def migrate(dsn: str, migrations: Path | None = None) -> list[str]:
     files = sorted((migrations or folder()).glob("[0-9]*.sql"))
     connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute("select pg_advisory_lock($1)", LOCK)
-        await connection.execute("set lock_timeout = '10s'")
+        # A session that waits inside pg_advisory_lock() holds a snapshot, and a concurrent index build waits for it.
+        while not await connection.fetchval("select pg_try_advisory_lock($1)", LOCK):  # noqa: ASYNC110 - another process
+            await asyncio.sleep(POLL_SECONDS)
         await connection.execute(LEDGER)
         rows = await connection.fetch("select name, digest from schema_migrations")
         known = {row["name"]: row["digest"] for row in rows}
-        return [file.name for file in files if await _apply(connection, file, known.get(file.name))]
+        applied = [file.name for file in files if await _apply(connection, file, known.get(file.name))]
+        if await connection.fetchval("select to_regprocedure('note_cluster()') is not null"):
+            await connection.execute("select note_cluster()")
+        return applied
     finally:
         await connection.close()
 
@@ -45,8 +57,38 @@ async def _apply(connection: "asyncpg.Connection[asyncpg.Record]", file: Path, k
         return False
     if known is not None:
         raise EditedMigrationError(f"{file.name} was changed after it ran here; write a new migration instead")
+    if sql.startswith(NO_TRANSACTION):
+        await _run_statements(connection, sql)
+        await connection.execute(RECORD, file.name, digest)
+        return True
     async with connection.transaction():
+        await connection.execute("set local lock_timeout = '10s'")
         await connection.execute(sql)
         await connection.execute("reset role")
-        await connection.execute("insert into schema_migrations (name, digest) values ($1, $2)", file.name, digest)
+        await connection.execute(RECORD, file.name, digest)
     return True
+
+
+async def _run_statements(connection: "asyncpg.Connection[asyncpg.Record]", sql: str) -> None:
+    """No lock timeout: a concurrent build waits for older transactions, and blocks nobody while it does."""
+    statements = [part for part in sql.split("\n\n") if _is_statement(part)]
+    try:
+        for name in await connection.fetch(INVALID_INDEXES):
+            if any(f"index concurrently if not exists {name[0]} " in part for part in statements):
+                await connection.execute(f'drop index concurrently if exists "{name[0]}"')
+        for statement in statements:
+            await connection.execute(statement)
+    finally:
+        if not connection.is_closed():
+            await connection.execute("reset role")
+
+
+def _is_statement(part: str) -> bool:
+    return any(line.strip() and not line.startswith("--") for line in part.splitlines())
+
+
+RECORD = "insert into schema_migrations (name, digest) values ($1, $2)"
+INVALID_INDEXES = """
+    select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid
+    where not i.indisvalid and c.relnamespace = 'public'::regnamespace
+"""
