@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import msgspec
 
-from gpuaas.api.stream import KEEPALIVE_SECONDS, EntryFollower
+from gpuaas.api.stream import KEEPALIVE_SECONDS, EntryFollower, Resumed
 from gpuaas.core.db import Database
 from gpuaas.domain.timeline import store
-from gpuaas.domain.timeline.store import Cursor, NewEntry, Subject
+from gpuaas.domain.timeline.store import START, NewEntry, Subject
 from gpuaas.sdk.exchange import Options
 from gpuaas.wire.timeline import Entry
 from tests import peek
@@ -43,13 +43,13 @@ def expected() -> list[str]:
 
 
 async def test_a_follower_loses_nothing_and_hears_nothing_twice(world: World) -> None:
-    after, heard = Cursor(0, 0), list[str]()
+    after, heard = START, list[str]()
 
     async def look() -> bool:
         nonlocal after
         async with world.db.read() as tx:
             told = await store.follow(tx, world.ada.project_id, "test", after, 50)
-        after = Cursor(told[-1].xid, told[-1].entry.id) if told else after
+        after = told[-1].cursor if told else after
         heard.extend(followed.entry.phase for followed in told)
         return len(heard) >= WRITERS * EACH
 
@@ -171,7 +171,7 @@ async def test_another_tenants_stream_does_not_exist(world: World) -> None:
 async def test_a_reader_that_goes_away_at_once_is_forgotten(world: World) -> None:
     listeners = world.services.hints._listeners[store.EVENTS]
     before = list(listeners)
-    follower = EntryFollower(world.services, world.ada.token, world.ada.project_id, None, Cursor(0, 0))
+    follower = EntryFollower(world.services, world.ada.token, world.ada.project_id, None, Resumed(START))
     async with aclosing(follower.events()) as events:
         assert await anext(events) == ": following\n\n"
         assert len(listeners) == len(before) + 1

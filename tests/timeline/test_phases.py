@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from msgspec.structs import replace
 
 from gpuaas.domain.timeline.phases import phases
 from gpuaas.domain.timeline.store import Cursor
-from gpuaas.wire.timeline import Entry, Outcome
+from gpuaas.wire.timeline import Entry, Operation, OperationStatus, Outcome
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ENTRY = Entry(
@@ -21,6 +22,20 @@ ENTRY = Entry(
     actor="ada",
     actor_name="ada@example.com",
     note="",
+)
+
+OPERATION = Operation(
+    id="op_a",
+    kind="runtime_stage",
+    subject_kind="node",
+    subject_id="node_a",
+    project_id=None,
+    status=OperationStatus.RUNNING,
+    requested_by="ada",
+    started_at=NOON,
+    ended_at=None,
+    last_progress_at=NOON,
+    reason="",
 )
 
 
@@ -57,6 +72,21 @@ def test_nothing_told_is_nothing() -> None:
 
 
 def test_a_cursor_is_read_back_as_it_was_written_and_nothing_else_is_one() -> None:
-    assert Cursor.parse(str(Cursor(17, 4))) == Cursor(17, 4)
-    for text in ("", "17", "17-", "-4", "a-b", "1-2-3", "9" * 30 + "-1"):
+    assert Cursor.parse(str(Cursor(3, 17, 4))) == Cursor(3, 17, 4)
+    for text in ("", "17", "17-", "-4", "a-b", "1-2-3-4", "9" * 30 + "-1", "9" * 10 + "-1-1", "1--2"):
         assert Cursor.parse(text) is None
+
+
+def test_a_cursor_from_before_epochs_lies_before_every_epoch() -> None:
+    assert Cursor.parse("17-4") == Cursor(0, 17, 4)
+    assert Cursor(0, 10**9, 4) < Cursor(1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(OperationStatus.SUCCEEDED, Outcome.DONE), (OperationStatus.FAILED, Outcome.FAILED)]
+)
+def test_the_last_phase_ends_with_its_operation(status: OperationStatus, outcome: Outcome) -> None:
+    over = replace(OPERATION, status=status, ended_at=NOON + timedelta(seconds=3))
+    first, last = phases([entry("preparing", 0), entry("unpacking", 1)], over)
+    assert (first.outcome, last.outcome, last.seconds) == (Outcome.DONE, outcome, 2.0)
+    assert phases([entry("unpacking", 1)], OPERATION)[0].ended_at is None

@@ -154,7 +154,7 @@ async def allocation_timeline(id: str, context: Context, limit: Limit = None, cu
     """What happened to it, newest first: who, when, why."""
     paging = Paging.of(limit, cursor)
     await commands.get(context.tx, context.caller, id)
-    return paging.page(await timeline.entries(context.tx, id, paging), lambda entry: str(entry.id))
+    return timeline.entry_page(paging, await timeline.entries(context.tx, id, paging))
 
 
 @get("/allocation-groups/{id:str}", responses=problems(NotFound))

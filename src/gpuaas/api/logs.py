@@ -11,7 +11,7 @@ from gpuaas.api.edge import token_of
 from gpuaas.api.operations import readable
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
-from gpuaas.api.stream import BATCH, Follower, LastEventId, stream
+from gpuaas.api.stream import BATCH, Follower, LastEventId, Resumed, resume, stream
 from gpuaas.api.unit import admit
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, ValidationError
@@ -33,13 +33,13 @@ Follow = Annotated[
 class LogFollower(Follower):
     """From the first line on. Of an operation it ends with it; of an allocation when the reader goes."""
 
-    def __init__(self, services: Services, token: str, project_id: str, of: LogsOf, after: Place) -> None:
+    def __init__(self, services: Services, token: str, project_id: str, of: LogsOf, after: Resumed) -> None:
         super().__init__(services, token, project_id, after)
         self._of = of
 
     async def look(self, tx: Tx, project_id: str, after: Place) -> list[tuple[Place, msgspec.Struct]]:  # noqa: ARG002 - whose project it is was checked
         found = await store.follow_logs(tx, self._of, after, BATCH)
-        return [(Place(each.xid, each.line.seq), each.line) for each in found]
+        return [(each.cursor, each.line) for each in found]
 
     async def is_over(self, tx: Tx) -> bool:
         if self._of.operation_id is None:
@@ -67,8 +67,8 @@ async def operation_logs(
         of = LogsOf(operation_id=id)
         if not follow:
             return await page(tx, of, Paging.of(limit, cursor))
-    after = Place.parse(last_event_id or "") or Place(0, 0)
-    return sent(LogFollower(services, token, operation.project_id, of, after))
+        after = await resume(tx, last_event_id, store.START)
+    return sent(LogFollower(services, token, operation.project_id or "", of, after))
 
 
 @get("/allocations/{id:str}/logs", responses=problems(NotFound, ValidationError))
@@ -90,12 +90,13 @@ async def allocation_logs(
         of = LogsOf(allocation_id=id)
         if not follow:
             return await page(tx, of, Paging.of(limit, cursor))
-    after = Place.parse(last_event_id or "") or Place(0, 0)
+        after = await resume(tx, last_event_id, store.START)
     return sent(LogFollower(services, token, row.project_id, of, after))
 
 
 async def page(tx: Tx, of: LogsOf, paging: Paging) -> Page[LogLine]:
-    return paging.page(await store.log_lines(tx, of, paging), lambda line: str(line.seq))
+    page = paging.page(await store.log_lines(tx, of, paging), lambda each: str(each.cursor))
+    return Page(items=[each.line for each in page.items], next_cursor=page.next_cursor)
 
 
 def sent(follower: LogFollower) -> Page[LogLine]:

@@ -25,6 +25,8 @@ SubjectFilter = Annotated[str | None, QueryParameter(name="subject_id", required
 
 async def readable(tx: Tx, caller: Caller, id: str) -> Operation:
     operation = await store.operation(tx, id)
+    if operation.project_id is None:  # work on a node that belongs to no project; operators read it elsewhere
+        raise NotFound("operation")
     try:
         await get_project(tx, caller, operation.project_id)
     except NotFound as error:
@@ -51,7 +53,7 @@ async def list_operations(
 async def get_operation(id: str, context: Context) -> Operation:
     """One operation, phase by phase: start, end, duration, which attempt, by whom, and the last the node said in it."""
     operation = await readable(context.tx, context.caller, id)
-    told = phases(await store.operation_entries(context.tx, id))
+    told = phases(await store.operation_entries(context.tx, id), operation)
     return replace(operation, phases=with_logs(told, await store.log_excerpt(context.tx, id)))
 
 

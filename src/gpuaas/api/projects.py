@@ -12,7 +12,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.identity import commands, store
 from gpuaas.domain.identity.permissions import LEADING, Permission
 from gpuaas.domain.timeline import store as timeline
-from gpuaas.domain.timeline.store import AuditFilter, Followed
+from gpuaas.domain.timeline.store import AuditFilter
 from gpuaas.wire.common import Moment, Page
 from gpuaas.wire.identity import ChangeProject, CreateProject, Project
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry
@@ -55,8 +55,7 @@ async def project_timeline(
     """What happened to anything in the project, newest first; the events stream tells what comes next."""
     paging = Paging.of(limit, cursor)
     await commands.get_project(context.tx, context.caller, project_id)
-    page = paging.page(await timeline.recent(context.tx, project_id, paging), Followed.place)
-    return Page(items=[each.entry for each in page.items], next_cursor=page.next_cursor)
+    return timeline.entry_page(paging, await timeline.recent(context.tx, project_id, paging))
 
 
 @patch("/projects/{project_id:str}", responses=problems(NotFound, InsufficientPermissions))

@@ -32,12 +32,34 @@ BATCH = 200
 LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", required=False, max_length=60)]
 
 
+# Sent first when the client's place is unknown: the client reads what it shows again, and the stream goes on from now.
+RESET = "event: reset\nid: {}\ndata: {{}}\n\n"
+
+
+class Resumed(msgspec.Struct, frozen=True):
+    """Where a stream begins; reset when the client's place lies past all that this database holds."""
+
+    cursor: Cursor
+    is_reset: bool = False
+
+
+async def resume(tx: Tx, last_event_id: str | None, start: Cursor | None = None) -> Resumed:
+    """At the place the client names. A place that a lost database gave out (after a restore, say) names nothing here:
+    waiting for it would hide everything until then. Without a place: at the start given, or now."""
+    cursor = Cursor.parse(last_event_id or "")
+    if cursor is None:
+        return Resumed(start or await store.here(tx))
+    if await store.is_ahead(tx, cursor):
+        return Resumed(await store.here(tx), is_reset=True)
+    return Resumed(cursor)
+
+
 class Follower:
     """One open stream; its caller is asked for again at every look, so a revoked token ends it."""
 
-    def __init__(self, services: Services, token: str, project_id: str, after: Cursor) -> None:
+    def __init__(self, services: Services, token: str, project_id: str, after: "Resumed") -> None:
         self._services, self._token = services, token
-        self._project_id, self._after = project_id, after
+        self._project_id, self._after, self._is_reset = project_id, after.cursor, after.is_reset
         self._wake = asyncio.Event()
 
     async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
@@ -56,6 +78,8 @@ class Follower:
         forget = self._services.hints.on(store.EVENTS, self._hint)
         try:  # from here on a reader that goes away at any yield is forgotten
             yield ": following\n\n"
+            if self._is_reset:
+                yield RESET.format(self._after)
             pauses: Iterator[float] = iter(())
             while True:
                 self._wake.clear()
@@ -98,13 +122,13 @@ class Follower:
 class EntryFollower(Follower):
     """The timeline of a project, or of one thing in it."""
 
-    def __init__(self, services: Services, token: str, project_id: str, subject_id: str | None, after: Cursor) -> None:
+    def __init__(self, services: Services, token: str, project_id: str, subject_id: str | None, after: Resumed) -> None:
         super().__init__(services, token, project_id, after)
         self._subject_id = subject_id
 
     async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
         found = await store.follow(tx, project_id, self._subject_id, after, BATCH)
-        return [(Cursor(each.xid, each.entry.id), each.entry) for each in found]
+        return [(each.cursor, each.entry) for each in found]
 
 
 class EventStream(Stream):
@@ -128,7 +152,7 @@ async def project_events(
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         await get_project(tx, caller, project_id)
-        after = Cursor.parse(last_event_id or "") or await store.here(tx)
+        after = await resume(tx, last_event_id)
     return stream(EntryFollower(services, token, project_id, None, after))
 
 
@@ -141,7 +165,7 @@ async def allocation_events(
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.get(tx, caller, id)
-    after = Cursor.parse(last_event_id or "") or Cursor(0, 0)
+        after = await resume(tx, last_event_id, store.START)
     return stream(EntryFollower(services, token, row.project_id, id, after))
 
 

@@ -103,7 +103,7 @@ async def volume_timeline(volume_id: str, context: Context, limit: Limit = None,
     """What happened to it, newest first; attaching and detaching stand on the machine's own timeline."""
     paging = Paging.of(limit, cursor)
     await volumes.readable(context.tx, context.caller, volume_id)
-    return paging.page(await timeline.entries(context.tx, volume_id, paging), lambda entry: str(entry.id))
+    return timeline.entry_page(paging, await timeline.entries(context.tx, volume_id, paging))
 
 
 @post(

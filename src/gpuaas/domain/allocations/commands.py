@@ -53,10 +53,10 @@ async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, id
         return view(row)
     operation_id = ids.new("op")
     change = Change(operation_id=operation_id, billing_stopped_at=now)
-    moved = await store.move(tx, row, Status.RELEASING, actor=actor, note=reason, now=now, change=change)
     if row.status in STARTING:
         await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason="cancelled by release", now=now)
     await start_operation(tx, operation_id, row.subject, "release", requested_by=actor, now=now)
+    moved = await store.move(tx, row, Status.RELEASING, actor=actor, note=reason, now=now, change=change)
     return view(await store.get(tx, moved.id))
 
 
@@ -146,7 +146,7 @@ async def inspect(tx: Tx, caller: Caller, id: str) -> InspectedAllocation:
     return InspectedAllocation(
         allocation=view(row),
         holder_email=await email_of(tx, row.holder_id),
-        timeline=await entries(tx, id, Paging(INSPECTED_ENTRIES, "")),
+        timeline=[each.entry for each in await entries(tx, id, Paging(INSPECTED_ENTRIES, ""))],
         tasks=await tasks.of_allocation(tx, id),
         proofs=await store.proofs(tx, id),
     )

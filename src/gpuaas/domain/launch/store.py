@@ -140,9 +140,9 @@ SUBMIT = """
         select a.id, a.tenant_id, key_id from allocation a, unnest($25::text[]) as key_id
     ), operation as (
         insert into operations (id, tenant_id, project_id, kind, subject_kind, subject_id, status, requested_by,
-            started_at, last_progress_at, correlation_id)
+            started_at, last_progress_at, correlation_id, node_id)
         select operation_id, tenant_id, project_id, 'create', 'allocation', id, 'running', requested_by, created_at,
-            created_at, $27
+            created_at, $27, node_id
         from allocation
     ), told as (
         insert into timeline_entries

@@ -5,7 +5,6 @@ from datetime import datetime
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, ValidationError
 from gpuaas.core.ids import Ids
-from gpuaas.core.paging import PAST_ALL_IDS, Paging
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
@@ -124,10 +123,9 @@ async def staging(tx: Tx, caller: Caller, id: str, node_id: str) -> StagingDetai
     found = await staging_rows.shown(tx, id, node_id)
     if not found:
         raise NotFound("staging")
-    operation_id = found[0].operation_id
-    lines = await timeline.log_lines(
-        tx, timeline.LogsOf(operation_id=operation_id), Paging(LOG_LINES - 1, PAST_ALL_IDS)
-    )
+    operation = await timeline.operation(tx, found[0].operation_id)
     return StagingDetail(
-        staging=found[0], phases=phases(await timeline.operation_entries(tx, operation_id)), logs=lines[::-1]
+        staging=found[0],
+        phases=phases(await timeline.operation_entries(tx, operation.id), operation),
+        logs=await timeline.log_excerpt(tx, operation.id, LOG_LINES),
     )

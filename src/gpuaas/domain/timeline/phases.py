@@ -5,26 +5,32 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from gpuaas.wire.timeline import Entry, LogLine, Outcome, Phase
+from gpuaas.wire.timeline import Entry, LogLine, Operation, OperationStatus, Outcome, Phase
 
 LINES_PER_PHASE = 5
 
 
-def phases(entries: list[Entry]) -> list[Phase]:
-    """Entries in order of time. An entry that did not begin anything is a moment: it lasts no time."""
+def phases(entries: list[Entry], operation: Operation | None = None) -> list[Phase]:
+    """Entries in order of time. An entry that did not begin anything is a moment: it lasts no time.
+
+    The last phase ends with its operation, and fails with it.
+    """
+    ended_at = operation.ended_at if operation else None
+    failed = operation is not None and operation.status is OperationStatus.FAILED
     told = []
     times: Counter[str] = Counter()
     for entry, following in zip_longest(entries, entries[1:]):
         times[entry.phase] += 1
-        next_at = following.at if following else None
-        ended_at = next_at if entry.outcome is Outcome.BEGAN else entry.at
+        next_at = following.at if following else ended_at
+        over_at = next_at if entry.outcome is Outcome.BEGAN else entry.at
+        is_cut_off = failed and following is None
         told.append(
             Phase(
                 phase=entry.phase,
-                outcome=Outcome.DONE if entry.outcome is Outcome.BEGAN and ended_at else entry.outcome,
+                outcome=_ended(failed=is_cut_off) if entry.outcome is Outcome.BEGAN and over_at else entry.outcome,
                 started_at=entry.at,
-                ended_at=ended_at,
-                seconds=max(0.0, (ended_at - entry.at).total_seconds()) if ended_at else None,
+                ended_at=over_at,
+                seconds=max(0.0, (over_at - entry.at).total_seconds()) if over_at else None,
                 actor=entry.actor,
                 actor_name=entry.actor_name,
                 note=entry.note,
@@ -33,6 +39,10 @@ def phases(entries: list[Entry]) -> list[Phase]:
             )
         )
     return told
+
+
+def _ended(*, failed: bool) -> Outcome:
+    return Outcome.FAILED if failed else Outcome.DONE
 
 
 def with_logs(phases: list[Phase], lines: list[LogLine]) -> list[Phase]:

@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+import asyncpg
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, Place
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
+from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry, LogLine, Operation, OperationStatus, Outcome
 
 BIGINT_DIGITS = 18
+EPOCH_DIGITS = 9
 MOST_XID = 10**BIGINT_DIGITS  # past every transaction
 EXCERPT = 300  # lines of an operation that are looked through for its phases
 SYSTEM = "system"  # the actor of what the platform does by itself
@@ -36,27 +40,42 @@ class NewEntry(Struct, frozen=True, kw_only=True):
     evidence: Mapping[str, object] = {}
 
 
-class Cursor(Struct, frozen=True):
-    """A follower's place: transactions in the order they began, and never past one that may still commit."""
+class Cursor(Struct, frozen=True, order=True):
+    """A follower's place: transactions in the order they began, and never past one that may still commit.
 
+    The epoch rises when the database is promoted or restored into another cluster, where transaction ids start over.
+    """
+
+    epoch: int
     xid: int
     id: int
 
     def __str__(self) -> str:
-        return f"{self.xid}-{self.id}"
+        return f"{self.epoch}-{self.xid}-{self.id}"
 
     @classmethod
     def parse(cls, text: str) -> "Cursor | None":
-        xid, dash, id = text.partition("-")
-        return cls(int(xid), int(id)) if dash and _is_number(xid) and _is_number(id) else None
+        """Cursors from before epochs have two numbers; entries from then have epoch 0."""
+        numbers = text.split("-") if text.count("-") == 2 else ["0", *text.split("-")]  # noqa: PLR2004
+        if len(numbers) != 3 or not all(map(_is_number, numbers)) or len(numbers[0]) > EPOCH_DIGITS:  # noqa: PLR2004
+            return None
+        return cls(*map(int, numbers))
+
+
+START, END = Cursor(0, 0, 0), Cursor(10**EPOCH_DIGITS - 1, MOST_XID, 0)
 
 
 class Followed(Struct, frozen=True):
-    xid: int
+    cursor: Cursor
     entry: Entry
 
     def place(self) -> str:
-        return str(Cursor(self.xid, self.entry.id))
+        return str(self.cursor)
+
+
+def entry_page(paging: Paging, rows: list[Followed]) -> Page[Entry]:
+    page = paging.page(rows, Followed.place)
+    return Page(items=[each.entry for each in page.items], next_cursor=page.next_cursor)
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
@@ -77,7 +96,7 @@ class LogsOf(Struct, frozen=True, kw_only=True):
 
 
 class FollowedLine(Struct, frozen=True):
-    xid: int
+    cursor: Cursor
     line: LogLine
 
 
@@ -134,16 +153,18 @@ async def end_operation(tx: Tx, id: str, status: OperationStatus, *, reason: str
     await tx.run(END_OPERATION, id, status.value, reason, now)
 
 
-async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Entry]:
-    sql = f"{ENTRY} where subject_id = $1 {PAGE_ENTRIES}"
-    return await tx.all(Entry, sql, subject_id, _number(paging), paging.limit + 1)
+async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Followed]:
+    """What happened to one thing, newest first."""
+    before = Cursor.parse(paging.before) or END
+    rows = await tx.connection.fetch(RECENT_OF_SUBJECT, subject_id, *astuple(before), paging.limit + 1)
+    return [_followed(row) for row in rows]
 
 
 async def recent(tx: Tx, project_id: str, paging: Paging) -> list[Followed]:
     """What happened to anything in a project, newest first: the stream of its events, read backwards."""
-    before = Cursor.parse(paging.before) or Cursor(MOST_XID, 0)
-    rows = await tx.connection.fetch(RECENT, project_id, before.xid, before.id, paging.limit + 1)
-    return [Followed(row["xid"], _entry(row)) for row in rows]
+    before = Cursor.parse(paging.before) or END
+    rows = await tx.connection.fetch(RECENT, project_id, *astuple(before), paging.limit + 1)
+    return [_followed(row) for row in rows]
 
 
 async def operation_entries(tx: Tx, operation_id: str) -> list[Entry]:
@@ -161,21 +182,27 @@ async def operations(tx: Tx, project_id: str, subject_id: str | None, paging: Pa
     return await tx.all(Operation, LIST_OPERATIONS, project_id, subject_id, paging.before, paging.limit + 1)
 
 
-async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[LogLine]:
-    return await tx.all(LogLine, LOG_LINES, of.operation_id, of.allocation_id, _number(paging), paging.limit + 1)
+async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[FollowedLine]:
+    """Newest first."""
+    return await _log_lines(tx, LOG_LINES, of, Cursor.parse(paging.before) or END, paging.limit + 1)
 
 
-async def log_excerpt(tx: Tx, operation_id: str) -> list[LogLine]:
+async def log_excerpt(tx: Tx, operation_id: str, most: int = EXCERPT) -> list[LogLine]:
     """The last lines, in the order they were said."""
-    lines = await tx.all(LogLine, LOG_LINES, operation_id, None, None, EXCERPT)
-    return lines[::-1]
+    lines = await _log_lines(tx, LOG_LINES, LogsOf(operation_id=operation_id), END, most)
+    return [each.line for each in reversed(lines)]
 
 
 async def follow_logs(tx: Tx, of: LogsOf, after: Cursor, limit: int) -> list[FollowedLine]:
-    rows = await tx.connection.fetch(FOLLOW_LOGS, of.operation_id, of.allocation_id, after.xid, after.id, limit)
+    return await _log_lines(tx, FOLLOW_LOGS, of, after, limit)
+
+
+async def _log_lines(tx: Tx, sql: str, of: LogsOf, place: Cursor, limit: int) -> list[FollowedLine]:
+    owner = "operation_id" if of.operation_id else "allocation_id"
+    rows = await tx.connection.fetch(sql.format(owner), of.operation_id or of.allocation_id, *astuple(place), limit)
     return [
         FollowedLine(
-            row["xid"],
+            Cursor(row["epoch"], row["place"], row["seq"]),
             LogLine(seq=row["seq"], at=row["at"], line=row["line"], operation_id=row["operation_id"]),
         )
         for row in rows
@@ -184,12 +211,22 @@ async def follow_logs(tx: Tx, of: LogsOf, after: Cursor, limit: int) -> list[Fol
 
 async def here(tx: Tx) -> Cursor:
     """Where a stream that wants only what comes next begins."""
-    return Cursor(await tx.value(HERE), 0)
+    row = await tx.connection.fetchrow(HERE)
+    return Cursor(row["epoch"], row["xid"], 0) if row else START
+
+
+async def is_ahead(tx: Tx, cursor: Cursor) -> bool:
+    """Whether a cursor lies past everything that this database may hold: it was given by a database that is lost."""
+    ahead: bool = await tx.value(IS_AHEAD, cursor.epoch, cursor.xid)
+    return ahead
 
 
 async def follow(tx: Tx, project_id: str, subject_id: str | None, after: Cursor, limit: int) -> list[Followed]:
-    rows = await tx.connection.fetch(FOLLOW, project_id, subject_id, after.xid, after.id, limit)
-    return [Followed(row["xid"], _entry(row)) for row in rows]
+    if subject_id is None:
+        rows = await tx.connection.fetch(FOLLOW, project_id, *astuple(after), limit)
+    else:
+        rows = await tx.connection.fetch(FOLLOW_SUBJECT, subject_id, *astuple(after), limit, project_id)
+    return [_followed(row) for row in rows]
 
 
 def _number(paging: Paging) -> int | None:
@@ -201,8 +238,9 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) <= BIGINT_DIGITS
 
 
-def _entry(row: Mapping[str, object]) -> Entry:
-    return Entry(**{field: row[field] for field in Entry.__struct_fields__})  # type: ignore[arg-type]
+def _followed(row: asyncpg.Record) -> Followed:
+    entry = Entry(**{field: row[field] for field in Entry.__struct_fields__})
+    return Followed(Cursor(row["epoch"], row["place"], row["id"]), entry)
 
 
 # Tenants see the names of their own people; anybody else who acts on their things is an operator to them.
@@ -215,7 +253,6 @@ ENTRY = f"""
         note, evidence
     from timeline_entries
 """
-PAGE_ENTRIES = "and ($2::bigint is null or id < $2) order by id desc limit $3"
 RECORD = """
     insert into timeline_entries
         (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
@@ -245,8 +282,9 @@ DENIAL = """
 """
 START_OPERATION = """
     insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by, started_at,
-        last_progress_at, correlation_id)
-    values ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $8, $9)
+        last_progress_at, correlation_id, node_id)
+    values ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $8, $9, case $4 when 'node' then $5
+        when 'allocation' then (select a.node_id from allocations a where a.id = $5) end)
 """
 END_OPERATION = """
     update operations set status = $2, reason = $3, ended_at = $4, last_progress_at = $4
@@ -256,31 +294,28 @@ LIST_OPERATIONS = """
     select * from operations where project_id = $1 and ($2::text is null or subject_id = $2) and id < $3
     order by id desc limit $4
 """
-LOG_LINES = """
-    select id as seq, at, line, operation_id from task_logs
-    where ($1::text is null or operation_id = $1) and ($2::text is null or allocation_id = $2)
-        and coalesce($1, $2) is not null and ($3::bigint is null or id < $3)
-    order by id desc limit $4
-"""
-FOLLOW_LOGS = """
-    select xid::text::bigint as xid, id as seq, at, line, operation_id from task_logs
-    where ($1::text is null or operation_id = $1) and ($2::text is null or allocation_id = $2)
-        and coalesce($1, $2) is not null
-        and (xid, id) > ($3::bigint::text::xid8, $4) and xid < pg_snapshot_xmin(pg_current_snapshot())
-    order by xid, id limit $5
-"""
-HERE = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+HERE = "select history_epoch() as epoch, pg_snapshot_xmin(pg_current_snapshot())::text::bigint as xid"
+IS_AHEAD = "select ($1::int, $2::bigint::text::xid8) > (history_epoch(), pg_snapshot_xmax(pg_current_snapshot()))"
 PLACED_ENTRY = f"""
-    select xid::text::bigint as xid, id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor,
-        {ACTOR_NAME}, note, evidence
+    select epoch, xid::text::bigint as place, id, subject_kind, subject_id, project_id, operation_id, phase, outcome,
+        at, actor, {ACTOR_NAME}, note, evidence
     from timeline_entries
 """
-RECENT = f"""
-    {PLACED_ENTRY} where project_id = $1 and (xid, id) < ($2::bigint::text::xid8, $3)
-    order by xid desc, id desc limit $4
+BEFORE = """
+    and (epoch, xid, id) < ($2::int, $3::bigint::text::xid8, $4::bigint)
+    order by epoch desc, xid desc, id desc limit $5
 """
-FOLLOW = f"""
-    {PLACED_ENTRY} where project_id = $1 and ($2::text is null or subject_id = $2)
-        and (xid, id) > ($3::bigint::text::xid8, $4) and xid < pg_snapshot_xmin(pg_current_snapshot())
-    order by xid, id limit $5
+AFTER = """
+    and (epoch, xid, id) > ($2::int, $3::bigint::text::xid8, $4::bigint)
+    and (epoch, xid) < (history_epoch(), pg_snapshot_xmin(pg_current_snapshot()))
+    order by epoch, xid, id limit $5
 """
+# The transaction id is shown as `place`: with an output column named xid, `order by xid` would sort by that column and
+# read the whole history.
+PLACED_LINE = "select epoch, xid::text::bigint as place, id as seq, at, line, operation_id from task_logs where {} = $1"
+LOG_LINES = f"{PLACED_LINE} {BEFORE}"
+FOLLOW_LOGS = f"{PLACED_LINE} {AFTER}"
+RECENT = f"{PLACED_ENTRY} where project_id = $1 {BEFORE}"
+RECENT_OF_SUBJECT = f"{PLACED_ENTRY} where subject_id = $1 {BEFORE}"
+FOLLOW = f"{PLACED_ENTRY} where project_id = $1 {AFTER}"
+FOLLOW_SUBJECT = f"{PLACED_ENTRY} where subject_id = $1 and project_id = $6 {AFTER}"

@@ -212,9 +212,9 @@ ADD = f"""
         insert into holds select allocation_id, $12, id from added on conflict do nothing
     ), operation as (
         insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by,
-            started_at, last_progress_at, correlation_id)
+            started_at, last_progress_at, correlation_id, node_id)
         select operation_id, tenant_id, project_id, 'allocation', allocation_id, 'attach', 'running', $13, created_at,
-            created_at, $15
+            created_at, $15, (select a.node_id from allocations a where a.id = allocation_id)
         from added
     ), told as (
         insert into timeline_entries
@@ -246,8 +246,9 @@ MOVE = f"""
         from before, moved where o.id = before.operation_id and o.status = 'running' and $12::text is not null
     ), started as (
         insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by,
-            started_at, last_progress_at, correlation_id)
-        select operation_id, tenant_id, project_id, 'allocation', allocation_id, $13, 'running', $6, $4, $4, $8
+            started_at, last_progress_at, correlation_id, node_id)
+        select operation_id, tenant_id, project_id, 'allocation', allocation_id, $13, 'running', $6, $4, $4, $8,
+            (select a.node_id from allocations a where a.id = allocation_id)
         from moved where $13::text is not null
     ), told as (
         insert into timeline_entries

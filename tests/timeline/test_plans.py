@@ -1,0 +1,48 @@
+"""Pages and followers read an index in its order, however long the history is; no timing, only plans."""
+
+from gpuaas.domain.timeline import store
+from tests import peek
+from tests.world import World
+
+PLACE = (1, 1000, 1, 50)
+STATEMENTS = {
+    "project timeline": (store.RECENT, ("proj_a", *PLACE)),
+    "subject timeline": (store.RECENT_OF_SUBJECT, ("alloc_a", *PLACE)),
+    "project events": (store.FOLLOW, ("proj_a", *PLACE)),
+    "subject events": (store.FOLLOW_SUBJECT, ("alloc_a", *PLACE, "proj_a")),
+    "log lines of an operation": (store.LOG_LINES.format("operation_id"), ("op_a", *PLACE)),
+    "log lines of an allocation": (store.LOG_LINES.format("allocation_id"), ("alloc_a", *PLACE)),
+    "log tail of an operation": (store.FOLLOW_LOGS.format("operation_id"), ("op_a", *PLACE)),
+    "log tail of an allocation": (store.FOLLOW_LOGS.format("allocation_id"), ("alloc_a", *PLACE)),
+}
+# Tables are empty here: what the planner may not choose is what it would never choose on a long history.
+ONLY_INDEXES = "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off"
+OLD_RECENT = """
+    select xid::text::bigint as xid, id from timeline_entries where project_id = $1
+        and (epoch, xid, id) < ($2::int, $3::bigint::text::xid8, $4::bigint)
+    order by epoch desc, xid desc, id desc limit $5
+"""
+
+
+async def plan(world: World, sql: str, *args: object) -> str:
+    """As a request would run it, behind the row-level policies."""
+    async with world.services.api_db.write() as tx:
+        await tx.run(ONLY_INDEXES)
+        return "\n".join(await tx.column(f"explain {sql}", *args))
+
+
+async def test_a_page_is_read_from_an_index_in_its_order(world: World) -> None:
+    for name, (sql, args) in STATEMENTS.items():
+        found = await plan(world, sql, *args)
+        assert "Sort" not in found, f"{name}: {found}"
+        assert "ROW(epoch, xid" in found.split("Filter:")[0], f"{name}: {found}"
+
+
+async def test_an_output_column_named_xid_would_sort_the_whole_history(world: World) -> None:
+    """The red twin: `order by xid` means the output column."""
+    assert "Sort" in await plan(world, OLD_RECENT, "proj_a", *PLACE)
+
+
+async def test_the_statements_run_as_written(world: World) -> None:
+    for sql, args in STATEMENTS.values():
+        assert await peek.rows(world.db, sql, *args) == []
