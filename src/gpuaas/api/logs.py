@@ -68,7 +68,7 @@ async def operation_logs(
         if not follow:
             return await page(tx, of, Paging.of(limit, cursor))
         after = await resume(tx, last_event_id, store.START)
-    return sent(LogFollower(services, token, operation.project_id or "", of, after))
+    return sent(LogFollower(services, token, operation.project_id, of, after))
 
 
 @get("/allocations/{id:str}/logs", responses=problems(NotFound, ValidationError))

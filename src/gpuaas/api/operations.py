@@ -25,7 +25,7 @@ SubjectFilter = Annotated[str | None, QueryParameter(name="subject_id", required
 
 async def readable(tx: Tx, caller: Caller, id: str) -> Operation:
     operation = await store.operation(tx, id)
-    if operation.project_id is None:  # work on a node that belongs to no project; operators read it elsewhere
+    if not operation.project_id:  # work on a node that belongs to no project; operators read it elsewhere
         raise NotFound("operation")
     try:
         await get_project(tx, caller, operation.project_id)

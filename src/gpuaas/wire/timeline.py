@@ -86,7 +86,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     kind: str
     subject_kind: str
     subject_id: str
-    project_id: str | None  # none: work on a node that belongs to no project
+    project_id: str  # empty: work on a node that belongs to no project
     node_id: str | None = None
     status: OperationStatus
     requested_by: str

@@ -172,7 +172,7 @@ async def operation_entries(tx: Tx, operation_id: str) -> list[Entry]:
 
 
 async def operation(tx: Tx, id: str) -> Operation:
-    row = await tx.maybe(Operation, "select * from operations where id = $1", id)
+    row = await tx.maybe(Operation, f"{OPERATION} where id = $1", id)
     if row is None:
         raise NotFound("operation")
     return row
@@ -290,8 +290,13 @@ END_OPERATION = """
     update operations set status = $2, reason = $3, ended_at = $4, last_progress_at = $4
     where id = $1 and status = 'running'
 """
-LIST_OPERATIONS = """
-    select * from operations where project_id = $1 and ($2::text is null or subject_id = $2) and id < $3
+OPERATION = """
+    select id, kind, subject_kind, subject_id, coalesce(project_id, '') as project_id, node_id, status, requested_by,
+        started_at, ended_at, last_progress_at, reason
+    from operations
+"""
+LIST_OPERATIONS = f"""
+    {OPERATION} where project_id = $1 and ($2::text is null or subject_id = $2) and id < $3
     order by id desc limit $4
 """
 HERE = "select history_epoch() as epoch, pg_snapshot_xmin(pg_current_snapshot())::text::bigint as xid"
