@@ -2436,6 +2436,7 @@ export interface components {
             kind: string;
             /** Format: date-time */
             last_progress_at: string;
+            node_id?: string | null;
             phases?: components["schemas"]["Phase"][];
             project_id: string;
             reason: string;
