@@ -164,6 +164,7 @@ CSRF = {
     "another page with the header": ({"Origin": "http://evil.test", "X-GPUaaS-Request": "1"}, 403),
     "no page with the header": ({"X-GPUaaS-Request": "1"}, 403),
     "a sandboxed page": ({"Origin": "null", "X-GPUaaS-Request": "1"}, 403),
+    "a page of another scheme": ({"Origin": f"https://{HOST}", "X-GPUaaS-Request": "1"}, 403),
     "a page on another port": ({"Origin": f"{OWN}:8443", "X-GPUaaS-Request": "1"}, 403),
     "a page whose name begins with ours": ({"Origin": f"{OWN}.evil.test", "X-GPUaaS-Request": "1"}, 403),
     "nothing at all": ({}, 403),

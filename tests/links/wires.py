@@ -55,6 +55,9 @@ class Wire:
             raise ConnectionResetError("the node's link is gone")
         return data
 
+    def admit(self) -> None:
+        """Its messages have no limit to lift."""
+
     async def close(self, code: int, reason: str) -> None:
         self.closed = self.closed or (code, reason)
         self._up.put_nowait(None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
-from litestar.types import HTTPScope, Receive
+from litestar.types import HTTPScope, Receive, WebSocketScope
 
 from gpuaas.api.problems import UnsupportedMediaType
 from gpuaas.core.errors import BodyTooLarge, Problem, TokenMissing, ValidationError
@@ -105,7 +105,19 @@ def check_names(pairs: list[tuple[str, object]]) -> None:
         seen.add(name)
 
 
-def token_of(scope: HTTPScope, headers: Headers | None = None) -> str:
+def is_own_origin(origin: str, scope: HTTPScope | WebSocketScope, host: str, public_url: str) -> bool:
+    """Scheme, host and port are those of GPUAAS_URL, or of the address at which this request arrived.
+
+    A page of the same host over another scheme is not ours: anybody on the network path can write one for http.
+    """
+    asked, public = urlsplit(origin), urlsplit(public_url)
+    if asked.netloc == public.netloc:
+        return asked.scheme == public.scheme
+    scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
+    return bool(asked.netloc) and (asked.scheme, asked.netloc) == (scheme, host)
+
+
+def token_of(scope: HTTPScope, public_url: str, headers: Headers | None = None) -> str:
     """From the Authorization header; or from the session cookie, if the request provably comes from our own page."""
     headers = dict(scope["headers"]) if headers is None else headers
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
@@ -118,7 +130,7 @@ def token_of(scope: HTTPScope, headers: Headers | None = None) -> str:
     if cookie is None:
         raise TokenMissing("Log in, and send the token as `Authorization: Bearer …`.")
     if scope["method"] not in SAFE_METHODS:
-        origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc
-        if CSRF_HEADER not in headers or not origin or origin != headers.get(b"host", b"").decode("latin-1"):
+        origin, host = (headers.get(name, b"").decode("latin-1") for name in (b"origin", b"host"))
+        if CSRF_HEADER not in headers or not is_own_origin(origin, scope, host, public_url):
             raise CsrfRefused
     return cookie.value

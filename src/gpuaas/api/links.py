@@ -105,6 +105,7 @@ class Links:
             log.warning("link.refused", node=node_id, why=str(refused))
             await socket.close(4401, "refused")
             return
+        socket.admit()
         try:
             await self._welcome(link)
             await self._read(link)

@@ -60,7 +60,7 @@ async def operation_logs(
 ) -> Page[LogLine]:
     """What the node said while it worked, newest first. With `follow` from the first line on as server-sent events,
     until the operation has ended (`event: done`); resume with Last-Event-ID."""
-    token = token_of(request.scope)
+    token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         operation = await readable(tx, caller, id)
@@ -83,7 +83,7 @@ async def allocation_logs(
     last_event_id: LastEventId = None,
 ) -> Page[LogLine]:
     """What its node said in all its operations, newest first. With `follow` as server-sent events, until you go."""
-    token = token_of(request.scope)
+    token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.get(tx, caller, id)

@@ -10,6 +10,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from gpuaas.api.links import Links
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
+from gpuaas.api.sockets import admit_of
 from gpuaas.core.db import AWAY, RERUN
 from gpuaas.domain.capacity import commands
 from gpuaas.domain.capacity.commands import EnrolmentRefused
@@ -22,10 +23,10 @@ log = structlog.get_logger()
 class AsgiSocket:
     """A WebSocket as the links want it: bytes only, and a plain error when it is gone."""
 
-    __slots__ = ("_receive", "_send")
+    __slots__ = ("_receive", "_send", "admit")
 
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._receive, self._send, self.admit = receive, send, admit_of(scope)
 
     async def accept(self) -> None:
         await self._receive()  # the connect; nothing may be sent before it
@@ -59,7 +60,7 @@ class LinkDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == ScopeType.WEBSOCKET and (found := LINK.fullmatch(scope["path"])):
             scope["headers"] = []  # held as long as the link, and not asked for again
-            await self._serve(AsgiSocket(receive, send), found[1])
+            await self._serve(AsgiSocket(scope, receive, send), found[1])
         else:
             await self._app(scope, receive, send)
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from gpuaas.api.recorder import Recorder
+from gpuaas.core.traces import nothing
 from gpuaas.wire.terminals import (
     ENDED,
     TAKEN_OVER,
@@ -36,10 +37,15 @@ Message = dict[str, Any]
 class RelaySocket:
     """A WebSocket as ASGI has it: nothing between a message and the loop."""
 
-    __slots__ = ("receive", "send")
+    __slots__ = ("admit", "receive", "send")
 
-    def __init__(self, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
-        self.receive, self.send = receive, send
+    def __init__(
+        self,
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[Any], Awaitable[None]],
+        admit: Callable[[], None] = nothing,
+    ) -> None:
+        self.receive, self.send, self.admit = receive, send, admit
 
     async def say(self, message: ToBrowser | ToAgent) -> None:
         """A last word, perhaps, to somebody who may not listen."""

@@ -89,6 +89,7 @@ class Relays:
             log.info("terminal.refused", why=str(refused))
             await socket.close(UNAUTHORIZED, "refused")
             return
+        socket.admit()
         try:
             await self._join(socket, ticket, terminal_id, expected, source)
         finally:
@@ -210,6 +211,7 @@ class Relays:
             log.warning("stream.refused", stream=stream_id)
             await socket.close(UNAUTHORIZED, "refused")
             return
+        socket.admit()
         expected.arrived.set_result(socket)
         await expected.over.wait()
         await socket.close(1000, "done")

@@ -148,7 +148,7 @@ async def project_events(
     project_id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
     """Everything that happens in a project, as it happens; resume with Last-Event-ID."""
-    token = token_of(request.scope)
+    token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         await get_project(tx, caller, project_id)
@@ -161,7 +161,7 @@ async def allocation_events(
     id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
     """One allocation's timeline from its beginning, then as it happens; resume with Last-Event-ID."""
-    token = token_of(request.scope)
+    token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.get(tx, caller, id)

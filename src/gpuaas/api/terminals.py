@@ -1,17 +1,17 @@
 """Browser terminals: the token that opens one, the two sockets of each, and what was recorded."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from litestar import Router, WebSocket, get, post, websocket
 from litestar.response import Stream
 
 from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
-from gpuaas.api.edge import token_of
+from gpuaas.api.edge import is_own_origin, token_of
 from gpuaas.api.problems import problems
 from gpuaas.api.recorder import asciicast
 from gpuaas.api.relay import RelaySocket
 from gpuaas.api.services import Services
+from gpuaas.api.sockets import admit_of
 from gpuaas.api.unit import admit
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
 from gpuaas.core.paging import Paging
@@ -56,7 +56,7 @@ async def list_terminals(id: str, context: Context, limit: Limit = None, cursor:
 )
 async def get_recording(id: str, terminal_id: str, request: AnyRequest, services: Services) -> Stream:
     """What a recorded terminal showed, byte for byte, as asciicast v2 (`asciinema play`)."""
-    token, now = token_of(request.scope), services.clock.now()
+    token, now = token_of(request.scope, services.public_url), services.clock.now()
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.recording(tx, caller, id, terminal_id, now=now)
@@ -74,7 +74,7 @@ async def terminal(socket: AnySocket, allocation_id: str) -> None:
     token = await accepted(socket, SUBPROTOCOL)
     client = socket.scope.get("client")
     source = f"{client[0]}:{client[1]}" if client else "unknown"
-    await services.relays.serve(RelaySocket(socket.receive, socket.send), allocation_id, token, source)
+    await services.relays.serve(relay_socket(socket), allocation_id, token, source)
 
 
 @websocket("/streams/{stream_id:str}")
@@ -82,16 +82,17 @@ async def stream(socket: AnySocket, stream_id: str) -> None:
     """An agent was asked to dial here."""
     services: Services = socket.app.state.services
     secret = await accepted(socket, STREAM_SUBPROTOCOL)
-    await services.relays.serve_stream(RelaySocket(socket.receive, socket.send), stream_id, secret)
+    await services.relays.serve_stream(relay_socket(socket), stream_id, secret)
+
+
+def relay_socket(socket: AnySocket) -> RelaySocket:
+    return RelaySocket(socket.receive, socket.send, admit_of(socket.scope))
 
 
 def is_own_page(socket: AnySocket, public_url: str) -> bool:
-    """A browser says whose page asks; a program says nothing, and has no cookies or tokens of other sites to lend."""
+    """A browser sends the origin of its page; a program sends none, and has no cookies of other sites to lend."""
     origin = socket.headers.get("origin")
-    if origin is None:
-        return True
-    own = {socket.headers.get("host", ""), urlsplit(public_url).netloc}
-    return urlsplit(origin).netloc in own - {""}
+    return origin is None or is_own_origin(origin, socket.scope, socket.headers.get("host", ""), public_url)
 
 
 async def accepted(socket: AnySocket, subprotocol: str) -> str:

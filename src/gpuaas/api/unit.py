@@ -73,7 +73,7 @@ class Unit:
 
     async def enter_and_find(self, query: Query[T] | None) -> tuple[Tx, Caller, T | None]:
         """And what they ask for first, in the statement they enter by."""
-        hashed, key = token_hash(token_of(self._scope, self.headers)), self._key_given()
+        hashed, key = token_hash(token_of(self._scope, self.services.public_url, self.headers)), self._key_given()
         tx = self._tx = await self._db.begin(self._route)
         try:
             entry = await identity.enter(tx, hashed, key=key, query=query)
@@ -88,7 +88,7 @@ class Unit:
 
     async def read(self, query: Query[T]) -> tuple[Caller, T | None]:
         """One autocommitted statement in which the caller enters and reads: no transaction around it to pay for."""
-        hashed = token_hash(token_of(self._scope, self.headers))
+        hashed = token_hash(token_of(self._scope, self.services.public_url, self.headers))
         async with self._db.read(self._route) as tx:
             entry = await identity.enter(tx, hashed, query=query)
         return admit(entry, self.services), entry.found if entry else None

@@ -2,9 +2,14 @@
 
 import os
 from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 from msgspec import Struct, convert
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message names it and what it must be."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -14,6 +19,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     port: int = 8080
     url: str = ""  # how people and agents reach this server; empty: host and port
     advertise_url: str = ""  # how other replicas' agents reach this one; empty: url
+    trusted_proxies: str = ""  # addresses and networks, separated by commas, whose X-Forwarded-… headers count
     log_level: str = "info"
     pool_size: int = 12
     min_free_mib: int = 256  # free space of the data folder's disk below which readiness reports it
@@ -27,6 +33,17 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def public_url(self) -> str:
         return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    @property
+    def proxies(self) -> list[IPv4Network | IPv6Network]:
+        """What GPUAAS_TRUSTED_PROXIES lists; anything but addresses and networks is an error at start."""
+        names = [name.strip() for name in self.trusted_proxies.split(",")]
+        try:
+            return [ip_network(name) for name in names if name]
+        except ValueError as error:
+            raise SettingsError(
+                f"GPUAAS_TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.5,10.1.0.0/16: {error}."
+            ) from error
 
     @property
     def master_key_file(self) -> Path:

@@ -32,7 +32,7 @@ from gpuaas.core.migrate import migrate
 from gpuaas.core.outbox import Event, Relay
 from gpuaas.core.points import Points, points_from
 from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
-from gpuaas.core.settings import Settings
+from gpuaas.core.settings import Settings, SettingsError
 from gpuaas.core.traces import Traces
 from gpuaas.core.work import Loop, Worker, system_jitter
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
@@ -56,6 +56,7 @@ from gpuaas.domain.terminals.commands import Policy as TerminalPolicy
 from gpuaas.domain.terminals.reconcile import TerminalWorker
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
+from gpuaas.main.front_end import FrontEndLimits, limited
 from gpuaas.main.traces import traces_from
 from gpuaas.main.websockets import QuickProtocol
 from gpuaas.wire.link import origin_of
@@ -210,13 +211,21 @@ async def serve(config: Settings, only: Only | None) -> None:
                 task.cancel()
 
 
-def listener(app: ASGIApp, config: Settings) -> uvicorn.Server:
+def check_proxies(config: Settings) -> None:
+    """A setting that cannot be used is told before anything starts, and one that is missing when a proxy is found."""
+    log.info("proxies.trusted", networks=[str(network) for network in config.proxies])
+
+
+def listener(app: ASGIApp, config: Settings, limits: FrontEndLimits = FrontEndLimits()) -> uvicorn.Server:
+    proxies = config.proxies
     return uvicorn.Server(
         uvicorn.Config(
             app,
             host=config.host,
             port=config.port,
-            http="httptools",
+            http=limited(limits, proxies),
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=[str(network) for network in proxies],
             ws=QuickProtocol,
             ws_ping_interval=None,  # beats tell more
             ws_per_message_deflate=False,  # agents ask for none, links pay in memory and terminals in time
@@ -244,6 +253,7 @@ def command(
     config.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     logs.configure(level=config.log_level)
     try:
+        check_proxies(config)
         uvloop.run(serve(config, only))
-    except MasterKeyError as error:
+    except (MasterKeyError, SettingsError) as error:
         raise Complaint(str(error)) from error

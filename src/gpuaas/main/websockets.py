@@ -4,15 +4,19 @@ Whatever else a socket carries (text, fragments, pings, closings, what is malfor
 whole frame, so its state is that of a socket on which the others never came.
 """
 
+from http import HTTPStatus
 from typing import Any
 
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
 from websockets.protocol import OPEN
 
+from gpuaas.api.sockets import ADMIT
 from gpuaas.core import frames
 
 FINAL, CONTROL = 0x80, 0x08
+FIRST_BYTES = 65_536  # the largest message before the application admits the other end; a hello has a few KiB
 MOST_WAITING, LARGE = 4, 65_536  # small messages not taken yet before no more are read; one that is larger is enough
 
 
@@ -20,10 +24,23 @@ class QuickProtocol(WebSocketsSansIOProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._rest, self._needed = bytearray(), 0
-        self._most = frames.MASK_BYTES + self.config.ws_max_size
+        self._limit(min(FIRST_BYTES, self.config.ws_max_size))
         self._is_quick = False  # from the answered handshake on, until something came that only the library may judge
         self._is_early = False  # something came before the answer: the library may hold a part of it
         self._is_fragment = False
+
+    def _limit(self, message_bytes: int) -> None:
+        self._most = frames.MASK_BYTES + message_bytes
+        self.conn.max_message_size = message_bytes
+
+    def admit(self) -> None:
+        """The application knows who is at the other end."""
+        self._limit(self.config.ws_max_size)
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            self.scope["extensions"][ADMIT] = {"admit": self.admit}  # the application runs later than this
 
     def data_received(self, data: bytes) -> None:
         if not self._is_quick:
