@@ -19,7 +19,7 @@ console: setup ## build the web console (a Node is fetched where there is none)
 
 test: setup-test console ## all tests (ARGS="-k restart", JOBS=2)
 	@tools/console.sh test
-	@exec $(BIN)/pytest -n $(JOBS) $(ARGS)
+	@exec $(BIN)/pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 check: setup ## what needs no running: style, types, import contracts, house rules
 	@failed=; \
@@ -37,7 +37,7 @@ bench: setup-bench ## measure, each against a peer or a floor in the same run (A
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
 soak: setup-test console ## the long proofs in full; `make test` runs a seeded sample of them
-	@exec $(BIN)/pytest -m soak -n $(JOBS) $(ARGS)
+	@exec $(BIN)/pytest -m soak -n $(JOBS) --dist loadgroup $(ARGS)
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv

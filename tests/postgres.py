@@ -31,15 +31,21 @@ GUARD = pytest.StashKey["subprocess.Popen[bytes]"]()
 def pytest_configure(config: pytest.Config) -> None:
     if FOLDER in os.environ:  # a worker: the controller has told us where
         return
-    os.environ[FOLDER] = tempfile.mkdtemp(prefix="gpuaas-tests-", dir=quickest_place())
+    run = os.environ.get("GPUAAS_TESTS_RUN", "")
+    os.environ[FOLDER] = tempfile.mkdtemp(prefix=f"gpuaas-tests-{run}-", dir=quickest_place())
     config.stash[GUARD] = subprocess.Popen(
         [sys.executable, "-P", __file__, os.environ[FOLDER]], stdin=subprocess.PIPE, start_new_session=True
     )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    stop(config)
+
+
+def stop(config: pytest.Config) -> None:
+    """Stop the server of this run, if this process started it; asking again does nothing."""
     guard = config.stash.get(GUARD, None)
-    if guard is not None and guard.stdin is not None:
+    if guard is not None and guard.stdin is not None and not guard.stdin.closed:
         guard.stdin.close()
         guard.wait()
         del os.environ[FOLDER]

@@ -4,8 +4,10 @@ A plugin of pytest, named in `tests/conftest.py`.
 """
 
 import itertools
+import os
+import shutil
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +17,7 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 from litestar import Litestar
-from msgspec import convert
+from msgspec import Struct, convert, json
 
 from gpuaas.api.app import create_app, create_litestar
 from gpuaas.api.services import Services
@@ -35,10 +37,11 @@ from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import PlatformRole, Role, User
 from gpuaas.wire.timeline import Entry
 from tests.fleet import Node, Nodes
-from tests.postgres import drop_database, fresh_database, template_database
+from tests.postgres import FOLDER, drop_database, fresh_database, template_database
 
 PASSWORD = "correct horse battery"
 HOST = "gpuaas.test"
+MASTER_KEY = "master.key"
 SLICE, WHOLE = "sim-h200-slice", "sim-h200-node"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 # One pass over eight kilobytes: a test is not a thief.
@@ -80,6 +83,21 @@ class Person:
     project_id: str
     key_id: str
     http: httpx.AsyncClient
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """A person of the furnished template, and the token that they were given there."""
+
+    name: str
+    id: str
+    email: str
+    token: str
+    tenant_id: str
+    project_id: str
+    key_id: str
+
+
+PERSONAL = ("id", "email", "token", "tenant_id", "project_id", "key_id")
 
 
 class World:
@@ -174,6 +192,12 @@ class World:
         await Demo(self.db, self.services.ids, self._clock.now()).ensure_catalog()
         await self.hire_operator()
         await self.sign_up("ada")
+
+    def admit(self, people: list[Known]) -> None:
+        """Sign in those whom the copied database knows already."""
+        for known in people:
+            http = self.client(known.token, number=next(self._numbers))
+            self.people[known.name] = Person(**{field: getattr(known, field) for field in PERSONAL}, http=http)
 
     async def submit(self, person: Person | None = None, *, key: str = "", **fields: Any) -> httpx.Response:
         """One submit; `fields` go over a plain request for one GPU."""
@@ -272,11 +296,33 @@ async def database() -> AsyncIterator[str]:
 @asynccontextmanager
 async def furnished(data: Path, *, caller_type: type[Caller] = Caller) -> AsyncIterator[World]:
     """A world with its operator, its catalog and Ada; nodes are the test's to add."""
-    async with AsyncExitStack() as stack:
-        dsn = await stack.enter_async_context(database())
-        world = await stack.enter_async_context(world_on(dsn, data, caller_type=caller_type))
+    dsn = await fresh_database(template=await template_database("furnished", build_furnished))
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        shutil.copy(template_folder() / MASTER_KEY, data / MASTER_KEY)
+        async with world_on(dsn, data, caller_type=caller_type) as world:
+            world.admit(json.decode((template_folder() / "people.json").read_bytes(), type=list[Known]))
+            yield world
+    finally:
+        await drop_database(dsn)
+
+
+def template_folder() -> Path:
+    """What belongs to the furnished template besides its database: the master key, and who is signed in."""
+    return Path(os.environ[FOLDER]) / "furnished"
+
+
+async def build_furnished(dsn: str) -> None:
+    """Once per test run: signing up through the front door takes longer than copying a database in which it is done."""
+    await migrate(dsn)
+    template_folder().mkdir()
+    async with world_on(dsn, template_folder()) as world:
         await world.furnish()
-        yield world
+        people = [
+            Known(name=name, **{field: getattr(person, field) for field in PERSONAL})
+            for name, person in world.people.items()
+        ]
+    (template_folder() / "people.json").write_bytes(json.encode(people))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.engines.benches import spec as environment
 from tests.engines.remote_runtimes import Ear
 from tests.runtimes.wheels import descriptor, spec
 
-DEATHS = 4  # of every step that an agent takes, the crash harness has the whole list
+DEATHS = 2  # of every step that an agent takes, the crash harness has the whole list
 PRYING = """
 import os, socket
 found = [f'uid {os.getuid()}']

@@ -35,7 +35,7 @@ class Verb:
     """What keeps it from its wanted end; empty when it is there. Raises Broken if it never will be."""
     tidy: Callable[[Stage, Case], Awaitable[None]]
     """Give back what is left; nobody dies any more."""
-    deaths: int = 2
+    deaths: int = 1
     """That `make test` performs; the whole of every verb is a soak."""
 
 

@@ -1,0 +1,38 @@
+"""Tests that share an expensive fixture run in one worker process, so that the fixture is made once.
+
+A plugin of pytest, named in `tests/conftest.py`; `make test` runs with `--dist loadgroup`, which starts the largest
+groups first. What takes minutes in full runs as a sample in `make test` and whole in `make soak`.
+"""
+
+import pytest
+
+FILES_TOGETHER = ("browser/", "crash/test_crashes", "e2e/test_up", "isolation/", "contracts/test_bad_input")
+FILES_APART = ("browser/test_axe", "crash/test_red_twins", "runtimes/test_real", "contracts/test_openapi")
+ORDINARY_USER = "ordinary user"
+# Bundles and crashes take longest, and differ least between root and an ordinary user.
+SOAKED_FOR_ORDINARY_USERS = ("engines/test_runtimes", "engines/test_sandbox_runtimes", "engines/test_sandbox_crash")
+
+
+def group_of(node_id: str) -> str:
+    """Empty: the test may run in any worker."""
+    name = node_id.removeprefix("tests/")
+    for prefix in (*FILES_APART, *FILES_TOGETHER):
+        if name.startswith(prefix):
+            return prefix
+    if not name.startswith("engines/"):
+        return ""
+    if ORDINARY_USER in name:
+        return "engines of an ordinary user"
+    if "runtimes" in name:
+        return "engines with bundles"
+    return "engines of root" if "test_sandbox" in name or "as root" in name else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if group := group_of(item.nodeid):
+            item.add_marker(pytest.mark.xdist_group(group))
+        name = item.nodeid.removeprefix("tests/")
+        if ORDINARY_USER in name and name.startswith(SOAKED_FOR_ORDINARY_USERS):
+            item.add_marker(pytest.mark.soak)
