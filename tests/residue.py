@@ -91,8 +91,8 @@ class Baseline:
             subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
         for root in control_group_roots() if self.is_isolated else ():
             subprocess.run(["umount", str(root)], check=True)
-            for path in sorted((root / f"gpuaas-run-{self.id}").glob("**/"), reverse=True):
-                path.rmdir()
+            for group in sorted((root / f"gpuaas-run-{self.id}").glob("**/"), reverse=True):
+                group.rmdir()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
