@@ -10,7 +10,7 @@ import uvicorn
 
 from gpuaas.agent import identity
 from gpuaas.agent.loop import run_agent
-from gpuaas.core.clock import SystemClock
+from gpuaas.core.clock import Clock, DatabaseClock, SystemClock
 from gpuaas.core.points import NoPoints
 from gpuaas.core.settings import Settings
 from gpuaas.engines.base import Engine
@@ -55,11 +55,14 @@ async def running(world: World, *, loops: bool = True) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def serving(dsn: str, data: Path) -> AsyncIterator[tuple[World, str]]:
-    """One replica behind a real socket on the loopback, on the system's clock; and its URL."""
+async def serving(dsn: str, data: Path, *, clock: Clock | None = None) -> AsyncIterator[tuple[World, str]]:
+    """One replica behind a real socket on the loopback, on the database's clock; and its URL."""
     with free_socket() as bound:
         port = bound.getsockname()[1]
-        async with world_on(dsn, data, clock=SystemClock(), port=port) as world, running(world):
+        async with (
+            world_on(dsn, data, clock=clock or DatabaseClock(SystemClock()), port=port) as world,
+            running(world),
+        ):
             server = QuietServer(listener(world.app, Settings(data=data, port=port)).config)
             task = asyncio.create_task(server.serve(sockets=[bound]))
             try:

@@ -20,10 +20,12 @@ from gpuaas.api.deps import AnyRequest
 from gpuaas.api.problems import reply_to
 from gpuaas.api.services import Services
 from gpuaas.api.traffic import BUCKETS
+from gpuaas.core.clock import DatabaseClock
 from gpuaas.core.db import AWAY, RERUN
 from gpuaas.core.errors import InsufficientPermissions, TokenInvalid
 from gpuaas.core.health import Health
 from gpuaas.core.trouble import Reason
+from gpuaas.core.watch import Watch
 from gpuaas.domain.overview.store import Counts, counts
 
 FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
@@ -103,6 +105,7 @@ def of_replica(services: Services) -> Iterator[Metric]:
         pool.add_metric([role, "waiting"], db.pool.waiting)
     yield pool
     yield from of_health(services.health)
+    yield from of_watch(services.watch)
 
 
 def of_health(health: Health) -> Iterator[Metric]:
@@ -115,6 +118,16 @@ def of_health(health: Health) -> Iterator[Metric]:
         steps.add_metric([loop, why], number)
     yield steps
     yield GaugeMetricFamily("gpuaas_loops_failing", "Background loops whose last step failed.", len(health.failing))
+
+
+def of_watch(watch: Watch) -> Iterator[Metric]:
+    yield CounterMetricFamily(
+        "gpuaas_database_history_changes", "Failovers and restores noticed by this replica.", watch.changes
+    )
+    clock = watch.clock
+    if isinstance(clock, DatabaseClock) and clock.skew is not None and clock.uncertainty is not None:
+        yield GaugeMetricFamily("gpuaas_clock_skew_seconds", "System clock ahead of the database's.", clock.skew)
+        yield GaugeMetricFamily("gpuaas_clock_uncertainty_seconds", "Of the database's time.", clock.uncertainty)
 
 
 def of_platform(found: Counts | None) -> Iterator[Metric]:

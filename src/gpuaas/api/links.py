@@ -266,6 +266,11 @@ class Links:
             self._judges_from = now + link_rows.DEAD_REPLICA_SECONDS
         return now >= self._judges_from
 
+    async def begin_anew(self) -> None:
+        """The database has another history: epochs and what nodes told may be lost, so every node says hello again."""
+        self.samples.forget()
+        await asyncio.gather(*(self._cut(link, 4410, "the database changed") for link in list(self._links.values())))
+
     def renew_leases(self) -> None:
         """After a check-in, and so only by a replica that would have heard of a revoke."""
         if self._clock.monotonic() - self._renewed_at < RENEW_SECONDS:

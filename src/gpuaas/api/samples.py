@@ -47,6 +47,9 @@ class SampleBook:
         await asyncio.sleep(WRITE_SECONDS)
         await self.flush()
 
+    def forget(self) -> None:
+        self._told.clear()
+
     async def flush(self) -> None:
         taken, self._unwritten = list(self._unwritten.values()), {}
         for start in range(0, len(taken), AT_ONCE):

@@ -12,6 +12,7 @@ from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import MasterKey, TaskSigner
+from gpuaas.core.watch import Watch
 from gpuaas.core.work import Worker
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
@@ -36,6 +37,7 @@ class Services:
     relays: Relays
     workers: tuple[Worker, ...]
     health: Health
+    watch: Watch
     data: Path
     public_url: str
     min_free_mib: int = 0  # of the data folder's disk; less than this is not ready

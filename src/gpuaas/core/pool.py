@@ -67,10 +67,14 @@ class Pool:
 
     def renew(self) -> None:
         """Use no present connection again: all may lead to a server that is no longer the primary."""
-        now = asyncio.get_running_loop().time()
-        if now - self._renewed_at < RENEW_SECONDS:
-            return
-        self._renewed_at = now
+        if asyncio.get_running_loop().time() - self._renewed_at >= RENEW_SECONDS:
+            self._drop_all()
+
+    async def renew_now(self) -> None:
+        self._drop_all()
+
+    def _drop_all(self) -> None:
+        self._renewed_at = asyncio.get_running_loop().time()
         self._old |= self._lent
         while self._idle:
             self._idle.pop().terminate()

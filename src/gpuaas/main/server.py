@@ -22,8 +22,8 @@ from gpuaas.api.relays import Relays
 from gpuaas.api.services import Services
 from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs, settings
-from gpuaas.core.clock import Clock, SystemClock
-from gpuaas.core.db import Database, DbRole, connect
+from gpuaas.core.clock import Clock, DatabaseClock, SystemClock
+from gpuaas.core.db import AWAY, Database, DbRole, connect
 from gpuaas.core.embedded import Embedded
 from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
@@ -34,6 +34,7 @@ from gpuaas.core.points import Points, points_from
 from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
 from gpuaas.core.settings import Settings, SettingsError
 from gpuaas.core.traces import Traces
+from gpuaas.core.watch import Watch
 from gpuaas.core.work import Loop, Worker, system_jitter
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.limits import LimitsWorker
@@ -75,7 +76,7 @@ class Only(StrEnum):
 class Parts:
     """What a control plane takes from outside itself; a test or a simulator passes its own."""
 
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock | None = None  # none: the database's
     randomness: Callable[[int], bytes] = os.urandom
     jitter: Callable[[], float] = system_jitter
     passwords: Passwords = field(default_factory=Passwords)
@@ -102,23 +103,27 @@ class Wired:
 async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> AsyncIterator[Wired]:
     """Everything a server is made of, on open pools; they are closed with it."""
     parts = parts or Parts()
-    points, ids = points_from(config.points), Ids(parts.clock, parts.randomness)
+    watch = Watch(dsn, parts.clock or DatabaseClock(SystemClock()), Health())
+    if isinstance(watch.clock, DatabaseClock):
+        await watch.look()
+    points, ids = points_from(config.points), Ids(watch.clock, parts.randomness)
     hints = Hints(ids.new("replica"))
-    pools = await open_pools(config, dsn, hints, points, parts.traces or traces_from(config.traces))
+    traces = parts.traces or traces_from(config.traces)
+    pools = await open_pools(config, dsn, hints, points, traces=traces, health=watch.health)
     try:
-        yield await assemble(config, parts, pools, hints=hints, ids=ids, points=points)
+        yield await assemble(config, parts, pools, watch=watch, hints=hints, ids=ids, points=points)
     finally:
         for db in pools:
             await db.close()
 
 
 async def assemble(
-    config: Settings, parts: Parts, pools: Sequence[Database], *, hints: Hints, ids: Ids, points: Points
+    config: Settings, parts: Parts, pools: Sequence[Database], *, watch: Watch, hints: Hints, ids: Ids, points: Points
 ) -> Wired:
     """The services behind the routes, and the loops that run beside them."""
     api_db, operator_db, worker_db = pools
     await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
-    clock, master = parts.clock, MasterKey.from_file(config.master_key_file)
+    clock, master = watch.clock, MasterKey.from_file(config.master_key_file)
     index, policy = Index(worker_db, hints, clock), terminal_policy(config)
     await index.refresh()
     await pin(worker_db, signer := TaskSigner(master))
@@ -143,7 +148,8 @@ async def assemble(
         links=links,
         relays=relays,
         workers=workers,
-        health=worker_db.health,
+        health=watch.health,
+        watch=watch,
         data=config.data,
         min_free_mib=config.min_free_mib,
         public_url=config.public_url,
@@ -151,11 +157,15 @@ async def assemble(
         caller_type=parts.caller_type,
     )
     loops = [Loop(worker_db, worker, hints, token=hints.replica_id, jitter=parts.jitter).run for worker in workers]
-    return Wired(services, [index.run, relays.run, *links.loops(url)], loops)
+    for forget in (*(db.pool.renew_now for db in pools), index.refresh, links.begin_anew):
+        watch.on_change(forget)
+    return Wired(services, [watch.run, index.run, relays.run, *links.loops(url)], loops)
 
 
-async def open_pools(config: Settings, dsn: str, hints: Hints, points: Points, traces: Traces) -> list[Database]:
-    size, health = config.pool_size, Health()
+async def open_pools(
+    config: Settings, dsn: str, hints: Hints, points: Points, *, traces: Traces, health: Health
+) -> list[Database]:
+    size = config.pool_size
     return [
         await connect(dsn, role, hints=hints, points=points, size=size, traces=traces, health=health) for role in POOLS
     ]
@@ -198,9 +208,13 @@ def origins(config: Settings) -> frozenset[str]:
 
 async def serve(config: Settings, only: Only | None) -> None:
     dsn = config.dsn or await Embedded(config.data / "postgres").start()
-    await migrate(dsn)
+    await until_usable(dsn)
     async with wired(config, dsn) as made, asyncio.TaskGroup() as group:
-        halves = {None: [*made.serving, *made.working], Only.API: made.serving, Only.WORKERS: made.working}
+        halves = {
+            None: [*made.serving, *made.working],
+            Only.API: made.serving,
+            Only.WORKERS: [made.services.watch.run, *made.working],
+        }
         running = [group.create_task(made.services.hints.relay(dsn, made.services.health))]
         running += [group.create_task(run()) for run in halves[only]]
         app = create_health_app(made.services) if only is Only.WORKERS else create_app(made.services)
@@ -209,6 +223,18 @@ async def serve(config: Settings, only: Only | None) -> None:
         finally:
             for task in running:
                 task.cancel()
+
+
+async def until_usable(dsn: str) -> None:
+    """Migrate; a replica that starts while the database has trouble waits for it."""
+    health = Health()
+    while True:
+        try:
+            await migrate(dsn)
+        except AWAY as error:
+            await asyncio.sleep(health.failed("start", error))
+        else:
+            return
 
 
 def check_proxies(config: Settings) -> None:

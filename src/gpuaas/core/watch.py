@@ -1,0 +1,139 @@
+"""A look at the database every two seconds, over a new connection: can it write, what time is it, which history is it.
+
+A database has one history as long as nothing that it acknowledged is lost. A failover to a standby, a restore or a copy
+of its disk put back begins another one: what this process remembers of the former may never have happened.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import asyncpg
+import msgspec
+import structlog
+
+from gpuaas.core.clock import Clock, DatabaseClock
+from gpuaas.core.health import Health
+
+WATCH_SECONDS = 2.0
+ANSWER_SECONDS = 5.0
+LOOP = "database watch"
+CLOCK_SKEW, HISTORY_CHANGED = "clock_skew", "database_history_changed"
+log = structlog.get_logger()
+Listener = Callable[[], Awaitable[object]]
+
+
+class History(msgspec.Struct, frozen=True):
+    """Names a history: the cluster, its timeline, and the database in it."""
+
+    system: str
+    timeline: int
+    database: int
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What one look found; position and timeline are those of a server that takes writes."""
+
+    is_read_only: bool
+    system: str
+    database: int
+    wal_file: str | None
+    position: int | None
+
+    @property
+    def history(self) -> History | None:
+        return History(self.system, int(self.wal_file[:8], 16), self.database) if self.wal_file else None
+
+
+class Watch:
+    def __init__(self, dsn: str, clock: Clock, health: Health) -> None:
+        self._dsn, self.clock, self.health = dsn, clock, health
+        self.history: History | None = None
+        self.changes = 0
+        self._position = 0
+        self._listeners: list[Listener] = []
+
+    def on_change(self, listener: Listener) -> None:
+        """Called when the database has another history than before: forget what was read from it, and read it anew.
+        All listeners are called again, later, if one of them fails."""
+        self._listeners.append(listener)
+
+    async def run(self) -> None:
+        await self.health.repeat(LOOP, self._step)
+
+    async def _step(self) -> None:
+        await self.look()
+        self.health.worked(LOOP)
+        await asyncio.sleep(WATCH_SECONDS)
+
+    async def look(self) -> None:
+        settings = {"role": "gpuaas_worker", "application_name": "gpuaas:watch", "timezone": "UTC"}
+        connection = await asyncpg.connect(
+            self._dsn, server_settings=settings, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS
+        )
+        try:
+            seen = msgspec.convert(dict(await connection.fetchrow(LOOK)), Seen)
+            await self._measure(connection)
+            await self._compare(connection, seen)
+        finally:
+            connection.terminate()
+        if seen.is_read_only:
+            raise asyncpg.ReadOnlySQLTransactionError("the database accepts no changes")
+
+    async def _measure(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        if not isinstance(self.clock, DatabaseClock):
+            return
+        question = await connection.prepare("select clock_timestamp()")  # so that the answer takes one round trip
+        asked = self.clock.monotonic()
+        at = await question.fetchval()
+        self.clock.measured(asked, at, self.clock.monotonic())
+        if not self.clock.is_skewed:
+            self.health.notices.pop(CLOCK_SKEW, None)
+            return
+        skew = f"The system clock of this replica is {self.clock.skew:+.1f} s off the database's, and is not used."
+        if CLOCK_SKEW not in self.health.notices:
+            log.warning("clock.skewed", seconds=self.clock.skew, uncertainty=self.clock.uncertainty)
+        self.health.notices[CLOCK_SKEW] = skew
+
+    async def _compare(self, connection: "asyncpg.Connection[asyncpg.Record]", seen: Seen) -> None:
+        history = seen.history
+        if history is None or seen.position is None:
+            return
+        if self.history is not None and (history != self.history or seen.position < self._position):
+            for listener in self._listeners:
+                await listener()
+            await self._note(connection, seen, history)
+            self._changed(history)
+        elif self.history is None and await self._note(connection, seen, history):
+            self._changed(history)
+        self.history, self._position = history, seen.position
+
+    async def _note(self, connection: "asyncpg.Connection[asyncpg.Record]", seen: Seen, history: History) -> bool:
+        """Whether it is new, and another was written down before: this process may have started after the change."""
+        if seen.is_read_only:
+            return False
+        return bool(await connection.fetchval(NOTE, history.system, history.timeline, history.database))
+
+    def _changed(self, history: History) -> None:
+        self.changes += 1
+        log.error("database.history_changed", before=str(self.history), after=str(history))
+        self.health.notices[HISTORY_CHANGED] = (
+            "The database may have lost writes: there was a failover or a restore. "
+            "Compare the nodes with it; see docs/runbooks/database-trouble.md."
+        )
+
+
+# Only what is flushed counts: after a crash the server may insert again where it had inserted, but not flushed.
+LOOK = """
+    select current_setting('transaction_read_only') = 'on' as is_read_only,
+        (select system_identifier::text from pg_control_system()) as system,
+        (select oid::bigint from pg_database where datname = current_database()) as database,
+        case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_insert_lsn()) end as wal_file,
+        case when not pg_is_in_recovery() then (pg_current_wal_flush_lsn() - '0/0')::bigint end as position
+"""
+NOTE = """
+    with noted as (
+        insert into database_histories (system_identifier, timeline, database_oid) values ($1, $2, $3)
+        on conflict do nothing returning noticed_at
+    )
+    select exists (select from noted) and exists (select from database_histories)
+"""
