@@ -1,3 +1,4 @@
+import Alert from "@cloudscape-design/components/alert";
 import Badge from "@cloudscape-design/components/badge";
 import Box from "@cloudscape-design/components/box";
 import Cards from "@cloudscape-design/components/cards";
@@ -12,7 +13,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import Tiles from "@cloudscape-design/components/tiles";
 import type { Sku } from "../api/queries/skus";
 import { money, perHour, times } from "../parts/money";
-import { COUNT, freeOf, regionsOf, type Size, sizesOf } from "./draft";
+import { COUNT, chosenSku, freeOf, regionsOf, type Size, sizesOf } from "./draft";
 import type { StepProps } from "./step";
 
 export function ComputeStep(props: StepProps & { skus: readonly Sku[] }) {
@@ -34,9 +35,10 @@ export function ComputeStep(props: StepProps & { skus: readonly Sku[] }) {
   );
 }
 
-function SkuCards({ skus, choice, change }: StepProps & { skus: readonly Sku[] }) {
+function SkuCards({ skus, choice, change, mistakes }: StepProps & { skus: readonly Sku[] }) {
   return (
     <div>
+      {mistakes.sku && <Alert type="error">{mistakes.sku}</Alert>}
       <Box padding={{ bottom: "s" }}>
         <Header variant="h2" description="What is free is looked up every few seconds.">
           Kind of machine
@@ -46,11 +48,11 @@ function SkuCards({ skus, choice, change }: StepProps & { skus: readonly Sku[] }
         items={skus}
         trackBy="sku"
         selectionType="single"
-        selectedItems={[choice.sku]}
+        selectedItems={choice.live ? [choice.live] : []}
         entireCardClickable
-        onSelectionChange={({ detail }) =>
-          change({ sku: detail.selectedItems[0]?.sku ?? null, gpuCount: null, size: null })
-        }
+        onSelectionChange={({ detail: { selectedItems } }) => {
+          if (selectedItems[0]) change(chosenSku(selectedItems[0]));
+        }}
         cardsPerRow={[{ cards: 1 }, { minWidth: 560, cards: 2 }, { minWidth: 1100, cards: 3 }]}
         ariaLabels={{ itemSelectionLabel: (_, sku) => sku.title, selectionGroupLabel: "Kind of machine" }}
         cardDefinition={{
@@ -175,7 +177,11 @@ function RegionChoice({ choice, change }: StepProps) {
     `${freeOf(choice.sku, choice.gpuCount, region)} free with ${gpus(choice.gpuCount)}`;
   const options = [
     { value: ANYWHERE, label: "Any region", description: free(null) },
-    ...regionsOf(choice.sku).map((region) => ({ value: region, label: region, description: free(region) })),
+    ...[...new Set([...regionsOf(choice.sku), ...(choice.region ? [choice.region] : [])])].map((region) => ({
+      value: region,
+      label: region,
+      description: free(region),
+    })),
   ];
   return (
     <FormField label="Region" constraintText="Where its node stands.">

@@ -1,6 +1,6 @@
 import Button from "@cloudscape-design/components/button";
 import Wizard, { type WizardProps } from "@cloudscape-design/components/wizard";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { newId } from "../api/client";
 import { asProblem } from "../api/problem";
@@ -46,6 +46,7 @@ export function LaunchWizard(props: Props) {
   const launch = useSubmit(props);
   const goTo = (to: StepId) => void navigate(`/projects/${projectId}/launch/${to}`);
   const change: StepProps["change"] = (patch) => {
+    if (launch.isBusy) return; // what was sent is what is shown, until it is refused or the page leaves
     launch.forget(); // what was refused was another request
     props.change(patch);
   };
@@ -55,15 +56,25 @@ export function LaunchWizard(props: Props) {
     mistakes: checked === step ? mistakesOf(step, draft, choice, volumes) : {},
   };
 
+  const startOver = () => {
+    launch.forget();
+    forgetDraft(projectId);
+    goTo("compute");
+  };
+
   /** Forward only past what is right. */
   const pass = (from: StepId, to: StepId) => {
     const isWrong = Object.keys(mistakesOf(from, draft, choice, volumes)).length > 0;
     setChecked(isWrong ? from : null);
-    if (!isWrong) goTo(to);
+    if (!isWrong) {
+      props.change({}); // keeps the selection as it is shown now
+      goTo(to);
+    }
   };
   const submit = () => {
     const wrong = firstWrong(draft, choice, volumes);
     setChecked(wrong);
+    props.change({});
     if (wrong === null) launch.submit();
     else if (wrong !== step) goTo(wrong);
   };
@@ -96,7 +107,9 @@ export function LaunchWizard(props: Props) {
         {
           title: "Review",
           description: "One request makes all of it, or nothing.",
-          content: <ReviewStep {...given} volumes={volumes} problem={launch.problem} goTo={goTo} />,
+          content: (
+            <ReviewStep {...given} volumes={volumes} problem={launch.problem} goTo={goTo} startOver={startOver} />
+          ),
         },
       ]}
       activeStepIndex={STEPS.indexOf(step)}
@@ -105,12 +118,9 @@ export function LaunchWizard(props: Props) {
         if (detail.reason === "next") pass(step, to);
         else goTo(to);
       }}
-      onCancel={() => {
-        forgetDraft(projectId);
-        void navigate(`/projects/${projectId}/allocations`);
-      }}
+      onCancel={() => void leave(navigate(`/projects/${projectId}/allocations`), projectId)}
       onSubmit={submit}
-      isLoadingNextStep={launch.isPending}
+      isLoadingNextStep={launch.isBusy}
       submitButtonText={choice.count === 1 ? "Launch" : `Launch ${choice.count} machines`}
       secondaryActions={
         step !== "review" &&
@@ -126,26 +136,39 @@ function useStep(): StepId {
   return STEPS.find((each) => each === step) ?? "compute";
 }
 
+/** The draft lasts as long as the page that shows it. */
+async function leave(left: void | Promise<void>, projectId: string): Promise<void> {
+  await left;
+  forgetDraft(projectId);
+}
+
+/** Busy from the click until the request is refused or the page has left, however long the next page takes to load. */
 function useSubmit({ projectId, draft, choice }: Props) {
   const navigate = useNavigate();
   const launch = useLaunch(projectId);
+  const isSent = useRef(false); // also for a second click before the first is drawn
   const submit = () => {
+    if (isSent.current) return;
+    isSent.current = true;
     const sent = submission(submissionNow(projectId), wanted(draft, choice, projectId), Date.now(), newId);
     keepSubmission(projectId, sent);
     launch.mutate(sent, {
+      onError: () => {
+        isSent.current = false;
+      },
       onSuccess: ({ allocations }) => {
-        forgetDraft(projectId);
         const [first] = allocations;
         const isGroup = allocations.length > 1;
         if (isGroup) notify("success", `${allocations.length} machines are on their way`);
-        void navigate(`/projects/${projectId}/allocations${isGroup || !first ? "" : `/${first.id}`}`);
+        const to = `/projects/${projectId}/allocations${isGroup || !first ? "" : `/${first.id}`}`;
+        void leave(navigate(to), projectId);
       },
     });
   };
   return {
     submit,
     forget: launch.reset,
-    isPending: launch.isPending,
+    isBusy: launch.isPending || launch.isSuccess,
     problem: launch.isError ? asProblem(launch.error) : null,
   };
 }

@@ -1,3 +1,4 @@
+import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import ColumnLayout from "@cloudscape-design/components/column-layout";
@@ -19,7 +20,7 @@ import { View } from "../parts/View";
 import { ACCESS_MODE } from "../parts/VolumeFields";
 import { gpus, inside } from "./ComputeStep";
 import type { DraftVolume } from "./draft";
-import { HOURS, IDLE } from "./draft";
+import { HOURS, IDLE, isRepriced } from "./draft";
 import type { StepId } from "./mistakes";
 import { Persists } from "./Persists";
 import { RefusalAlert } from "./RefusalAlert";
@@ -30,6 +31,7 @@ interface Props extends StepProps {
   volumes: readonly Volume[];
   problem: Problem | null;
   goTo: (step: StepId) => void;
+  startOver: () => void;
 }
 
 export function ReviewStep(props: Props) {
@@ -38,6 +40,7 @@ export function ReviewStep(props: Props) {
   return (
     <SpaceBetween size="l">
       {problem && (refusal ? <RefusalAlert refusal={refusal} {...props} /> : <ProblemAlert problem={problem} />)}
+      {problem?.code === "idempotency_key_reused" && <Button onClick={props.startOver}>Start a new launch</Button>}
       <Container header={<Header variant="h2">Price and place</Header>}>
         <ColumnLayout columns={2} variant="text-grid">
           <Cost {...props} />
@@ -53,10 +56,20 @@ export function ReviewStep(props: Props) {
 
 const HOURS_OF_DAY = 24;
 
-function Cost({ choice: { sku, gpuCount, count } }: StepProps) {
+function Cost({ choice, change }: StepProps) {
+  const { sku, live, gpuCount, count } = choice;
   const hourly = times(sku.price_per_gpu_hour, gpuCount * count);
   return (
     <div>
+      {live && isRepriced(choice) && (
+        <Alert
+          type="warning"
+          header="The price changed since you chose it"
+          action={<Button onClick={() => change({ offer: live })}>Accept the new price</Button>}
+        >
+          It is now {perHour(times(live.price_per_gpu_hour, gpuCount * count))}.
+        </Alert>
+      )}
       <Box variant="awsui-key-label">Price</Box>
       <Box fontSize="display-l" fontWeight="bold">
         {perHour(hourly)}
@@ -69,7 +82,7 @@ function Cost({ choice: { sku, gpuCount, count } }: StepProps) {
 }
 
 function Place(props: Props & { hasRefusal: boolean }) {
-  const { choice } = props;
+  const { choice, goTo } = props;
   const placement = usePlacement({
     sku: choice.sku.sku,
     gpu_count: choice.gpuCount,
@@ -77,6 +90,17 @@ function Place(props: Props & { hasRefusal: boolean }) {
     ...(choice.size ? { size: choice.size.name } : {}),
     ...(choice.region ? { region: choice.region } : {}),
   });
+  if (choice.live === null) {
+    return (
+      <Alert
+        type="error"
+        header="No longer offered"
+        action={<Button onClick={() => goTo("compute")}>Choose another GPU type</Button>}
+      >
+        {choice.sku.title} was taken out of the catalog after you chose it.
+      </Alert>
+    );
+  }
   return (
     <div>
       <Box variant="awsui-key-label">Where it would go now</Box>

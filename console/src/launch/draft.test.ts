@@ -2,7 +2,19 @@ import { describe, expect, it } from "vitest";
 import type { Sku } from "../api/queries/skus";
 import type { SshKey } from "../api/queries/sshKeys";
 import type { Volume } from "../api/queries/volumes";
-import { type Choice, choose, type Draft, draftOf, EMPTY, newDraftVolume, submission, wanted } from "./draft";
+import {
+  type Choice,
+  choose,
+  type Draft,
+  draftOf,
+  EMPTY,
+  freeOf,
+  type KeptSubmission,
+  newDraftVolume,
+  pinned,
+  submission,
+  wanted,
+} from "./draft";
 import { firstWrong, mistakesOf, volumeObjection } from "./mistakes";
 import { offersFor } from "./refusal";
 
@@ -63,10 +75,48 @@ describe("what is chosen when nothing was", () => {
     expect(choose(EMPTY, [], KEYS)).toBeNull();
   });
 
-  it("gives way to what was chosen, and only where that is still there", () => {
-    const draft = { ...EMPTY, sku: "h200", gpuCount: 4, size: "large", region: "mars", keyIds: ["k2", "gone"] };
-    expect(chosen(draft)).toMatchObject({ sku: { sku: "h200" }, gpuCount: 1, size: { name: "large" }, region: null });
+  it("gives way to what was chosen, and keys that are gone are left out", () => {
+    const draft = { ...EMPTY, sku: "h200", gpuCount: 2, size: "large", region: "mars", keyIds: ["k2", "gone"] };
+    expect(chosen(draft)).toMatchObject({ sku: { sku: "h200" }, gpuCount: 2, size: { name: "large" }, region: "mars" });
     expect(chosen(draft).keys.map(({ id }) => id)).toEqual(["k2"]);
+  });
+});
+
+describe("a pinned selection", () => {
+  const taken = (of: Sku): Sku => ({
+    ...of,
+    availability: (of.availability ?? []).map((one) => ({ ...one, free: 0 })),
+  });
+  const draft = pinned(EMPTY, chosen());
+  const later = (skus: Sku[]) => choose(draft, skus, KEYS);
+
+  it("stays when the last of it is taken, with its price, and says that none is free", () => {
+    const choice = later([DEAR, CHEAP_BUT_GONE, taken(FREE)]);
+    expect(choice).toMatchObject({ sku: { sku: "h100", price_per_gpu_hour: { amount_minor: 200 } }, gpuCount: 2 });
+    expect(choice && freeOf(choice.sku, 2)).toBe(0);
+  });
+
+  it("would have changed without the pin", () => {
+    expect(choose(EMPTY, [DEAR, CHEAP_BUT_GONE, taken(FREE)], KEYS)).toMatchObject({ sku: { sku: "h200" } });
+  });
+
+  it("stays when it leaves the catalog, and cannot be launched", () => {
+    const choice = later([DEAR]);
+    expect(choice).toMatchObject({ sku: { sku: "h100" }, live: null });
+    expect(choice && firstWrong(draft, choice, [])).toBe("compute");
+  });
+
+  it("keeps its price until the new one is accepted", () => {
+    const dearer = { ...FREE, price_per_gpu_hour: { amount_minor: 900, currency: "EUR" } };
+    const choice = later([DEAR, dearer]);
+    expect(choice?.sku.price_per_gpu_hour.amount_minor).toBe(200);
+    expect(choice && firstWrong(draft, choice, [])).toBe("review");
+    const accepted = choose({ ...draft, offer: dearer }, [DEAR, dearer], KEYS);
+    expect(accepted && firstWrong(draft, accepted, [])).toBeNull();
+  });
+
+  it("does not take over keys that are added later", () => {
+    expect(choose(draft, SKUS, [...KEYS, key("k3")])?.keys.map(({ id }) => id)).toEqual(["k1", "k2"]);
   });
 });
 
@@ -80,24 +130,16 @@ describe("a submission", () => {
     expect(first.request.expires_at).toBe("2026-01-01T02:00:00.000Z");
   });
 
-  it("gets another key when anything in it changed", () => {
+  it("has one key per visit, whatever changes in it", () => {
     const newKey = counter();
-    const keys = new Set<string>();
-    let before = null;
-    const changes: Partial<Draft>[] = [
-      {},
-      { name: "b" },
-      { count: "2" },
-      { keyIds: ["k1"] },
-      { idleMinutes: "30" },
-      { expiresInHours: "3" },
-    ];
+    const sent: KeptSubmission[] = [];
+    const changes: Partial<Draft>[] = [{}, { name: "b" }, { count: "2" }, { keyIds: ["k1"] }, { expiresInHours: "3" }];
     for (const patch of changes) {
       const draft = { ...EMPTY, ...patch };
-      before = submission(before, wanted(draft, chosen(draft), "proj-1"), NOW, newKey);
-      keys.add(before.key);
+      sent.push(submission(sent.at(-1) ?? null, wanted(draft, chosen(draft), "proj-1"), NOW, newKey));
     }
-    expect(keys.size).toBe(changes.length);
+    expect(new Set(sent.map((one) => one.key)).size).toBe(1);
+    expect(new Set(sent.map((one) => JSON.stringify(one.request))).size).toBe(changes.length);
   });
 
   it("holds a new volume, an old one and the bundle that was chosen", () => {

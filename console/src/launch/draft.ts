@@ -24,6 +24,8 @@ export interface DraftVolume {
 /** What a person chose, as typed; null is "not chosen, take what is sensible". */
 export interface Draft {
   sku: string | null;
+  /** The SKU as it was when it was chosen, with its price: what changes later is shown, never taken over silently. */
+  offer: Sku | null;
   gpuCount: number | null;
   size: string | null;
   count: string;
@@ -40,6 +42,7 @@ export interface Draft {
 
 export const EMPTY: Draft = {
   sku: null,
+  offer: null,
   gpuCount: null,
   size: null,
   count: "1",
@@ -60,7 +63,10 @@ const MOST_KEYS = 20;
 
 /** A draft with every choice made: what the pages show and what is sent. */
 export interface Choice {
+  /** As it was chosen, with the price of that moment; only what is free is live. */
   sku: Sku;
+  /** As it is sold now; null when it is no longer offered. */
+  live: Sku | null;
   gpuCount: number;
   size: Size | undefined;
   count: number;
@@ -68,21 +74,51 @@ export interface Choice {
   keys: SshKey[];
 }
 
-/** What was chosen, and where nothing was, what most would choose: something that can be had now, with one's own keys. */
+/** What was chosen; where nothing was chosen yet, the cheapest SKU that is available now, with all keys of the person. */
 export function choose(draft: Draft, skus: readonly Sku[], keys: readonly SshKey[]): Choice | null {
-  const sku = skus.find((each) => each.sku === draft.sku) ?? usualSku(skus);
+  const usual = usualSku(skus);
+  const live = draft.sku === null ? usual : skus.find((each) => each.sku === draft.sku);
+  const sku =
+    draft.offer?.sku === draft.sku && draft.offer
+      ? { ...draft.offer, availability: live?.availability ?? [] }
+      : (live ?? usual);
   if (sku === undefined) return null;
   const gpuCount =
     draft.gpuCount !== null && sku.allowed_counts.includes(draft.gpuCount) ? draft.gpuCount : usualCount(sku);
   const sizes = sizesOf(sku, gpuCount);
   return {
     sku,
+    live: live ?? null,
     gpuCount,
     size: sizes.find(({ name }) => name === draft.size) ?? sizes[0],
     count: wholeNumber(draft.count, COUNT.least, COUNT.most) ?? 1,
-    region: regionsOf(sku).includes(draft.region ?? "") ? draft.region : null,
+    region: draft.region,
     keys: draft.keyIds === null ? keys.slice(0, MOST_KEYS) : keys.filter(({ id }) => draft.keyIds?.includes(id)),
   };
+}
+
+/** The draft with the selection written down: from here on availability and prices change nothing in it. */
+export function pinned(draft: Draft, choice: Choice): Draft {
+  if (draft.offer !== null || choice.live === null) return draft;
+  const keyIds = choice.keys.map(({ id }) => id);
+  return {
+    ...draft,
+    sku: choice.sku.sku,
+    offer: choice.sku,
+    gpuCount: choice.gpuCount,
+    keyIds: draft.keyIds ?? (keyIds.length > 0 ? keyIds : null),
+  };
+}
+
+/** Choosing a SKU: in the smallest GPU count that is available at this moment. */
+export function chosenSku(sku: Sku): Pick<Draft, "sku" | "offer" | "gpuCount" | "size"> {
+  return { sku: sku.sku, offer: sku, gpuCount: usualCount(sku), size: null };
+}
+
+/** Whether the price of the SKU changed since it was chosen. */
+export function isRepriced({ sku, live }: Choice): boolean {
+  const [then, now] = [sku.price_per_gpu_hour, live?.price_per_gpu_hour ?? sku.price_per_gpu_hour];
+  return then.amount_minor !== now.amount_minor || then.currency !== now.currency;
 }
 
 export function sizesOf(sku: Sku, gpuCount: number): Size[] {
@@ -160,13 +196,14 @@ function attachmentOf(volume: DraftVolume): Schemas["LaunchAttachment"] {
   };
 }
 
-/** A submission that knows what it is of: the same wish goes out again as the same request, under the same name. */
+/** A submission that knows what it is of: the same wish goes out again as the same request. */
 export interface KeptSubmission extends Submission {
   of: string;
 }
 
 const HOUR_MS = 3_600_000;
 
+/** One key for the whole visit, also when the wish changes: a visit makes at most one request succeed. */
 export function submission(
   before: KeptSubmission | null,
   wish: Wanted,
@@ -177,7 +214,7 @@ export function submission(
   if (before?.of === of) return before;
   const ends =
     wish.expiresInHours === null ? {} : { expires_at: new Date(now + wish.expiresInHours * HOUR_MS).toISOString() };
-  return { of, key: newKey(), request: { ...wish.request, ...ends } };
+  return { of, key: before?.key ?? newKey(), request: { ...wish.request, ...ends } };
 }
 
 /** A request that was made before, to be looked at and sent again. */

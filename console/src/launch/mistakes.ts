@@ -1,6 +1,6 @@
 import type { Volume } from "../api/queries/volumes";
 import { machineNameMistake, mountPathMistake, nameMistake, sizeMistake, wholeNumber } from "./checks";
-import { type Choice, COUNT, type Draft, type DraftVolume, HOURS, IDLE } from "./draft";
+import { type Choice, COUNT, type Draft, type DraftVolume, HOURS, IDLE, isRepriced } from "./draft";
 
 export const STEPS = ["compute", "access", "storage", "runtime", "review"] as const;
 export type StepId = (typeof STEPS)[number];
@@ -11,7 +11,10 @@ export type Mistakes = Record<string, string>;
 export function mistakesOf(step: StepId, draft: Draft, choice: Choice, volumes: readonly Volume[]): Mistakes {
   switch (step) {
     case "compute":
-      return only({ count: numberMistake(draft.count, COUNT, "machines") });
+      return only({
+        sku: choice.live === null ? `${draft.sku} is no longer offered. Choose another GPU type.` : null,
+        count: numberMistake(draft.count, COUNT, "machines"),
+      });
     case "access":
       return only({ keys: choice.keys.length === 0 ? "Choose at least one key, or add one: it is the way in." : null });
     case "storage":
@@ -20,6 +23,7 @@ export function mistakesOf(step: StepId, draft: Draft, choice: Choice, volumes: 
       return {};
     case "review":
       return only({
+        price: isRepriced(choice) ? "The price changed. Accept the new price, or choose another GPU type." : null,
         name: machineNameMistake(draft.name, choice.count),
         expiresInHours: draft.expiresInHours === "" ? null : numberMistake(draft.expiresInHours, HOURS, "hours"),
         idleMinutes: draft.idleMinutes === "" ? null : numberMistake(draft.idleMinutes, IDLE, "minutes"),

@@ -53,7 +53,7 @@ export function offersFor(refusal: Refusal, choice: Choice, skus: readonly Sku[]
     ...others.slice(0, MOST_OTHERS).map((sku) => ({
       id: sku.sku,
       label: `${machines(choice.count, choice.gpuCount)} of ${sku.title}`,
-      patch: { sku: sku.sku, gpuCount: choice.gpuCount, size: null, region: null },
+      patch: { sku: sku.sku, offer: sku, gpuCount: choice.gpuCount, size: null, region: null },
     })),
   ];
 }

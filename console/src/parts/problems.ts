@@ -27,6 +27,10 @@ const STEPS: Record<string, Step> = {
   bundle_incompatible: { title: "This bundle does not fit this machine" },
   no_way_in: { title: "Nobody could get in any more", next: "Leave at least one key." },
   request_in_progress: { title: "The same request is still running", next: "Wait a second, then look." },
+  idempotency_key_reused: {
+    title: "An earlier request from this page was accepted",
+    next: "Open Machines to see it. To launch another one, start a new launch.",
+  },
   rate_limit_exceeded: { title: "Too many tries" },
   validation_error: { title: "Something in the form is not right" },
   database_unavailable: { title: "The database does not answer", next: "Nothing was changed." },

@@ -2,6 +2,7 @@ import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import BreadcrumbGroup from "@cloudscape-design/components/breadcrumb-group";
 import SpaceBetween from "@cloudscape-design/components/space-between";
+import { type ComponentProps, useState } from "react";
 import { type LoaderFunctionArgs, redirect, useNavigate, useParams } from "react-router";
 import { asProblem } from "../../api/problem";
 import { readAllocation } from "../../api/queries/allocations";
@@ -11,7 +12,7 @@ import { useVolumes } from "../../api/queries/volumes";
 import { notifyProblem } from "../../frame/notices";
 import { LOOKS_ON, useWorks } from "../../frame/project";
 import { freeMountPath } from "../../launch/checks";
-import { choose, type Draft, draftOf, newDraftVolume } from "../../launch/draft";
+import { choose, type Draft, draftOf, newDraftVolume, pinned } from "../../launch/draft";
 import { draftNow, startDraft, useDraft } from "../../launch/drafts";
 import { LaunchWizard } from "../../launch/LaunchWizard";
 import { Page } from "../../parts/Page";
@@ -91,9 +92,7 @@ function Loaded({ projectId }: { projectId: string }) {
               {(had) => {
                 const choice = choose(draft, offered, mine);
                 if (choice === null) return <NothingOnOffer />;
-                return (
-                  <LaunchWizard {...{ projectId, draft, change, choice }} skus={offered} keys={mine} volumes={had} />
-                );
+                return <Visit {...{ projectId, draft, change, choice }} skus={offered} keys={mine} volumes={had} />;
               }}
             </View>
           )}
@@ -101,6 +100,23 @@ function Loaded({ projectId }: { projectId: string }) {
       )}
     </View>
   );
+}
+
+type Visited = Omit<ComponentProps<typeof LaunchWizard>, "mistakes">;
+
+/** The default selection is made once, when the wizard opens. The first Next or change keeps it in the draft. */
+function Visit({ draft, choice, change, ...rest }: Visited) {
+  const [start, setStart] = useState({ of: draft.sku, choice });
+  if (start.of !== draft.sku && draft.offer === null) setStart({ of: draft.sku, choice }); // another draft was brought in
+  const shown = pinned(draft, start.choice);
+  const chosen = choose(shown, rest.skus, rest.keys) ?? choice;
+  return (
+    <LaunchWizard {...rest} draft={shown} choice={chosen} change={(patch) => change({ ...pins(shown), ...patch })} />
+  );
+}
+
+function pins({ sku, offer, gpuCount, keyIds }: Draft): Partial<Draft> {
+  return { sku, offer, gpuCount, keyIds };
 }
 
 function NothingOnOffer() {
