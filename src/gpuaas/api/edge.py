@@ -111,10 +111,12 @@ def is_own_origin(origin: str, scope: HTTPScope | WebSocketScope, host: str, pub
     A page of the same host over another scheme is not ours: anybody on the network path can write one for http.
     """
     asked, public = urlsplit(origin), urlsplit(public_url)
+    if not asked.netloc:
+        return False
     if asked.netloc == public.netloc:
         return asked.scheme == public.scheme
     scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
-    return bool(asked.netloc) and (asked.scheme, asked.netloc) == (scheme, host)
+    return (asked.scheme, asked.netloc) == (scheme, host)
 
 
 def token_of(scope: HTTPScope, public_url: str, headers: Headers | None = None) -> str:
