@@ -6,7 +6,7 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 
-from gpuaas.domain.identity.commands import ATTEMPTS
+from gpuaas.domain.identity.attempts import ATTEMPTS, SOURCE_ATTEMPTS
 from gpuaas.domain.identity.passwords import Passwords
 from tests import peek
 from tests.world import HOST, PASSWORD, World
@@ -91,16 +91,17 @@ async def test_an_address_that_tried_too_often_spends_nobodys_attempts(world: Wo
         body = {"email": f"victim{number}@example.com", "password": "guess number one"}
         return (await world.stranger.post(LOGIN, json=body)).status_code
 
-    answers = [await guess(number) for number in range(ATTEMPTS * 5 + 3)]
-    assert answers == [401] * ATTEMPTS * 5 + [429] * 3
-    assert await world.value("select count(*) from rate_limits where bucket like 'login:victim%'") == ATTEMPTS * 5
+    answers = [await guess(number) for number in range(SOURCE_ATTEMPTS + 3)]
+    assert answers == [401] * SOURCE_ATTEMPTS + [429] * 3
+    counted = "select count(*) from attempt_delays where bucket like 'login:%victim%'"
+    assert await world.value(counted) == SOURCE_ATTEMPTS
 
 
-async def test_the_limit_is_over_when_its_window_is(world: World) -> None:
+async def test_an_attempt_after_the_delay_is_allowed(world: World) -> None:
     body = {"email": "ada@example.com", "password": "guess number one"}
     for _ in range(ATTEMPTS + 1):
         await world.stranger.post(LOGIN, json=body)
-    await peek.plant(world.db, "update rate_limits set window_started_at = now() - interval '61 seconds'")
+    await peek.plant(world.db, "update attempt_delays set next_at = now()")
     assert (await world.stranger.post(LOGIN, json={**body, "password": PASSWORD})).status_code == 200
 
 

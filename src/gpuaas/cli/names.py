@@ -14,6 +14,7 @@ from gpuaas.cli.config import effective
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation, Status
+from gpuaas.wire.emails import key
 from gpuaas.wire.identity import Me, ProjectMembership
 from gpuaas.wire.members import Member
 
@@ -101,7 +102,8 @@ def chosen_of(me: Me, word: str) -> ProjectMembership:
 
 
 def chosen_member(client: Client, project_id: str, word: str) -> Member:
-    return choose(word, client.members.list(project_id), lambda one: (one.email, one.user_id), "member")
+    wanted = key(word) if "@" in word else word
+    return choose(wanted, client.members.list(project_id), lambda one: (one.email, one.user_id), "member")
 
 
 def chosen_allocation(ctx: typer.Context, client: Client, word: str, project: str) -> Allocation:

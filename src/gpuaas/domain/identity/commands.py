@@ -13,16 +13,16 @@ from gpuaas.core.errors import (
     InsufficientPermissions,
     NotFound,
     Problem,
-    RateLimitExceeded,
     ValidationError,
 )
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
-from gpuaas.domain.identity import store
+from gpuaas.domain.identity import attempts, store
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.identity.permissions import Permission
-from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.domain.timeline.store import ANONYMOUS, Subject, audit, audit_failure
+from gpuaas.wire.emails import EmailError, key, normalise
 from gpuaas.wire.identity import (
     ChangeProject,
     CreateProject,
@@ -39,7 +39,8 @@ from gpuaas.wire.identity import (
 )
 
 SESSION_LIFE = timedelta(days=30)
-ATTEMPTS, WINDOW_SECONDS = 10, 60
+LEAST_DIFFERENT = 5  # different characters that a password needs at least
+TAKEN = "There is an account with this e-mail address. Log in instead."
 SESSION_PREFIX, TOKEN_PREFIX = "gps_", "gpt_"  # so that a leaked one is recognised
 
 
@@ -52,6 +53,22 @@ class WrongCredentials(Problem):
         super().__init__("Wrong e-mail or password. Check both and try again.")
 
 
+def checked_email(address: str) -> str:
+    """In its one form; emails.py."""
+    try:
+        return normalise(address)
+    except EmailError as error:
+        why = f"The e-mail address {error}. Correct it and try again."
+        raise ValidationError(why, errors={"email": str(error)}) from error
+
+
+def check_password(password: str) -> None:
+    """Long enough is the wire's rule; this one refuses `aaaaaaaaaaaa`."""
+    if len(set(password.casefold())) < LEAST_DIFFERENT:
+        why = f"needs at least {LEAST_DIFFERENT} different characters"
+        raise ValidationError(f"The password {why}. Choose another one.", errors={"password": why})
+
+
 class Accounts:
     """What happens before anybody is signed in. It has no fence to enter, so it runs as the worker role."""
 
@@ -59,36 +76,51 @@ class Accounts:
         self._db, self._ids, self._passwords = db, ids, passwords
 
     async def sign_up(self, data: SignUp, *, device: str, address: str, now: datetime) -> LoggedIn:
-        await self._limit(f"signup:{address}")
+        await attempts.begin(self._db, attempts.sign_up_buckets(address))
+        email = checked_email(data.email)
+        check_password(data.password)
         secret_hash = await self._passwords.hash(data.password)
-        user = User(id=self._ids.new("user"), email=data.email)
+        user = User(id=self._ids.new("user"), email=email)
         try:
             async with self._db.write() as tx:
+                if await store.password_identity(tx, data.email) is not None:
+                    raise Conflict(TAKEN)
                 await store.add_user(tx, user, secret_hash=secret_hash, now=now)
                 await add_personal_tenant(tx, self._ids, user, now)
-                subject = Subject(kind="user", id=user.id)
-                await audit(tx, subject, "user.sign_up", actor=user.id, at=now)
-                return await self._open_session(tx, user, device, address, now)
+                made = await self._open_session(tx, user, device, address, now)
+                subject, facts = Subject(kind="user", id=user.id), {"source": address}
+                await audit(tx, subject, "user.sign_up", actor=user.id, at=now, facts=facts)
+                return made
         except asyncpg.UniqueViolationError as error:
-            raise Conflict("There is an account with this e-mail address. Log in instead.") from error
+            raise Conflict(TAKEN) from error
 
     async def login(self, data: Login, *, device: str, address: str, now: datetime) -> LoggedIn:
-        await self._limit(f"login-from:{address}", attempts=ATTEMPTS * 5)
-        await self._limit(f"login:{data.email.lower()}")
+        by_source, own = buckets = attempts.login_buckets(key(data.email), address)
+        await attempts.begin(self._db, buckets)
         async with self._db.read() as tx:
             found = await store.password_identity(tx, data.email)
         if not await self._passwords.matches(found.secret_hash if found else None, data.password) or not found:
+            await self._tell_failed_login(data.email, found, address, now)
             raise WrongCredentials
         user = User(id=found.id, email=found.email, platform_role=found.platform_role)
         async with self._db.write() as tx:
-            await audit(tx, Subject(kind="user", id=user.id), "user.login", actor=user.id, at=now)
-            return await self._open_session(tx, user, device, address, now)
+            await attempts.succeed(tx, by_source, own)
+            made = await self._open_session(tx, user, device, address, now)
+            subject, facts = Subject(kind="user", id=user.id), {"source": address}
+            await audit(tx, subject, "user.login", actor=user.id, at=now, facts=facts)
+            return made
 
-    async def _limit(self, bucket: str, attempts: int = ATTEMPTS) -> None:
-        async with self._db.read() as tx:
-            wait = await store.use_attempt(tx, bucket, limit=attempts, window_seconds=WINDOW_SECONDS)
-        if wait:
-            raise RateLimitExceeded(wait)
+    async def _tell_failed_login(
+        self, email: str, found: store.PasswordIdentity | None, address: str, now: datetime
+    ) -> None:
+        """An address that is none may be a password typed into the wrong field: it is not written down."""
+        try:
+            target = found.id if found else normalise(email)
+        except EmailError:
+            target = "unknown"
+        subject = Subject(kind="user", id=target)
+        async with self._db.write() as tx:
+            await audit_failure(tx, subject, "user.login", actor=ANONYMOUS, at=now, source=address)
 
     async def _open_session(self, tx: Tx, user: User, device: str, address: str, now: datetime) -> LoggedIn:
         token = SESSION_PREFIX + secrets.token_urlsafe(32)

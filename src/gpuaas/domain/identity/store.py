@@ -14,6 +14,7 @@ from gpuaas.core.idempotency import Kept
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.timeline.store import Subject
+from gpuaas.wire.emails import key
 from gpuaas.wire.identity import (
     PlatformRole,
     Project,
@@ -151,13 +152,24 @@ def entering(sql: str | None, arguments: int, *, with_key: bool) -> str:
     return f"select {', '.join(columns)} from {' left join '.join(tables)}"
 
 
-async def use_attempt(tx: Tx, bucket: str, *, limit: int, window_seconds: int) -> int:
+async def begin_attempt(tx: Tx, bucket: str, *, free: int, first: int, longest: int) -> int:
     """Seconds to wait before another attempt is allowed; 0 if this one was. By the database's clock."""
-    return int(await tx.value(USE_ATTEMPT, bucket, limit, window_seconds))
+    if await tx.value(BEGIN_ATTEMPT, bucket, free, first, longest) is not None:
+        return 0
+    return max(1, int(await tx.value(WAIT, bucket) or 1))
+
+
+async def take_back_attempt(tx: Tx, bucket: str) -> None:
+    await tx.run(TAKE_BACK_ATTEMPT, bucket)
+
+
+async def clear_attempts(tx: Tx, bucket: str) -> None:
+    await tx.run("delete from attempt_delays where bucket = $1", bucket)
 
 
 async def password_identity(tx: Tx, email: str) -> PasswordIdentity | None:
-    return await tx.maybe(PasswordIdentity, PASSWORD_IDENTITY, email.lower())
+    """By the normalised address, or by that of an account made before addresses were normalised."""
+    return await tx.maybe(PasswordIdentity, PASSWORD_IDENTITY, [key(email), email.lower()])
 
 
 async def add_user(tx: Tx, user: User, *, secret_hash: str, now: datetime) -> None:
@@ -171,7 +183,7 @@ async def add_user(tx: Tx, user: User, *, secret_hash: str, now: datetime) -> No
     )
     await tx.run(
         "insert into identities (issuer, subject, user_id, secret_hash) values ('password', $1, $2, $3)",
-        user.email.lower(),
+        key(user.email),
         user.id,
         secret_hash,
     )
@@ -262,19 +274,25 @@ async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
     tx.hint(CREDENTIALS, id)
 
 
-USE_ATTEMPT = """
-    insert into rate_limits as kept (bucket, window_started_at, used) values ($1, clock_timestamp(), 1)
-    on conflict (bucket) do update set
-        used = case when kept.window_started_at < clock_timestamp() - $3 * interval '1 second'
-            then 1 else kept.used + 1 end,
-        window_started_at = case when kept.window_started_at < clock_timestamp() - $3 * interval '1 second'
-            then clock_timestamp() else kept.window_started_at end
-    returning case when used <= $2 then 0
-        else greatest(1, ceil($3 - extract(epoch from clock_timestamp() - window_started_at))) end
+# Failures are forgotten an hour after the last one.
+BEGIN_ATTEMPT = """
+    insert into attempt_delays as kept (bucket, failures, last_at, next_at)
+    values ($1, 1, clock_timestamp(), clock_timestamp())
+    on conflict (bucket) do update set (failures, last_at, next_at) = (
+        select count, clock_timestamp(), clock_timestamp() + case when count < $2::int then 0
+            else least($4::int, $3::int * 2 ^ least(count - $2::int, 20)) end * interval '1 second'
+        from (select case when kept.last_at < clock_timestamp() - interval '1 hour' then 1
+            else kept.failures + 1 end as count) as counted)
+    where kept.next_at <= clock_timestamp()
+    returning failures
+"""
+WAIT = "select ceil(extract(epoch from next_at - clock_timestamp())) from attempt_delays where bucket = $1"
+TAKE_BACK_ATTEMPT = """
+    update attempt_delays set failures = greatest(failures - 1, 0), next_at = clock_timestamp() where bucket = $1
 """
 PASSWORD_IDENTITY = """
     select i.secret_hash, u.id, u.email, u.platform_role from identities i join users u on u.id = i.user_id
-    where i.issuer = 'password' and i.subject = $1
+    where i.issuer = 'password' and i.subject = any ($1) order by i.subject <> $1[1] limit 1
 """
 PROJECT = "select id, tenant_id, slug, created_at, record_terminals from projects where id = $1"
 LIST_PROJECTS = """

@@ -11,7 +11,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.access import grants
 from gpuaas.domain.access import store as access
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.identity.commands import checked_email, get_project
 from gpuaas.domain.identity.permissions import WORKING, Permission
 from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.members import store
@@ -54,20 +54,21 @@ async def reach(tx: Tx, caller: Caller) -> Reach:
 async def invite(tx: Tx, caller: Caller, project_id: str, data: InviteMember, *, ids: Ids, now: datetime) -> Invitation:
     """The same answer whether or not the person exists: they see it when they are signed in by that address."""
     project = await _led(tx, caller, project_id, data.role)
-    if await store.is_member(tx, project_id, data.email):
-        raise Conflict(f"The address {data.email} is a member's already. Change their role instead.")
+    email = checked_email(data.email)
+    if await store.is_member(tx, project_id, email):
+        raise Conflict(f"The address {email} is a member's already. Change their role instead.")
     new = store.NewInvitation(
         id=ids.new("inv"),
         tenant_id=project.tenant_id,
         project_id=project.id,
-        email=data.email,
+        email=email,
         role=data.role,
         invited_by=caller.user_id,
         created_at=now,
         expires_at=now + INVITATION_LIFE,
     )
     made = await store.invite(tx, new)
-    facts = {"email": data.email, "role": data.role, "invitation": made.id}
+    facts = {"email": email, "role": data.role, "invitation": made.id}
     await audit(tx, project.subject, "member.invite", actor=caller.actor, at=now, facts=facts)
     return made.view()
 

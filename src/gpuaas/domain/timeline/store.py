@@ -18,6 +18,7 @@ BIGINT_DIGITS = 18
 EPOCH_DIGITS = 9
 MOST_XID = 10**BIGINT_DIGITS  # past every transaction
 EXCERPT = 300  # lines of an operation that are looked through for its phases
+ANONYMOUS = "anonymous"  # the actor of what somebody did who was not signed in
 SYSTEM = "system"  # the actor of what the platform does by itself
 EVENTS = "events"  # the topic that wakes streams; its row ids are project ids
 
@@ -137,6 +138,13 @@ async def audit_denial(tx: Tx, place: Place, *, actor: str, action: str, target:
     """After the refused request rolled back; the same refusal again within a minute is counted, not repeated."""
     if not await tx.run(COUNT_DENIAL, actor, action, target, at):
         await tx.run(DENIAL, at, place.tenant_id, place.project_id, actor, action, target, correlation_id.get())
+
+
+async def audit_failure(tx: Tx, subject: Subject, action: str, *, actor: str, at: datetime, source: str) -> None:
+    """Somebody who is not signed in failed; the same again from there within a minute is counted, not repeated."""
+    if not await tx.run(COUNT_FAILURE, subject.kind, subject.id, action, source, at):
+        facts, correlation = {"source": source}, correlation_id.get()
+        await tx.run(FAILURE, at, subject.kind, subject.id, actor, action, correlation, facts)
 
 
 async def audit_of_project(tx: Tx, project_id: str, wanted: AuditFilter, paging: Paging) -> list[AuditRow]:
@@ -279,6 +287,15 @@ DENIAL = """
     insert into audit
         (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id)
     values ($1, $2, $3, $4, $4, $5, 'route', $6, 'denied', $7)
+"""
+COUNT_FAILURE = """
+    update audit set repeats = repeats + 1 where id = (
+        select id from audit where result = 'denied' and target_kind = $1 and target_id = $2 and action = $3
+            and facts ->> 'source' = $4 and at > $5::timestamptz - interval '1 minute' order by id desc limit 1)
+"""
+FAILURE = """
+    insert into audit (at, target_kind, target_id, actor, acted_as, action, result, correlation_id, facts)
+    values ($1, $2, $3, $4, $4, $5, 'denied', $6, $7)
 """
 START_OPERATION = """
     insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by, started_at,

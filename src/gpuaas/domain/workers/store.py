@@ -40,6 +40,7 @@ async def sweep(tx: Tx) -> None:
 
 SWEEPS = (
     "delete from idempotency where expires_at < clock_timestamp()",
+    "delete from attempt_delays where last_at < clock_timestamp() - interval '1 day'",
     "delete from rate_limits where window_started_at < clock_timestamp() - interval '1 day'",
     "delete from outbox where delivered_at < clock_timestamp() - interval '7 days'",
     """
