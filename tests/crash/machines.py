@@ -2,25 +2,17 @@
 
 import contextlib
 import json
-import os
 import re
 import shutil
-import signal
 import sqlite3
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuaas.engines.sandbox.site import UIDS_PER_BLOCK, Site
+from gpuaas.engines.sandbox.site import Site
+from tests.engines.sweeping import CGROUPS, INTERFACES, NAMESPACES, PROC, has_uid_of, text_of
 
-PROC, NAMESPACES, INTERFACES, CGROUPS = (
-    Path("/proc"),
-    Path("/run/netns"),
-    Path("/sys/class/net"),
-    Path("/sys/fs/cgroup"),
-)
 SPARE_PROCESSES = 2  # pid 1s kept ready, and the `unshare` above each
 LISTENING = "0A"
 TOMBSTONES = ".deleted"
@@ -56,12 +48,12 @@ class Machine:
         """By uid, by what is mounted in their root, and by the mark in their arguments."""
         marked = 0
         for pid in [path for path in PROC.iterdir() if path.name.isdigit()]:
-            status, command = _text(pid / "status"), _text(pid / "cmdline").replace("\0", " ").strip()
-            homes = set(re.findall(rf"{self.site.environments}/([^/ ]+)", _text(pid / "mountinfo")))
+            status, command = text_of(pid / "status"), text_of(pid / "cmdline").replace("\0", " ").strip()
+            homes = set(re.findall(rf"{self.site.environments}/([^/ ]+)", text_of(pid / "mountinfo")))
             if re.search(r"^State:\s+Z", status, re.MULTILINE) or not status:
                 continue
             marked += self.site.mark in command
-            if homes - set(expected.ports) or (self._is_ours(pid) and not homes):
+            if homes - set(expected.ports) or (has_uid_of(self.site, pid) and not homes):
                 yield f"orphan process {pid.name} of {', '.join(homes) or 'nobody'}: {command}"
         limit = 2 * (SPARE_PROCESSES + len(expected.ports))
         if marked > limit:
@@ -70,16 +62,12 @@ class Machine:
     def processes_of(self, allocation_id: str) -> set[str]:
         """Those whose root is made of its folder."""
         folder = f"{self.site.environments}/{allocation_id}/"
-        return {path.name for path in PROC.iterdir() if path.name.isdigit() and folder in _text(path / "mountinfo")}
+        return {path.name for path in PROC.iterdir() if path.name.isdigit() and folder in text_of(path / "mountinfo")}
 
     def lasting_processes_of(self, allocation_id: str) -> set[str]:
         """Those that it lives by, without what people run in it."""
         found = self.processes_of(allocation_id)
-        return {pid for pid in found if self.site.mark in _text(PROC / pid / "cmdline")}
-
-    def _is_ours(self, pid: Path) -> bool:
-        first = self.site.init_uid(0)
-        return any(first <= uid < first + UIDS_PER_BLOCK for uid in _uids(pid))
+        return {pid for pid in found if self.site.mark in text_of(PROC / pid / "cmdline")}
 
     def _files(self, expected: Expected) -> Iterator[str]:
         found = {path.name for path in self.site.environments.iterdir()}
@@ -103,7 +91,7 @@ class Machine:
             yield f"data of {name} is gone"
 
     def _mounts(self) -> Iterator[str]:
-        for line in _text(PROC / "self/mountinfo").splitlines():
+        for line in text_of(PROC / "self/mountinfo").splitlines():
             if str(self.site.root) in line:
                 yield f"mount {line.split()[4]} is left"
 
@@ -119,7 +107,7 @@ class Machine:
             yield f"network {gone} is gone"
 
     def index(self, allocation_id: str) -> int | None:
-        record = _text(self.site.environments / allocation_id / "record.json")
+        record = text_of(self.site.environments / allocation_id / "record.json")
         return int(json.loads(record)["index"]) if record else None
 
     def _groups(self, expected: Expected) -> Iterator[str]:
@@ -131,7 +119,7 @@ class Machine:
     def _listeners(self, expected: Expected) -> Iterator[str]:
         found = set()
         for table in ("tcp", "tcp6"):
-            for line in _text(PROC / "net" / table).splitlines()[1:]:
+            for line in text_of(PROC / "net" / table).splitlines()[1:]:
                 words = line.split()
                 port = int(words[1].rsplit(":", 1)[1], 16)
                 found |= {port} if words[3] == LISTENING and port in self._ports else set()
@@ -152,27 +140,3 @@ class Machine:
                 return
         for id, kind, is_open in rows:
             yield f"the journal keeps {kind} {id}, {'not ended' if is_open else 'not acknowledged'}"
-
-    def sweep(self) -> None:
-        """After a test that went wrong: end what is left, by number, and take its networks away."""
-        for pid in [path for path in PROC.iterdir() if path.name.isdigit()]:
-            if self.site.mark in _text(pid / "cmdline") or self._is_ours(pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid.name), signal.SIGKILL)
-        for path in NAMESPACES.glob(f"gpuaas-{self.site.tag}-*"):
-            subprocess.run(["ip", "netns", "del", path.name], check=False)
-        for path in INTERFACES.glob(f"g{self.site.tag}-*"):
-            subprocess.run(["ip", "link", "del", path.name], check=False, capture_output=True)
-        subprocess.run(["nft", "delete", "table", "inet", f"gpuaas_{self.site.tag}"], check=False, capture_output=True)
-
-
-def _uids(pid: Path) -> set[int]:
-    lines = re.findall(r"^Uid:(.*)$", _text(pid / "status"), re.MULTILINE)
-    return {int(uid) for line in lines for uid in line.split()}
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""

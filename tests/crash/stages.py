@@ -26,6 +26,7 @@ from gpuaas.main.agent import enrol_node, sandbox
 from gpuaas.main.demo import Demo, UpUser
 from tests.crash.machines import Expected, Machine
 from tests.crash.mortals import Mortal, until
+from tests.engines.sweeping import sweep
 from tests.postgres import drop_database, fresh_database, template_database
 
 SLOTS = 2
@@ -235,5 +236,5 @@ async def stage() -> AsyncIterator[Stage]:
     finally:
         await made.close()
         await drop_database(dsn)
-        await asyncio.to_thread(made.machine.sweep)
+        await asyncio.to_thread(sweep, folder)
         shutil.rmtree(folder)

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from gpuaas.main.demo import UpFile, UpUser
+from tests.engines.sweeping import sweep
 
 READY_SECONDS = 120
 COMMAND_SECONDS = 60
@@ -143,4 +144,5 @@ async def stack(folder: Path, *arguments: str) -> AsyncIterator[Stack]:
         if made.process and made.process.returncode is not None:
             await made.up()  # after kill -9 its PostgreSQL and environments live on: adopt them to end them
         await made.end(signal.SIGINT)
+        await asyncio.to_thread(sweep, folder)
         shutil.rmtree(folder, ignore_errors=True)

@@ -28,6 +28,7 @@ from gpuaas.wire.environments import (
 )
 from tests.engines.conversations import Conversation, converse
 from tests.engines.remote import RemoteEngine
+from tests.engines.sweeping import sweep
 
 REPOSITORY = Path(__file__).parents[2]
 ORDINARY_UID = 64_242
@@ -313,6 +314,7 @@ def place(uid: int) -> Iterator[Path]:
     try:
         yield folder
     finally:
+        sweep(folder)
         shutil.rmtree(folder)
 
 
