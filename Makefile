@@ -1,6 +1,6 @@
 # The two words of every day: make check, make test. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up console test check bench soak lock clean setup setup-system setup-bench setup-test
+.PHONY: help up console test check bench soak chaos lock clean setup setup-system setup-bench setup-test
 
 BIN := .venv/bin
 # Passed on to the program that runs: make up ARGS="--port 8080", make test ARGS="-k restart"
@@ -38,6 +38,9 @@ bench: setup-bench ## measure, each against a peer or a floor in the same run (A
 
 soak: setup-test console ## the long proofs in full; `make test` runs a seeded sample of them
 	@exec $(BIN)/pytest -m soak -n $(JOBS) --dist loadgroup $(ARGS)
+
+chaos: setup-test ## faults under load, two replicas, real PostgreSQL; goes on where it stopped (ARGS="-k failover", FRESH=1)
+	@GPUAAS_CHAOS_FRESH=$(FRESH) exec $(BIN)/pytest -m chaos -n 0 tests/chaos $(ARGS)
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv

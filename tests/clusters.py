@@ -15,6 +15,7 @@ from gpuaas.core.embedded import SHARED, SYSTEM_USER, binaries, installed
 from gpuaas.core.owners import Owner, system_user
 
 START_SECONDS = 60.0
+SMALL_DISK = "1500m"
 SETTINGS = {
     "listen_addresses": "",
     "max_connections": "200",
@@ -79,6 +80,12 @@ class Cluster:
         with suppress(ClusterError):
             self._run("pg_ctl", "stop", "-w", "-D", "data", "-m", mode)
 
+    def is_up(self) -> bool:
+        try:
+            return self.sql("select 1") == "1"
+        except ClusterError:
+            return False
+
     def promote(self) -> None:
         self._run("pg_ctl", "promote", "-w", "-D", "data")
 
@@ -117,9 +124,15 @@ class Pair:
         self.primary, self.standby = Cluster(folder / "a", owner), Cluster(folder / "b", owner)
         self._door = folder / "now"
         self._serial = 0
+        self.is_small = False  # on a disk of its own, that a test may fill
 
     @property
     def dsn(self) -> str:
+        """Of a login as an operator would make it: no superuser."""
+        return f"postgresql://gpuaas_login@/gpuaas?host={self._door}"
+
+    @property
+    def admin_dsn(self) -> str:
         return f"postgresql://gpuaas@/gpuaas?host={self._door}"
 
     def lead_to(self, cluster: Cluster) -> None:
@@ -130,12 +143,14 @@ class Pair:
     def make(self) -> None:
         self.primary.make()
         self.primary.start()
-        self.primary.sql("create database gpuaas")
+        self.primary.sql("create role gpuaas_login login createrole createdb")
+        self.primary.sql("create database gpuaas owner gpuaas_login")
         self.lead_to(self.primary)
 
     def add_standby(self) -> None:
         """A new one, streaming before this returns."""
         self._serial += 1
+        shutil.rmtree(self.standby.folder, ignore_errors=True)  # one that failed over, and is of no use any more
         self.standby = Cluster(self.folder / f"b{self._serial}", self._owner)
         self.standby.copy_from(self.primary, "standby")
         self.standby.start()
@@ -150,7 +165,7 @@ class Pair:
 
     def lose_touch(self) -> None:
         """From now on the standby gets nothing more, and commits do not wait for it."""
-        self.standby.configure(primary_conninfo="")
+        self.standby.sql("alter system set primary_conninfo = ''")
         self.standby.reload()
         until(lambda: self.primary.sql("select count(*) from pg_stat_replication") == "0")
 
@@ -175,10 +190,19 @@ def pair() -> Iterator[Pair]:
     me = pwd.getpwuid(os.geteuid())
     entry = system_user(SYSTEM_USER) if me.pw_uid == 0 else me
     folder.chmod(0o755)
+    is_small = (
+        me.pw_uid == 0
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK},mode=755", "tmpfs", str(folder)], check=False
+        ).returncode
+    )
     made = Pair(folder, Owner(entry.pw_name, entry.pw_uid, entry.pw_gid))
+    made.is_small = is_small
     try:
         made.make()
         yield made
     finally:
         made.stop()
+        if is_small:
+            subprocess.run(["umount", "--lazy", str(folder)], check=False)
         shutil.rmtree(folder, ignore_errors=True)
