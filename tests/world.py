@@ -37,6 +37,7 @@ from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import PlatformRole, Role, User
 from gpuaas.wire.timeline import Entry
 from tests.fleet import Node, Nodes
+from tests.peek import plant
 from tests.postgres import FOLDER, drop_database, fresh_database, template_database
 
 PASSWORD = "correct horse battery"
@@ -46,6 +47,8 @@ SLICE, WHOLE = "sim-h200-slice", "sim-h200-node"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 # One pass over eight kilobytes: a test is not a thief.
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+# What most tests are about is not how much of it there may be; tests/quotas sets the defaults again.
+NO_DEFAULT_QUOTAS = "update quota_limits set amount = null where scope = 'platform'"
 SPARE: list[Litestar] = []  # routes of worlds that ended: making them takes longer than the rest of a world
 
 
@@ -190,6 +193,7 @@ class World:
     async def furnish(self) -> None:
         """An operator, the catalog, and Ada with a project."""
         await Demo(self.db, self.services.ids, self._clock.now()).ensure_catalog()
+        await plant(self.db, NO_DEFAULT_QUOTAS)
         await self.hire_operator()
         await self.sign_up("ada")
 

@@ -264,4 +264,17 @@ PLATFORM = [
     ),
     bad("forced at length", "/admin/allocations/<allocation>/force-release", {"reason": LONG}, "reason"),
 ]
-LIVING = [*ACCESS, *PEOPLE, *LIVES, *STORED, *RUNTIMES, *PLATFORM]
+QUOTAS = [
+    *(
+        bad(f"no quotas at {path}", f"/admin/{path}", {"limits": {}}, "limits", method="PUT")
+        for path in ("quotas", "tenants/<tenant>/quotas", "projects/<project>/quotas", "users/<owner>/quotas")
+    ),
+    bad("a quota below nothing", "/admin/tenants/<tenant>/quotas", {"limits": {"gpus": -1}}, "limits", method="PUT"),
+    bad("a quota of nothing we know", "/admin/quotas", {"limits": {"moons": 1}}, "body", method="PUT"),
+    bad(
+        "projects of a project", "/admin/projects/<project>/quotas", {"limits": {"projects": 1}}, "limits", method="PUT"
+    ),
+    bad("GPUs of a person", "/admin/users/<owner>/quotas", {"limits": {"gpus": 1}}, "limits", method="PUT"),
+    missing("quotas of no tenant", "/admin/tenants/ten_x/quotas", "tenant", {"limits": {"gpus": 1}}, method="PUT"),
+]
+LIVING = [*ACCESS, *PEOPLE, *LIVES, *STORED, *RUNTIMES, *PLATFORM, *QUOTAS]

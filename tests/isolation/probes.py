@@ -40,6 +40,8 @@ COLLECTIONS = {
     "storage-attachments": "storage_attachment",
     "storage-backends": "backend",
     "terminals": "terminal",
+    "tenants": "tenant",
+    "users": "mate",
 }
 REFERENCES = {
     "project_id": "project",
@@ -70,7 +72,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "title": "probe",
         "public_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEy",
     },
-    "AskPlacement": {"sku": SLICE},
+    "AskPlacement": {"sku": SLICE, "project_id": "project"},
     "ForceCleanup": {"runtime_verified_absent": False, "reason": "probe"},
     "ReleaseAllocation": {},
     "RestartAllocation": {},
@@ -97,6 +99,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "CreateSnapshot": {"name": "probe"},
     "AttachVolume": {"volume_id": "volume", "mount_path": "/mnt/probe"},
     "RunConformance": {"node_id": "node"},
+    "SetQuotas": {"limits": {"gpus": 1000}},
+    "SetUserQuotas": {"limits": {"tokens": 1000}},
 }
 LED_ENDS = ("/access-grants/", "/members/", "/allocations/{id}/sessions/")
 LED = {

@@ -26,6 +26,7 @@ from gpuaas.domain.capacity.commands import SkuUnavailable
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.launch import store as launch
 from gpuaas.domain.launch.commands import ProjectRequired
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.runtimes.compatibility import BundleIncompatible
 from gpuaas.domain.storage.views import survivors
 from gpuaas.domain.timeline import store as timeline
@@ -54,6 +55,7 @@ DisruptionFilter = Annotated[Disruption, QueryParameter(name="of", required=Fals
 CREATE_PROBLEMS = problems(
     NotFound,
     SkuUnavailable,
+    QuotaExceeded,
     BundleIncompatible,
     Conflict,
     InsufficientPermissions,
@@ -118,7 +120,9 @@ async def restart_allocation(id: str, data: RestartAllocation, context: Context)
 @post(
     "/allocations/{id:str}/resize",
     status_code=202,
-    responses=problems(NotFound, IllegalMove, InsufficientPermissions, Conflict, resizing.ResizeUnavailable),
+    responses=problems(
+        NotFound, IllegalMove, InsufficientPermissions, Conflict, QuotaExceeded, resizing.ResizeUnavailable
+    ),
 )
 async def resize_allocation(id: str, data: ResizeAllocation, context: Context) -> Allocation:
     """Another GPU count or size on the same node, by way of a restart. After a failed resize, also the way back."""

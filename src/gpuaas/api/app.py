@@ -24,6 +24,7 @@ from gpuaas.api import (
     nodes,
     operations,
     projects,
+    quotas,
     runtimes,
     sessions,
     skus,
@@ -43,6 +44,7 @@ VERSION = "1"
 NOUNS = (
     auth,
     projects,
+    quotas,
     ssh_keys,
     skus,
     allocations,

@@ -13,6 +13,7 @@ from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Rate
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity import commands, store
 from gpuaas.domain.identity.commands import WrongCredentials
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import CreateToken, LoggedIn, Login, Me, NewToken, Session, SignUp, Token
 
@@ -79,7 +80,7 @@ async def list_tokens(context: Context, limit: Limit = None, cursor: Cursor = No
     return paging.page(await store.tokens(context.tx, context.caller, paging, context.now), lambda token: token.id)
 
 
-@post("/auth/tokens", responses=problems(InsufficientPermissions), opt={"shows_secret": True})
+@post("/auth/tokens", responses=problems(InsufficientPermissions, QuotaExceeded), opt={"shows_secret": True})
 async def create_token(data: CreateToken, context: Context) -> NewToken:
     """Make a personal token for scripts: scoped, expiring, revocable."""
     return await commands.create_token(context.tx, context.caller, data, ids=context.ids, now=context.now)

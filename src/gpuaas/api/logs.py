@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 
 from gpuaas.api.deps import AnyRequest, Cursor, Limit
 from gpuaas.api.edge import token_of
+from gpuaas.api.open_streams import OpenStream
 from gpuaas.api.operations import readable
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
@@ -19,6 +20,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor as Place
 from gpuaas.domain.timeline.store import LogsOf
@@ -47,7 +49,7 @@ class LogFollower(Follower):
         return (await store.operation(tx, self._of.operation_id)).status is not OperationStatus.RUNNING
 
 
-@get("/operations/{id:str}/logs", responses=problems(NotFound, ValidationError))
+@get("/operations/{id:str}/logs", responses=problems(NotFound, ValidationError, QuotaExceeded))
 async def operation_logs(
     id: str,
     request: AnyRequest,
@@ -68,10 +70,11 @@ async def operation_logs(
         if not follow:
             return await page(tx, of, Paging.of(limit, cursor))
         after = await resume(tx, last_event_id, store.START)
-    return sent(LogFollower(services, token, operation.project_id, of, after))
+        held = await services.streams.open(tx, caller.user_id)
+    return sent(LogFollower(services, token, operation.project_id, of, after), held)
 
 
-@get("/allocations/{id:str}/logs", responses=problems(NotFound, ValidationError))
+@get("/allocations/{id:str}/logs", responses=problems(NotFound, ValidationError, QuotaExceeded))
 async def allocation_logs(
     id: str,
     request: AnyRequest,
@@ -91,7 +94,8 @@ async def allocation_logs(
         if not follow:
             return await page(tx, of, Paging.of(limit, cursor))
         after = await resume(tx, last_event_id, store.START)
-    return sent(LogFollower(services, token, row.project_id, of, after))
+        held = await services.streams.open(tx, caller.user_id)
+    return sent(LogFollower(services, token, row.project_id, of, after), held)
 
 
 async def page(tx: Tx, of: LogsOf, paging: Paging) -> Page[LogLine]:
@@ -99,9 +103,9 @@ async def page(tx: Tx, of: LogsOf, paging: Paging) -> Page[LogLine]:
     return Page(items=[each.line for each in page.items], next_cursor=page.next_cursor)
 
 
-def sent(follower: LogFollower) -> Page[LogLine]:
+def sent(follower: LogFollower, held: OpenStream) -> Page[LogLine]:
     """A stream in place of the page that the contract describes: which of the two it is, the caller chose."""
-    return cast("Page[LogLine]", stream(follower))
+    return cast("Page[LogLine]", stream(follower, held))
 
 
 ROUTER = Router("", tags=["operations"], route_handlers=[operation_logs, allocation_logs])

@@ -12,6 +12,7 @@ from gpuaas.api.replies import Reply
 from gpuaas.core.errors import InsufficientPermissions, NotFound, Problem, Raced, RateLimitExceeded, ValidationError
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.trouble import RERUN, Reason, reason_of
+from gpuaas.domain.quotas.commands import is_refusal, refused
 from gpuaas.wire.common import FieldError, ProblemDocument
 
 MEDIA_TYPE = "application/problem+json"
@@ -112,8 +113,8 @@ def headers_of(problem: Problem) -> dict[str, str]:
 def refusal(error: Exception, path: str) -> Problem:
     """What anything that went wrong is to the caller; what they need not know goes to the log."""
     match error:
-        case Problem():
-            return error
+        case _ if problem := ours(error):
+            return problem
         case HTTPException(status_code=status) if status < 500:  # noqa: PLR2004
             return from_litestar(error)
         case asyncpg.InsufficientPrivilegeError():
@@ -129,6 +130,13 @@ def refusal(error: Exception, path: str) -> Problem:
         case _:
             log.error("request.failed", path=path, exc_info=error)
             return InternalError()
+
+
+def ours(error: Exception) -> Problem | None:
+    """One of our own problems, also where the database raised it."""
+    if isinstance(error, asyncpg.PostgresError) and is_refusal(error):
+        return refused(error)
+    return error if isinstance(error, Problem) else None
 
 
 def from_litestar(error: HTTPException) -> Problem:

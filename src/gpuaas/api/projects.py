@@ -11,6 +11,7 @@ from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Vali
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity import commands, store
 from gpuaas.domain.identity.permissions import LEADING, Permission
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.domain.timeline.store import AuditFilter
 from gpuaas.wire.common import Moment, Page
@@ -36,7 +37,7 @@ async def list_projects(context: Context, limit: Limit = None, cursor: Cursor = 
     )
 
 
-@post("/projects", responses=problems(Conflict, NotFound, InsufficientPermissions))
+@post("/projects", responses=problems(Conflict, QuotaExceeded, NotFound, InsufficientPermissions))
 async def create_project(data: CreateProject, context: Context) -> Project:
     """Make a project in your tenant; you own it."""
     return await commands.create_project(context.tx, context.caller, data, ids=context.ids, now=context.now)

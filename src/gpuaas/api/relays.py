@@ -12,11 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 import structlog
 
 from gpuaas.api.links import Links
+from gpuaas.api.open_streams import OpenStream, OpenStreams
 from gpuaas.api.recorder import Recorder
 from gpuaas.api.relay import Ending, Relay, RelaySocket
 from gpuaas.core.clock import Clock
@@ -24,6 +26,7 @@ from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import MasterKey, TaskSigner, token_hash
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.terminals import commands, store
 from gpuaas.domain.terminals.commands import Policy
 from gpuaas.domain.terminals.store import StreamRequest, TakenTicket
@@ -51,12 +54,21 @@ class Expected:
     over: asyncio.Event
 
 
+class Admitted(NamedTuple):
+    ticket: TakenTicket
+    terminal_id: str
+    expected: Expected
+    stream_id: str
+    held: OpenStream
+
+
 class Relays:
     def __init__(
         self,
         master: MasterKey,
         signer: TaskSigner,
         links: Links,
+        streams: OpenStreams,
         *,
         db: Database,
         hints: Hints,
@@ -66,7 +78,7 @@ class Relays:
         url: str,
     ) -> None:
         self._db, self._ids, self._clock, self._signer, self._master = db, ids, clock, signer, master
-        self._links, self.policy, self._url = links, policy, url
+        self._links, self._streams, self.policy, self._url = links, streams, policy, url
         self._stream_key = master.derive("streams")
         self._expected: dict[str, Expected] = {}
         self._relays: dict[str, set[Relay]] = {}
@@ -84,7 +96,11 @@ class Relays:
     async def serve(self, socket: RelaySocket, allocation_id: str, token: str, source: str) -> None:
         """From the ticket to the end. The socket is accepted already, so that a browser can read why it is closed."""
         try:
-            ticket, terminal_id, expected, stream_id = await self._admit(allocation_id, token, source)
+            ticket, terminal_id, expected, stream_id, held = await self._admit(allocation_id, token, source)
+        except QuotaExceeded as problem:
+            await socket.say(Error(reason=problem.detail))
+            await socket.close(ENDED, "too many open streams")
+            return
         except Refused as refused:
             log.info("terminal.refused", why=str(refused))
             await socket.close(UNAUTHORIZED, "refused")
@@ -93,23 +109,25 @@ class Relays:
         try:
             await self._join(socket, ticket, terminal_id, expected, source)
         finally:
+            held.close()
             self._expected.pop(stream_id, None)
             expected.over.set()
 
-    async def _admit(self, allocation_id: str, token: str, source: str) -> tuple[TakenTicket, str, Expected, str]:
+    async def _admit(self, allocation_id: str, token: str, source: str) -> Admitted:
         if not (TICKET.fullmatch(token) and ALLOCATION.fullmatch(allocation_id)):
             raise Refused("no ticket at all")
         now, stream_id = self._clock.now(), self._ids.new("stream")
         async with self._db.write("open terminal") as tx:
             ticket = await store.take_ticket(tx, token_hash(token), allocation_id, now)
             if ticket is not None and ticket.objection is None:
+                held = await self._streams.open(tx, ticket.user_id)
                 id = await commands.open_terminal(tx, ticket, ids=self._ids, source=source, now=now)
                 arrived = asyncio.get_running_loop().create_future()
                 expected = self._expected[stream_id] = Expected(ticket.node_id, arrived, asyncio.Event())
                 await store.ask_for_stream(tx, self._request(stream_id, id, ticket, now))
         if ticket is None or ticket.objection is not None:
             raise Refused(ticket.objection if ticket and ticket.objection else "no such ticket")
-        return ticket, id, expected, stream_id
+        return Admitted(ticket, id, expected, stream_id, held)
 
     def _request(self, stream_id: str, terminal_id: str, ticket: TakenTicket, now: datetime) -> StreamRequest:
         target = TerminalTarget(

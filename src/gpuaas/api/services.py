@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuaas.api.links import Links
+from gpuaas.api.open_streams import OpenStreams
 from gpuaas.api.relays import Relays
 from gpuaas.api.traffic import Traffic
 from gpuaas.core.clock import Clock
@@ -39,6 +40,7 @@ class Services:
     health: Health
     watch: Watch
     data: Path
+    streams: OpenStreams
     public_url: str
     min_free_mib: int = 0  # of the data folder's disk; less than this is not ready
     metrics_token: str = ""  # empty: /metrics answers this machine alone

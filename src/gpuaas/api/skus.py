@@ -1,11 +1,14 @@
 """What can be had, and where a request would go."""
 
 from litestar import Router, get, post
+from msgspec.structs import replace
 
 from gpuaas.api.deps import Context
 from gpuaas.api.problems import problems
 from gpuaas.core.errors import NotFound
 from gpuaas.domain.capacity import commands
+from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.quotas.commands import of_project
 from gpuaas.domain.skus import store
 from gpuaas.wire.capacity import AskPlacement, Placement, Sku
 from gpuaas.wire.common import Page
@@ -25,8 +28,10 @@ async def get_sku(sku: str, context: Context) -> Sku:
 
 @post("/placement/explain", status_code=200, responses=problems(NotFound))
 async def explain_placement(data: AskPlacement, context: Context) -> Placement:
-    """Where a would-be request would go; or why not, and what would fit."""
-    return await commands.explain_placement(context.tx, data, context.services.index)
+    """Where a would-be request would go; or why not, and what would fit. With a project, its remaining quota too."""
+    project = await get_project(context.tx, context.caller, data.project_id) if data.project_id else None
+    answer = await commands.explain_placement(context.tx, data, context.services.index)
+    return replace(answer, quota=(await of_project(context.tx, project)).lines) if project else answer
 
 
 ROUTER = Router("", tags=["capacity"], route_handlers=[list_skus, get_sku, explain_placement])

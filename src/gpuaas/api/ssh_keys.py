@@ -7,6 +7,7 @@ from gpuaas.api.problems import problems
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access import commands, store
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.wire.access import AddSshKey, SshKey
 from gpuaas.wire.common import Page
 
@@ -19,7 +20,7 @@ async def list_ssh_keys(context: Context, limit: Limit = None, cursor: Cursor = 
     return paging.page([row.view() for row in rows], lambda key: key.id)
 
 
-@post("/ssh-keys", responses=problems(Conflict, InsufficientPermissions))
+@post("/ssh-keys", responses=problems(Conflict, QuotaExceeded, InsufficientPermissions))
 async def add_ssh_key(data: AddSshKey, context: Context) -> SshKey:
     """Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never a private one."""
     return await commands.add_key(context.tx, context.caller, data, ids=context.ids, now=context.now)

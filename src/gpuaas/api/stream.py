@@ -1,7 +1,7 @@
 """Live events: the timeline as server-sent events, resumable by id. No connection is held between looks."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from litestar.response.base import ASGIResponse
 
 from gpuaas.api.deps import AnyRequest
 from gpuaas.api.edge import token_of
+from gpuaas.api.open_streams import OpenStream
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import admit
@@ -22,6 +23,7 @@ from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor
 
@@ -61,6 +63,7 @@ class Follower:
         self._services, self._token = services, token
         self._project_id, self._after, self._is_reset = project_id, after.cursor, after.is_reset
         self._wake = asyncio.Event()
+        self.held: OpenStream | None = None  # counted for its reader until it ends
 
     async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
         """What came since, each with its place."""
@@ -73,6 +76,11 @@ class Follower:
     def _hint(self, project_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
         if project_id == self._project_id:
             self._wake.set()
+
+    def _end(self, forget: Callable[[], None]) -> None:
+        forget()
+        if self.held:
+            self.held.close()
 
     async def events(self) -> AsyncGenerator[str, None]:
         forget = self._services.hints.on(store.EVENTS, self._hint)
@@ -102,7 +110,7 @@ class Follower:
         except Problem:
             yield "event: end\ndata: {}\n\n"
         finally:
-            forget()
+            self._end(forget)
 
     async def _woken(self, seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -138,12 +146,13 @@ class EventStream(Stream):
         return super().to_asgi_response(*args, **{**kwargs, "media_type": "text/event-stream"})
 
 
-def stream(follower: Follower) -> Stream:
+def stream(follower: Follower, held: OpenStream) -> Stream:
+    follower.held = held
     headers = {"X-Accel-Buffering": "no"}
     return EventStream(follower.events(), media_type="text/event-stream", headers=headers)
 
 
-@get("/projects/{project_id:str}/events", responses=problems(NotFound), media_type="text/event-stream")
+@get("/projects/{project_id:str}/events", responses=problems(NotFound, QuotaExceeded), media_type="text/event-stream")
 async def project_events(
     project_id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
@@ -153,10 +162,11 @@ async def project_events(
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         await get_project(tx, caller, project_id)
         after = await resume(tx, last_event_id)
-    return stream(EntryFollower(services, token, project_id, None, after))
+        held = await services.streams.open(tx, caller.user_id)
+    return stream(EntryFollower(services, token, project_id, None, after), held)
 
 
-@get("/allocations/{id:str}/events", responses=problems(NotFound), media_type="text/event-stream")
+@get("/allocations/{id:str}/events", responses=problems(NotFound, QuotaExceeded), media_type="text/event-stream")
 async def allocation_events(
     id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
@@ -166,7 +176,8 @@ async def allocation_events(
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.get(tx, caller, id)
         after = await resume(tx, last_event_id, store.START)
-    return stream(EntryFollower(services, token, row.project_id, id, after))
+        held = await services.streams.open(tx, caller.user_id)
+    return stream(EntryFollower(services, token, row.project_id, id, after), held)
 
 
 ROUTER: Any = Router("", tags=["events"], route_handlers=[project_events, allocation_events])

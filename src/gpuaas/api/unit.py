@@ -266,6 +266,8 @@ class UnitMiddleware:
         except AWAY as error:
             log.warning("request.commit_cut", error=repr(error))
             answer.hold(reply_to(OutcomeUnknown()))
+        except asyncpg.PostgresError as error:  # a deferred rule said no: the database rolled it back
+            answer.hold(unit.refuse(error))
 
 
 class Answer:

@@ -11,6 +11,7 @@ from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, N
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import commands as allocations
 from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.storage.attachments import commands as attachments
 from gpuaas.domain.storage.attachments import store as attachment_rows
 from gpuaas.domain.storage.attachments.commands import VolumeElsewhere, VolumeOverQuota
@@ -48,7 +49,9 @@ Force = Annotated[bool, QueryParameter(name="force", required=False)]
 @post(
     "/projects/{project_id:str}/volumes",
     status_code=202,
-    responses=problems(NotFound, Conflict, MultiWriterUnavailable, VolumeNotReady, InsufficientPermissions),
+    responses=problems(
+        NotFound, Conflict, QuotaExceeded, MultiWriterUnavailable, VolumeNotReady, InsufficientPermissions
+    ),
 )
 async def create_volume(project_id: str, data: CreateVolume, context: Context) -> Volume:
     """Make a volume: data that outlives machines. It can be attached at once; the mount waits until it is there."""
@@ -109,7 +112,7 @@ async def volume_timeline(volume_id: str, context: Context, limit: Limit = None,
 @post(
     "/volumes/{volume_id:str}/snapshots",
     status_code=202,
-    responses=problems(NotFound, Conflict, VolumeNotReady, InsufficientPermissions),
+    responses=problems(NotFound, Conflict, QuotaExceeded, VolumeNotReady, InsufficientPermissions),
 )
 async def create_snapshot(volume_id: str, data: CreateSnapshot, context: Context) -> Snapshot:
     """Copy the volume as it is now; `consistency` says how it was taken. Restore it by creating a volume from it."""

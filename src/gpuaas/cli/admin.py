@@ -4,6 +4,7 @@ from gpuaas.cli import (
     admin_allocations,
     admin_nodes,
     admin_overview,
+    admin_quotas,
     admin_runtimes,
     admin_slots,
     admin_storage,
@@ -15,6 +16,7 @@ command = new_app("For operators: the fleet, all allocations, the work loop.")
 command.add_typer(admin_nodes.command, name="nodes")
 command.add_typer(admin_slots.command, name="slots")
 command.add_typer(admin_allocations.command, name="allocations")
+command.add_typer(admin_quotas.command, name="quotas")
 command.add_typer(admin_runtimes.command, name="runtimes")
 command.add_typer(admin_workers.command, name="workers")
 command.add_typer(admin_storage.command, name="storage")

@@ -57,6 +57,7 @@ COMMANDS = {
     "members": Lazy("Account", "gpuaas.cli.members", "Who works in a project, and as what."),
     "invitations": Lazy("Account", "gpuaas.cli.invitations", "Invitations to projects."),
     "projects": Lazy("Account", "gpuaas.cli.projects", "Projects, and which one is yours by default."),
+    "quotas": Lazy("Account", "gpuaas.cli.quotas", "Show what a project and you may still add."),
     "skus": Lazy("Compute", "gpuaas.cli.skus", "Show what can be had, its price and what is free."),
     "placement": Lazy("Compute", "gpuaas.cli.placement", "Ask where a request would go, or why not."),
     "allocations": Lazy("Compute", "gpuaas.cli.allocations", "Environments: create, follow, release."),

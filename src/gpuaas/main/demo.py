@@ -16,6 +16,7 @@ from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import add_personal_tenant, add_tenant
 from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.domain.quotas import store as quotas
 from gpuaas.domain.runtimes import store as runtimes
 from gpuaas.domain.runtimes.catalog import publish_as
 from gpuaas.domain.runtimes.stagings import store as stagings
@@ -25,6 +26,7 @@ from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.sdk import recipes
 from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size
 from gpuaas.wire.identity import PlatformRole, User
+from gpuaas.wire.quotas import DIMENSIONS, QuotaScope
 from gpuaas.wire.runtimes import StagingStatus
 
 TENANT, REGION, NODE, FAMILY = "acme", "local", "local", "h200"
@@ -100,7 +102,14 @@ class Demo:
         if role:
             await add_personal_tenant(tx, self._ids, made, self._now)
         else:
-            await add_tenant(tx, self._ids, TENANT, "enterprise", owner_id=made.id, now=self._now)
+            project = await add_tenant(tx, self._ids, TENANT, "enterprise", owner_id=made.id, now=self._now)
+            await self._free(tx, project.tenant_id)
+
+    async def _free(self, tx: Tx, tenant_id: str) -> None:
+        """The demo's tenant is the machine's owner: what it may have is what there is."""
+        place = await quotas.place(tx, QuotaScope.TENANT, tenant_id)
+        for dimension in DIMENSIONS[place.scope]:
+            await quotas.set_limit(tx, place, dimension, None, by=SYSTEM, reason="demo", now=self._now)
 
     async def ensure_catalog(self) -> None:
         async with self._db.write() as tx:

@@ -1,6 +1,7 @@
 """For operators: the fleet, all allocations, the work loop."""
 
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
+from gpuaas.sdk.quotas import AdminQuotas
 from gpuaas.sdk.requests import Request, get, path, post
 from gpuaas.sdk.runtimes import AdminRuntimes
 from gpuaas.wire.allocations import (
@@ -148,6 +149,7 @@ class Admin(Noun[R_co]):
         self.allocations = AdminAllocations(runner)
         self.workers = AdminWorkers(runner)
         self.runtimes = AdminRuntimes(runner)
+        self.quotas = AdminQuotas(runner)
 
     @Call
     def overview(self) -> Request[Overview]:

@@ -15,6 +15,7 @@ from gpuaas.sdk.nouns import R_co
 from gpuaas.sdk.operations import Operations
 from gpuaas.sdk.placement import Placements
 from gpuaas.sdk.projects import Projects
+from gpuaas.sdk.quotas import Quotas
 from gpuaas.sdk.runners import AsyncRunner, SyncRunner
 from gpuaas.sdk.runtimes import Runtimes
 from gpuaas.sdk.sessions import Sessions
@@ -35,6 +36,7 @@ class Nouns(Generic[R_co]):
         self.sessions = Sessions(runner)
         self.tokens = Tokens(runner)
         self.projects = Projects(runner)
+        self.quotas = Quotas(runner)
         self.ssh_keys = SshKeys(runner)
         self.skus = Skus(runner)
         self.placement = Placements(runner)

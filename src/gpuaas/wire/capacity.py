@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from gpuaas.wire.common import Money, Name, Reason, Reference
 from gpuaas.wire.environments import NodeFacts
+from gpuaas.wire.quotas import QuotaLine
 
 
 class Shape(StrEnum):
@@ -147,6 +148,7 @@ class AskPlacement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     size: Reference | None = None
     count: Annotated[int, Meta(ge=1, le=64)] = 1
     region: Reference | None = None
+    project_id: Reference | None = None  # shows what is left of its quota
 
 
 class Unavailable(StrEnum):
@@ -170,3 +172,4 @@ class Placement(Struct, frozen=True, kw_only=True):
     detail: str = ""
     blocked: dict[str, int] = {}  # reason → slots it keeps out
     would_fit: list[Fit] = []
+    quota: list[QuotaLine] = []  # of the project that was named

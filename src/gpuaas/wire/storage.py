@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gpuaas.wire.common import Moment, Name, Reference
 from gpuaas.wire.environments import ProofItem
 
-LARGEST_GIB = 1 << 20
+LARGEST_GIB = 1 << 14  # of one volume, whatever the quota
 
 
 class Backend(StrEnum):

@@ -17,11 +17,13 @@ from gpuaas.domain.capacity.placement import Proposal
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.launch import storage, store
+from gpuaas.domain.quotas import commands as quotas
 from gpuaas.domain.runtimes.commands import choose_at_launch
 from gpuaas.domain.skus.catalog import Catalog
 from gpuaas.domain.skus.store import SkuRow
 from gpuaas.wire.allocations import CreateAllocation, SubmittedAllocations
 from gpuaas.wire.capacity import AskPlacement, Size
+from gpuaas.wire.quotas import Dimension
 from gpuaas.wire.runtimes import ApplyRuntimeBundle
 
 USERNAME = "gpu"
@@ -56,6 +58,8 @@ class Launch:
         order = check(caller, data, found, await self._catalog.sku(data.sku))
         ask = AskPlacement(sku=data.sku, gpu_count=data.gpu_count, size=data.size, count=data.count, region=data.region)
         stored = await storage.check(tx, caller, order.found, data, username=USERNAME)
+        if data.count > 1:
+            await check_quota(tx, order)  # of one allocation the commit says the same
         proposals = await self._place(tx, order, ask, node_id=stored.node_id)
         group_id = self._ids.new("group") if data.count > 1 else None
         if group_id:
@@ -98,6 +102,8 @@ class Launch:
         tx.on_end.append(settle)
         for _ in range(ask.count):
             proposal = self._index.propose(replace(ask_for(order.sku, ask), node_id=node_id))
+            if proposal is None:
+                await check_quota(tx, order)  # who may not have it need not wait for room
             if proposal is None and node_id:
                 raise storage.NodeOfVolumeFull(node_id)
             if proposal is None:
@@ -160,6 +166,17 @@ def check(caller: Caller, data: CreateAllocation, found: store.Found | None, sku
             errors={"ssh_key_ids": f"unknown: {missing[0]}"},
         )
     return Order(found=found, sku=sku, size=size, data=data)
+
+
+async def check_quota(tx: Tx, order: Order) -> None:
+    count, size = order.data.count, order.size
+    wanted = {
+        Dimension.ALLOCATIONS: count,
+        Dimension.GPUS: count * order.data.gpu_count,
+        Dimension.VCPUS: count * size.vcpus,
+        Dimension.MEMORY_MIB: count * size.memory_mib,
+    }
+    await quotas.check(tx, order.found, wanted)
 
 
 def check_name(data: CreateAllocation) -> None:
