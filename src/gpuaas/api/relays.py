@@ -68,7 +68,6 @@ class Relays:
         master: MasterKey,
         signer: TaskSigner,
         links: Links,
-        streams: OpenStreams,
         *,
         db: Database,
         hints: Hints,
@@ -78,7 +77,8 @@ class Relays:
         url: str,
     ) -> None:
         self._db, self._ids, self._clock, self._signer, self._master = db, ids, clock, signer, master
-        self._links, self._streams, self.policy, self._url = links, streams, policy, url
+        self._links, self.policy, self._url = links, policy, url
+        self.streams = OpenStreams()  # of all kinds, terminals among them
         self._stream_key = master.derive("streams")
         self._expected: dict[str, Expected] = {}
         self._relays: dict[str, set[Relay]] = {}
@@ -120,7 +120,7 @@ class Relays:
         async with self._db.write("open terminal") as tx:
             ticket = await store.take_ticket(tx, token_hash(token), allocation_id, now)
             if ticket is not None and ticket.objection is None:
-                held = await self._streams.open(tx, ticket.user_id)
+                held = await self.streams.open(tx, ticket.user_id)
                 id = await commands.open_terminal(tx, ticket, ids=self._ids, source=source, now=now)
                 arrived = asyncio.get_running_loop().create_future()
                 expected = self._expected[stream_id] = Expected(ticket.node_id, arrived, asyncio.Event())

@@ -18,7 +18,6 @@ from litestar.types import ASGIApp
 
 from gpuaas.api.app import create_app, create_health_app
 from gpuaas.api.links import Links
-from gpuaas.api.open_streams import OpenStreams
 from gpuaas.api.relays import Relays
 from gpuaas.api.services import Services
 from gpuaas.cli.complaints import Complaint
@@ -132,19 +131,7 @@ async def assemble(
         db=worker_db, hints=hints, ids=ids, clock=clock, signer=signer, points=points, origins=origins(config)
     )
     url = config.advertise_url or config.public_url
-    streams = OpenStreams()
-    relays = Relays(
-        master,
-        signer,
-        links,
-        streams,
-        db=worker_db,
-        hints=hints,
-        ids=ids,
-        clock=clock,
-        policy=policy,
-        url=url,
-    )
+    relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
     workers = all_workers(worker_db, ids, clock, policy)
     services = Services(
         api_db=api_db,
@@ -165,7 +152,6 @@ async def assemble(
         watch=watch,
         data=config.data,
         min_free_mib=config.min_free_mib,
-        streams=streams,
         public_url=config.public_url,
         metrics_token=config.metrics_token,
         caller_type=parts.caller_type,
