@@ -37,6 +37,8 @@ LISTINGS = {
     "admin nodes list": ("/admin/nodes", samples.node()),
     f"admin slots list {samples.NODE}": (f"/admin/nodes/{samples.NODE}/slots", samples.slot()),
     "admin allocations list": ("/admin/allocations", samples.allocation()),
+    "admin operations list": ("/admin/operations", samples.operation(OperationStatus.FAILED)),
+    "admin invariants": ("/admin/invariants", samples.invariant()),
     "admin workers list": ("/admin/workers", samples.worker()),
 }
 

@@ -15,46 +15,20 @@ from tests.crash.stages import Stage, stage
 from tests.crash.verbs.cases import Case
 from tests.crash.verbs.machines import give_back, inhabited
 from tests.crash.verbs.registry import VERBS
+from tests.invariants import planted
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="isolated networks need root")
 
 Stray = Callable[[Stage], AbstractContextManager[None]]
 
 PLANTED = {
-    "a claim is leaked": """
-        insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at)
-        select a.id, a.tenant_id, a.node_id, s.id, 'slot', now() from allocations a, slots s
-        where a.status = 'released' and s.id not in (select slot_id from claims where released_at is null) limit 1
-    """,
-    "a slot had two owners": """
-        insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at, released_at)
-        select a.id, a.tenant_id, a.node_id, c.slot_id, 'slot', c.claimed_at - interval '1 hour', now()
-        from allocations a, claims c where a.status = 'released' and c.released_at is null limit 1
-    """,
-    "a claim ended before cleanup was proven": "update claims set released_at = now() where released_at is null",
-    "an allocation does not hold its slots": "update claims set released_at = now() where released_at is null",
+    **planted.PLANTED,
     "an allocation is neither active nor over": "update allocations set status = 'releasing' where status = 'active'",
     "an operation did not end well": "update operations set status = 'running'",
     "a task is open": "update node_tasks set status = 'sent'",
-    "billing goes on": "update allocations set billing_stopped_at = null",
-    "cleanup is claimed and not proven": "update cleanup_proofs set ok = false",
     "one key made more than one allocation": "delete from idempotency",
-    "a resize is under way": """
-        insert into resizes select id, tenant_id, 2, size, 1, 1, price_id, 1, '{}' from allocations limit 1
-    """,
-    "a terminal outlives its machine": """
-        insert into terminals (id, tenant_id, project_id, allocation_id, node_id, boot, user_id, credential_id, source,
-            recorded, created_at)
-        select 'term_1', tenant_id, project_id, id, node_id, boot, holder_id, '', '', false, now()
-        from allocations where status = 'released' limit 1
-    """,
-    "a terminal is over and its node has it": """
-        insert into terminals (id, tenant_id, project_id, allocation_id, node_id, boot, user_id, credential_id, source,
-            recorded, created_at, closed_at)
-        select 'term_1', tenant_id, project_id, id, node_id, boot, holder_id, '', '', false, now(), now()
-        from allocations limit 1
-    """,
-    "keys are not as they should be": "update allocation_keysets set generation = generation + 1",
+    "a resize is under way": f"{planted.RESIZE} limit 1",
+    "a terminal is over and its node has it": f"{planted.TERMINAL}; update terminals set closed_at = now()",
     "a node does not answer": "update nodes set offline_since = now()",
     "a worker fails": "update work set attempts = 1",
 }
@@ -195,7 +169,7 @@ async def test_planted_bugs_are_caught_by_the_deaths_meant_for_them() -> None:
             await connection.execute(RELEASE_UNPROVEN)
         outcome = await perform(on, VERBS["release"], Point("agent", "journal:accept:after loop.received", 1))
         seen = (
-            "a claim ended before cleanup was proven",
-            "an allocation does not hold its slots",
+            "claim_ended_early",
+            "slots_missing",
         )  # whichever looks first
         assert any(rule in outcome.outcome for rule in seen)

@@ -30,6 +30,7 @@ from gpuaas.wire.identity import (
     Token,
     User,
 )
+from gpuaas.wire.invariants import Invariant, Violation
 from gpuaas.wire.timeline import Entry, Operation, OperationStatus, Outcome, Phase
 from gpuaas.wire.work import WorkerStatus
 
@@ -254,6 +255,16 @@ def slot(index: int = 0) -> Slot:
         disabled_at=None,
         cleanup_blocked_at=None,
         allocation_id=None,
+    )
+
+
+def invariant(*violations: Violation) -> Invariant:
+    return Invariant(
+        kind="claim_leaked",
+        about="An allocation whose cleanup is proven claims nothing.",
+        looked_at=NOON,
+        seconds=0.002,
+        violations=list(violations),
     )
 
 

@@ -12,6 +12,7 @@ from gpuaas.sdk.requests import Request
 from gpuaas.wire.allocations import Allocation, CreateAllocation, Status
 from gpuaas.wire.identity import Me, Role, Scope
 from gpuaas.wire.storage import Backend
+from gpuaas.wire.timeline import OperationStatus
 
 
 class Recorder:
@@ -150,6 +151,9 @@ ROUTES: list[tuple[Request[Any], str]] = [
         nouns.admin.allocations.force_cleanup("a", runtime_verified_absent=True, reason="r"),
         "POST /admin/allocations/a/force-cleanup",
     ),
+    (nouns.admin.operations.list(status=OperationStatus.FAILED), "GET /admin/operations"),
+    (nouns.admin.operations.get("o"), "GET /admin/operations/o"),
+    (nouns.admin.invariants(), "GET /admin/invariants"),
     (nouns.admin.workers.list(), "GET /admin/workers"),
     (nouns.admin.workers.disable("w"), "POST /admin/workers/w/disable"),
     (nouns.admin.workers.enable("w"), "POST /admin/workers/w/enable"),

@@ -15,7 +15,7 @@ MODULES = [
     *("domain/capacity/states", "domain/identity/store", "domain/timeline/store", "domain/resizes/store"),
     *("domain/members/store", "domain/sessions/store", "domain/terminals/store", "domain/storage/views"),
     *("domain/runtimes/store", "domain/metrics/store", "domain/overview/store", "domain/skus/store"),
-    *("domain/tasks/store", "domain/links/store", "domain/workers/store"),
+    *("domain/tasks/store", "domain/links/store", "domain/workers/store", "domain/invariants/store"),
 ]
 PLANTED = [
     ("layers", "wire/capacity", "import gpuaas.core.db"),

@@ -9,7 +9,9 @@ from litestar.types import ASGIApp
 from gpuaas.api import (
     access,
     admin_allocations,
+    admin_invariants,
     admin_nodes,
+    admin_operations,
     admin_overview,
     admin_runtimes,
     admin_workers,
@@ -57,6 +59,8 @@ NOUNS = (
     operations,
     logs,
     stream,
+    admin_operations,
+    admin_invariants,
     admin_nodes,
     admin_allocations,
     admin_runtimes,

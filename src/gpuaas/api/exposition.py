@@ -26,6 +26,7 @@ from gpuaas.core.errors import InsufficientPermissions, TokenInvalid
 from gpuaas.core.health import Health
 from gpuaas.core.trouble import Reason
 from gpuaas.core.watch import Watch
+from gpuaas.domain.invariants import store as invariants
 from gpuaas.domain.overview.store import Counts, counts
 
 FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
@@ -60,13 +61,14 @@ async def prometheus(request: AnyRequest, services: Services) -> Response[bytes]
     except (TokenInvalid, InsufficientPermissions) as refusal:
         return reply_to(refusal).response()  # also in a process of workers, which has no unit of work
     found: Counts | None
+    violations: dict[str, int]
     try:
         async with services.worker_db.read("metrics") as tx:
-            found = await counts(tx)
+            found, violations = await counts(tx), await invariants.counts(tx)
     except (*AWAY, *RERUN):
-        found = None
+        found, violations = None, {}
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Told([*of_replica(services), *of_platform(found)]))
+    registry.register(Told([*of_replica(services), *of_platform(found), *of_invariants(violations)]))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -149,6 +151,11 @@ def of_platform(found: Counts | None) -> Iterator[Metric]:
     yield GaugeMetricFamily("gpuaas_replicas", "Replicas that live.", found.replicas)
     yield GaugeMetricFamily("gpuaas_operations_running", "Operations under way.", found.operations.running)
     yield GaugeMetricFamily("gpuaas_operations_failed_hour", "Failed in an hour.", found.operations.failed_last_hour)
+
+
+def of_invariants(violations: dict[str, int]) -> Iterator[Metric]:
+    if violations:
+        yield labelled("gpuaas_invariant_violations", "Violations seen twice in a row.", "kind", violations)
 
 
 def labelled(name: str, help: str, label: str, values: dict[str, int]) -> GaugeMetricFamily:

@@ -2,7 +2,9 @@
 
 from gpuaas.cli import (
     admin_allocations,
+    admin_invariants,
     admin_nodes,
+    admin_operations,
     admin_overview,
     admin_quotas,
     admin_runtimes,
@@ -20,4 +22,6 @@ command.add_typer(admin_quotas.command, name="quotas")
 command.add_typer(admin_runtimes.command, name="runtimes")
 command.add_typer(admin_workers.command, name="workers")
 command.add_typer(admin_storage.command, name="storage")
+command.add_typer(admin_operations.command, name="operations")
+command.command("invariants")(admin_invariants.invariants)
 command.command("overview")(admin_overview.overview)

@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from msgspec import Struct
@@ -13,6 +13,14 @@ from gpuaas.wire.common import Page
 T = TypeVar("T")
 LIMIT, MOST = 50, 200
 PAST_ALL_IDS = "~"  # sorts after every id
+
+
+def matching(wanted: Mapping[str, object | None], *, first: int) -> tuple[str, list[object]]:
+    """`and column = $n` for each filter that is set, and the values: a statement without the other filters is planned
+    with the index that serves it, whatever was asked before. Columns are ours, never a caller's."""
+    given = {column: value for column, value in wanted.items() if value is not None}
+    words = [f"and {column} = ${number}" for number, column in enumerate(given, first)]
+    return " ".join(words), list(given.values())
 
 
 class NotACursor(ValidationError):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
@@ -28,6 +29,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     terminal_record: bool = False  # record every terminal, not only those that ask for it
     traces: str = ""  # the HTTP address of an OpenTelemetry collector; empty: no traces
     metrics_token: str = ""  # what Prometheus sends; empty: /metrics answers this machine alone
+    # How many days each kind of history is kept; 0: for good.
+    retention_timeline_days: float = 0.0
+    retention_operations_days: float = 0.0  # ended ones, with their log lines
+    retention_proofs_days: float = 0.0  # proofs of cleanup
     points: str = ""  # the crash harness; see core/points.py
 
     @property
@@ -44,6 +49,16 @@ class Settings(Struct, frozen=True, kw_only=True):
             raise SettingsError(
                 f"GPUAAS_TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.5,10.1.0.0/16: {error}."
             ) from error
+
+    @property
+    def retention(self) -> dict[str, timedelta]:
+        """By kind of history; a kind that is kept for good is left out."""
+        days = {
+            "timeline": self.retention_timeline_days,
+            "operations": self.retention_operations_days,
+            "proofs": self.retention_proofs_days,
+        }
+        return {kind: timedelta(days=max(1.0, kept)) for kind, kept in days.items() if kept > 0}
 
     @property
     def master_key_file(self) -> Path:

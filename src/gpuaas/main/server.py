@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -44,6 +44,7 @@ from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.domain.invariants.reconcile import InvariantWorker
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.metrics.rollup import RollUp
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker
@@ -132,7 +133,7 @@ async def assemble(
     )
     url = config.advertise_url or config.public_url
     relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
-    workers = all_workers(worker_db, ids, clock, policy)
+    workers = all_workers(worker_db, ids, clock, policy, config.retention)
     services = Services(
         api_db=api_db,
         operator_db=operator_db,
@@ -171,7 +172,9 @@ async def open_pools(
     ]
 
 
-def all_workers(db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy) -> tuple[Worker, ...]:
+def all_workers(
+    db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy, retention: Mapping[str, timedelta]
+) -> tuple[Worker, ...]:
     return (
         AllocationWorker(db, ids, clock),
         ReachWorker(db, clock),
@@ -182,7 +185,8 @@ def all_workers(db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy)
         RuntimeWorker(db, ids, clock),
         StagingWorker(db, ids, clock),
         Relay(db, tell_log),
-        Janitor(db),
+        Janitor(db, clock, retention),
+        InvariantWorker(db, clock),
         RollUp(db, clock),
         AttachmentWorker(db, ids, clock),
         VolumeWorker(db, ids, clock),

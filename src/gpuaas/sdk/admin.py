@@ -14,7 +14,9 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, Slot
 from gpuaas.wire.common import Page
+from gpuaas.wire.invariants import Invariant
 from gpuaas.wire.overview import Overview
+from gpuaas.wire.timeline import Operation, OperationStatus
 from gpuaas.wire.work import SwitchWorker, WorkerStatus
 
 
@@ -141,12 +143,35 @@ class AdminWorkers(Noun[R_co]):
         return post(route, WorkerStatus, SwitchWorker(reason=reason), key=idempotency_key)
 
 
+class AdminOperations(Noun[R_co]):
+    @Listing
+    def list(
+        self,
+        *,
+        status: OperationStatus | None = None,
+        kind: str | None = None,
+        node_id: str | None = None,
+        project_id: str | None = None,
+        subject_id: str | None = None,
+        limit: int | None = None,
+    ) -> Request[Page[Operation]]:
+        """Of the whole fleet, newest first, staging included."""
+        wanted = {"status": status, "kind": kind, "node_id": node_id, "project_id": project_id}
+        return get(path("admin", "operations"), Page[Operation], **wanted, subject_id=subject_id, limit=limit)
+
+    @Call
+    def get(self, id: str) -> Request[Operation]:
+        """Any operation with its phases and how long each took."""
+        return get(path("admin", "operations", id), Operation)
+
+
 class Admin(Noun[R_co]):
     def __init__(self, runner: R_co) -> None:
         super().__init__(runner)
         self.nodes = AdminNodes(runner)
         self.slots = AdminSlots(runner)
         self.allocations = AdminAllocations(runner)
+        self.operations = AdminOperations(runner)
         self.workers = AdminWorkers(runner)
         self.runtimes = AdminRuntimes(runner)
         self.quotas = AdminQuotas(runner)
@@ -155,6 +180,11 @@ class Admin(Noun[R_co]):
     def overview(self) -> Request[Overview]:
         """What waits, what fails, how fast it answers, what the fleet has."""
         return get(path("admin", "overview"), Overview)
+
+    @Listing
+    def invariants(self, *, limit: int | None = None) -> Request[Page[Invariant]]:
+        """What the running system is checked for, with the violations found."""
+        return get(path("admin", "invariants"), Page[Invariant], limit=limit)
 
 
 def change_node(id: str, verb: str, reason: str, key: str | None) -> Request[Node]:

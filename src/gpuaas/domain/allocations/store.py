@@ -10,7 +10,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, StaleWrite
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.outbox import TOPIC as OUTBOX
-from gpuaas.core.paging import Paging
+from gpuaas.core.paging import Paging, matching
 from gpuaas.domain.allocations.states import MACHINE
 from gpuaas.domain.identity.store import Query
 from gpuaas.domain.resizes.store import Resize
@@ -28,6 +28,7 @@ ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
 LIMITS = "limits"  # the topic of machines that end by themselves
 KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
+OVER = (Status.RELEASED, Status.FAILED)
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
 
 
@@ -156,14 +157,19 @@ def get_on_entering(id: str) -> Query[AllocationRow]:
 async def list_of_project(
     tx: Tx, project_id: str, *, status: Status | None, name: str | None, paging: Paging
 ) -> list[AllocationRow]:
-    return await tx.all(AllocationRow, LIST_PROJECT, project_id, status, name, paging.before, paging.limit + 1)
+    words, values = matching({"a.status": status, "a.name": name}, first=4)
+    listing = LIST_PROJECT.replace("{matching}", words)
+    return await tx.all(AllocationRow, listing, project_id, paging.before, paging.limit + 1, *values)
 
 
 async def list_of_fleet(
     tx: Tx, *, status: Status | None, node_id: str | None, only: FleetFilter | None, paging: Paging
 ) -> list[AllocationRow]:
-    listing = LIST_FLEET.replace("{only}", FILTERS[only])
-    return await tx.all(AllocationRow, listing, status, node_id, paging.before, paging.limit + 1)
+    words, values = matching({"a.status": status, "a.node_id": node_id}, first=3)
+    if status not in (None, *OVER):
+        only = only or FleetFilter.ON_NODE  # what is not over is not proven gone: a far smaller index
+    listing = LIST_FLEET.replace("{only}", FILTERS[only]).replace("{matching}", words)
+    return await tx.all(AllocationRow, listing, paging.before, paging.limit + 1, *values)
 
 
 async def list_of_group(tx: Tx, group_id: str) -> list[AllocationRow]:
@@ -303,8 +309,7 @@ LOOK = """
     from allocations a where a.id = $1
 """
 LIST_PROJECT = f"""
-    {SEEN} where a.project_id = $1 and ($2::text is null or a.status = $2) and ($3::text is null or a.name = $3)
-        and a.id < $4 order by a.id desc limit $5
+    {SEEN} where a.project_id = $1 and a.id < $2 {{matching}} order by a.id desc limit $3
 """
 # Written into the statement, so that it reads the index of what is not proven gone and not the whole history.
 FILTERS = {
@@ -313,8 +318,7 @@ FILTERS = {
     FleetFilter.UNSETTLED: "a.cleanup_proven_at is null and a.status <> 'active'",
 }
 LIST_FLEET = f"""
-    {SEEN} where ($1::text is null or a.status = $1) and ($2::text is null or a.node_id = $2) and {{only}}
-        and a.id < $3 order by a.id desc limit $4
+    {SEEN} where {{only}} and a.id < $1 {{matching}} order by a.id desc limit $2
 """  # house: project-filter because operators see the whole fleet
 MOVE = """
     with moved as (

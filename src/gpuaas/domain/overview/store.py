@@ -26,7 +26,7 @@ COUNTS = """
         select jsonb_agg(to_jsonb(q)) from (
             select 'node_tasks' as name, count(*) as waiting,
                 extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
-            from node_tasks where status in ('queued', 'sent')
+            from node_tasks where ended_at is null
             union all
             select 'work', count(*), extract(epoch from clock_timestamp() - min(next_at))::float8
             from work where next_at <= clock_timestamp() and (until is null or until < clock_timestamp())
@@ -38,12 +38,10 @@ COUNTS = """
         ) q
     ) as queues, (
         select to_jsonb(o) from (
-            select count(*) filter (where status = 'running') as running,
-                extract(epoch from clock_timestamp() - min(started_at) filter (where status = 'running'))::float8
-                    as oldest_running_seconds,
-                count(*) filter (where status <> 'running') as ended_last_hour,
-                count(*) filter (where status = 'failed') as failed_last_hour
-            from operations where status = 'running' or ended_at > clock_timestamp() - interval '1 hour'
+            select *, extract(epoch from clock_timestamp() - oldest)::float8 as oldest_running_seconds
+            from (select count(*) as running, min(started_at) as oldest from operations where status = 'running') r,
+                (select count(*) as ended_last_hour, count(*) filter (where status = 'failed') as failed_last_hour
+                from operations where ended_at > clock_timestamp() - interval '1 hour') e
         ) o
     ) as operations, (
         select coalesce(jsonb_object_agg(state, count), '{}') from (
@@ -68,7 +66,11 @@ COUNTS = """
     ) as capacity, (
         select coalesce(jsonb_object_agg(status, count), '{}') from (
             select status, count(*) from allocations
-            where status not in ('released', 'failed') or status_since > clock_timestamp() - interval '1 day'
+            where status in ('requested', 'provisioning', 'active', 'restarting', 'restart_failed', 'releasing',
+                'release_failed') group by status
+            union all
+            select status, count(*) from allocations
+            where status in ('released', 'failed') and status_since > clock_timestamp() - interval '1 day'
             group by status
         ) a
     ) as allocations, (select count(*) from links) as links,

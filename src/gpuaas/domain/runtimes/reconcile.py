@@ -104,8 +104,10 @@ class RuntimeWorker:
     topics = (RUNTIMES, OVERLAYS)
     due = """
         select r.allocation_id as id from allocation_runtimes r join allocations a on a.id = r.allocation_id
-        where (r.state in ('applying', 'clearing') and a.status not in ('requested', 'provisioning', 'restarting'))
-            or (a.status = 'active' and r.observed_boot < a.boot and r.bundle_id is not null)
+        where r.state in ('applying', 'clearing') and a.status not in ('requested', 'provisioning', 'restarting')
+        union
+        select r.allocation_id from allocation_runtimes r join allocations a on a.id = r.allocation_id
+        where a.status = 'active' and r.observed_boot < a.boot and r.bundle_id is not null
     """
     pause = 2.0
 

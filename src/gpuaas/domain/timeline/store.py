@@ -5,12 +5,12 @@ from datetime import datetime
 
 import asyncpg
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, Place
 from gpuaas.core.logs import correlation_id
-from gpuaas.core.paging import Paging
+from gpuaas.core.paging import Paging, matching
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry, LogLine, Operation, OperationStatus, Outcome
 
@@ -87,6 +87,16 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     result: AuditResult | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+
+class OperationFilter(Struct, frozen=True, kw_only=True):
+    """Which operations of the fleet to show; its fields are columns, and what is left out lets everything through."""
+
+    status: OperationStatus | None = None
+    kind: str | None = None
+    node_id: str | None = None
+    project_id: str | None = None
+    subject_id: str | None = None
 
 
 class LogsOf(Struct, frozen=True, kw_only=True):
@@ -187,7 +197,16 @@ async def operation(tx: Tx, id: str) -> Operation:
 
 
 async def operations(tx: Tx, project_id: str, subject_id: str | None, paging: Paging) -> list[Operation]:
-    return await tx.all(Operation, LIST_OPERATIONS, project_id, subject_id, paging.before, paging.limit + 1)
+    words, values = matching({"subject_id": subject_id}, first=4)
+    listing = LIST_OPERATIONS.replace("{matching}", words)
+    return await tx.all(Operation, listing, project_id, paging.before, paging.limit + 1, *values)
+
+
+async def fleet_operations(tx: Tx, wanted: OperationFilter, paging: Paging) -> list[Operation]:
+    """Of every project, and those of nodes that belong to none."""
+    words, values = matching(asdict(wanted), first=3)
+    listing = FLEET_OPERATIONS.replace("{matching}", words)
+    return await tx.all(Operation, listing, paging.before, paging.limit + 1, *values)
 
 
 async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[FollowedLine]:
@@ -313,9 +332,11 @@ OPERATION = """
     from operations
 """
 LIST_OPERATIONS = f"""
-    {OPERATION} where project_id = $1 and ($2::text is null or subject_id = $2) and id < $3
-    order by id desc limit $4
+    {OPERATION} where project_id = $1 and id < $2 {{matching}} order by id desc limit $3
 """
+FLEET_OPERATIONS = f"""
+    {OPERATION} where id < $1 {{matching}} order by id desc limit $2
+"""  # house: project-filter because operators see the whole fleet
 HERE = "select history_epoch() as epoch, pg_snapshot_xmin(pg_current_snapshot())::text::bigint as xid"
 IS_AHEAD = "select ($1::int, $2::bigint::text::xid8) > (history_epoch(), pg_snapshot_xmax(pg_current_snapshot()))"
 PLACED_ENTRY = f"""

@@ -1,7 +1,15 @@
 """Sweeps out what has served its time."""
 
+from collections.abc import Mapping
+from datetime import timedelta
+
+from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.domain.workers import store
+
+BATCH = 5_000  # rows of history deleted in one transaction
+BATCHES = 100  # of one kind in one pass; the rest waits for the next
+KEEP_ALL: Mapping[str, timedelta] = {}
 
 
 class Janitor:
@@ -12,9 +20,19 @@ class Janitor:
     due = "select 'expired' as id"
     pause = 600.0
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, clock: Clock, retention: Mapping[str, timedelta] = KEEP_ALL) -> None:
+        """`retention` says how long each kind of history is kept; a kind that is left out is kept for good."""
+        self._db, self._clock, self._retention = db, clock, retention
 
     async def __call__(self, row_id: str) -> None:  # noqa: ARG002 - the one row stands for all that expires
         async with self._db.write() as tx:
             await store.sweep(tx)
+        for kind, kept in self._retention.items():
+            await self._expire(kind, kept)
+
+    async def _expire(self, kind: str, kept: timedelta) -> None:
+        before = self._clock.now() - kept
+        for _ in range(BATCHES):
+            async with self._db.write(f"expire {kind}") as tx:
+                if await store.expire(tx, kind, before, BATCH) < BATCH:
+                    return

@@ -38,6 +38,12 @@ async def sweep(tx: Tx) -> None:
         await tx.run(statement)
 
 
+async def expire(tx: Tx, kind: str, before: datetime, most: int) -> int:
+    """The oldest rows of one kind of history, at most so many; how many were deleted."""
+    expired: int = await tx.value("select expire_history($1, $2, $3)", kind, before, most)
+    return expired
+
+
 SWEEPS = (
     "delete from idempotency where expires_at < clock_timestamp()",
     "delete from attempt_delays where last_at < clock_timestamp() - interval '1 day'",
