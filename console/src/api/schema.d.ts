@@ -89,6 +89,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/invariants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListInvariants */
+        get: operations["ApiV1AdminInvariantsListInvariants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes": {
         parameters: {
             query?: never;
@@ -287,6 +304,40 @@ export interface paths {
         put?: never;
         /** UnquarantineNode */
         post: operations["ApiV1AdminNodesIdUnquarantineUnquarantineNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListFleetOperations */
+        get: operations["ApiV1AdminOperationsListFleetOperations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/operations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** GetFleetOperation */
+        get: operations["ApiV1AdminOperationsIdGetFleetOperation"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2341,6 +2392,14 @@ export interface components {
          * @enum {string}
          */
         Intent: "enrolling" | "active" | "draining" | "quarantined" | "retired";
+        /** Invariant */
+        Invariant: {
+            about: string;
+            kind: string;
+            looked_at: string | null;
+            seconds: number | null;
+            violations: components["schemas"]["Violation"][];
+        };
         /** Invitation */
         Invitation: {
             accepted_at?: string | null;
@@ -2660,6 +2719,11 @@ export interface components {
         /** Page[Token] */
         "Page_gpuaas.wire.identity.Token_": {
             items: components["schemas"]["Token"][];
+            next_cursor?: string | null;
+        };
+        /** Page[Invariant] */
+        "Page_gpuaas.wire.invariants.Invariant_": {
+            items: components["schemas"]["Invariant"][];
             next_cursor?: string | null;
         };
         /** Page[Invitation] */
@@ -3291,6 +3355,17 @@ export interface components {
             id: string;
             platform_role?: components["schemas"]["PlatformRole"] | null;
         };
+        /** Violation */
+        Violation: {
+            detail: string;
+            /** Format: date-time */
+            first_seen_at: string;
+            kind: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            looks: number;
+            subject: string;
+        };
         /** Volume */
         Volume: {
             attaches_to: string;
@@ -3798,6 +3873,71 @@ export interface operations {
                 };
             };
             /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminInvariantsListInvariants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.invariants.Invariant_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5011,6 +5151,156 @@ export interface operations {
                 };
             };
             /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminOperationsListFleetOperations: {
+        parameters: {
+            query?: {
+                status?: components["schemas"]["OperationStatus"] | null;
+                /** @description such as create or attach */
+                kind?: string | null;
+                node_id?: string | null;
+                project_id?: string | null;
+                subject_id?: string | null;
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.timeline.Operation_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminOperationsIdGetFleetOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
