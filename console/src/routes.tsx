@@ -52,6 +52,10 @@ const pages: RouteObject[] = [
     lazy: async () => ({ Component: (await import("./pages/activity/AuditPage")).AuditPage }),
   },
   {
+    path: "invitations/accept",
+    lazy: async () => ({ Component: (await import("./pages/members/AcceptPage")).AcceptPage }),
+  },
+  {
     path: "account/access",
     lazy: async () => ({ Component: (await import("./pages/account/AccessPage")).AccessPage }),
   },

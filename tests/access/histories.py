@@ -75,7 +75,8 @@ class History:
         self.model.granted.discard(person.id)
         self.model.waiting.discard(person.id)
         sent = (await self.world.http.post(members, json={"email": person.email})).raise_for_status().json()
-        (await person.http.post(f"/api/v1/invitations/{sent['id']}/accept")).raise_for_status()
+        body = {"secret": sent["link"].rpartition("#")[2]}
+        (await person.http.post("/api/v1/invitations/accept", json=body)).raise_for_status()
 
 
 async def members(world: World, keys: dict[str, str]) -> dict[str, Person]:

@@ -30,6 +30,7 @@ PLACES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "/projects/:projectId/activity": (USER, ("/projects/{project}/activity",)),
     "/projects/:projectId/activity/:operationId": (USER, ("/projects/{project}/activity/{operation}",)),
     "/projects/:projectId/audit": (USER, ("/projects/{project}/audit",)),
+    "/invitations/accept": (USER, ("/invitations/accept", "/invitations/accept#gpi_none")),
     "/account/access": (USER, ("/account/access",)),
     "/account/ssh-keys": (USER, ("/account/ssh-keys",)),
     "/account/sessions": (USER, ("/account/sessions",)),

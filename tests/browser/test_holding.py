@@ -35,8 +35,8 @@ async def test_a_machine_changes_keys_end_size_and_hands_while_another_looks(arr
 
 async def admit(ada: Person, bob: Person, machine: dict[str, Any]) -> None:
     """Bob is in the project, and in a terminal on the machine."""
-    await ada.post(f"/projects/{machine['project_id']}/members", {"email": bob.email, "role": "member"})
-    await bob.post(f"/invitations/{(await bob.get('/invitations'))['items'][0]['id']}/accept")
+    invited = await ada.post(f"/projects/{machine['project_id']}/members", {"email": bob.email, "role": "member"})
+    await bob.post("/invitations/accept", {"secret": invited["link"].rpartition("#")[2]})
     here, who = f"/allocations/{machine['id']}", (await bob.get("/me"))["user"]["id"]
     key = await bob.add_key()
     grant = await ada.post(f"{here}/access-grants", {"user_id": who})

@@ -62,9 +62,8 @@ async def share(ada: Person, bob: Person) -> None:
     await bob.sign_up()
     await bob.add_key()
     page, project = ada.page, await ada.project_id()
-    await ada.post(f"/projects/{project}/members", {"email": bob.email, "role": "member"})
-    invited = (await bob.get("/invitations"))["items"][0]
-    await bob.post(f"/invitations/{invited['id']}/accept")
+    invited = await ada.post(f"/projects/{project}/members", {"email": bob.email, "role": "member"})
+    await bob.post("/invitations/accept", {"secret": invited["link"].rpartition("#")[2]})
     await page.get_by_role("tab", name="SSH access").click()
     await page.get_by_role("button", name="Share", exact=True).click()
     dialog = page.get_by_role("dialog", name="Share first")

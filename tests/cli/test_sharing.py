@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from gpuaas.cli.complaints import ExitCode
 from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import Role
-from gpuaas.wire.members import Invitation, Member, ReachedMachine, ReachedProject
+from gpuaas.wire.members import Invitation, Member, ReachedMachine, ReachedProject, SentInvitation
 from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
 from gpuaas.wire.terminals import Terminal as WireTerminal
 from tests.cli.conftest import Terminal
@@ -34,6 +34,8 @@ INVITATION = Invitation(
     created_at=samples.NOON,
     expires_at=samples.NOON + timedelta(days=14),
 )
+SECRET = "gpi_secret"
+SENT = SentInvitation(**asdict(INVITATION), link=f"https://gpu.example.com/invitations/accept#{SECRET}")
 INSIDE = LiveSession(
     id="3f9c0001",
     kind="ssh",
@@ -161,10 +163,10 @@ def test_nobody_to_revoke_from_is_not_found(terminal: Terminal, shared: FakeApi)
 
 
 def test_members_are_listed_invited_and_changed(terminal: Terminal, shared: FakeApi) -> None:
-    shared.on("POST", f"{PROJECT}/members", Answer(INVITATION, 202))
+    shared.on("POST", f"{PROJECT}/members", Answer(SENT, 202))
     shared.on("PUT", f"{PROJECT}/members/{BOB.user_id}", Answer(replace(BOB, role=Role.ADMIN)))
     assert "bob@example.com  member" in terminal.run("members", "list").out
-    assert terminal.run("members", "invite", "bob@example.com", "--role", "viewer").code == 0
+    assert SENT.link in terminal.run("members", "invite", "bob@example.com", "--role", "viewer").out
     assert shared.asked("POST", f"{PROJECT}/members")[0].body == {"email": "bob@example.com", "role": "viewer"}
     assert "admin" in terminal.run("members", "set-role", "bob@example.com", "admin").out
     assert shared.asked("PUT", f"{PROJECT}/members/{BOB.user_id}")[0].body == {"role": "admin"}
@@ -225,11 +227,12 @@ def test_the_last_owner_is_told_so(terminal: Terminal, shared: FakeApi) -> None:
 
 def test_invitations_are_listed_accepted_and_withdrawn(terminal: Terminal, shared: FakeApi) -> None:
     shared.on("GET", "/invitations", page(INVITATION))
-    shared.on("POST", f"/invitations/{INVITATION.id}/accept", Answer(INVITATION))
+    shared.on("POST", "/invitations/accept", Answer(INVITATION))
     shared.on("DELETE", f"/invitations/{INVITATION.id}", Answer(status=204))
     assert INVITATION.id in terminal.run("invitations", "list", "-o", "csv").out
-    assert terminal.run("invitations", "accept", INVITATION.id).code == 0
-    assert len(shared.asked("POST", f"/invitations/{INVITATION.id}/accept")) == 1
+    for given in (SENT.link, SECRET):
+        assert terminal.run("invitations", "accept", given).code == 0
+    assert [each.body for each in shared.asked("POST", "/invitations/accept")] == [{"secret": SECRET}] * 2
     assert "withdrawn" in terminal.run("invitations", "withdraw", INVITATION.id).err
 
 

@@ -97,7 +97,7 @@ PEOPLE = [
     missing("a role for nobody", f"{MEMBERS}/{NOBODY}", "member", {"role": "member"}, method="PUT"),
     conflict("the last owner steps down", f"{MEMBERS}/<owner>", {"role": "member"}, "last_owner", method="PUT"),
     conflict("the last owner leaves", f"{MEMBERS}/<owner>", None, "last_owner", method="DELETE"),
-    missing("an invitation that there is not", "/invitations/inv_x/accept", "invitation"),
+    bad("an invitation without its secret", "/invitations/accept", {}, "secret"),
     looked_at("invitations of a huge project", f"/invitations?project_id={'p' * 65}", "project_id"),
 ]
 LIVES = [

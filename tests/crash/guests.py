@@ -56,11 +56,11 @@ async def invite(stage: Stage, allocation_id: str, email: str, key: str) -> dict
     """Into the project of this machine."""
     project_id = str((await stage.row(allocation_id))["project_id"])
     sent = await stage.post(f"/projects/{project_id}/members", {"email": email}, key=key)
-    return {"project": project_id, "invitation": sent["id"]}
+    return {"project": project_id, "invitation": sent["link"].rpartition("#")[2]}
 
 
 async def accept(stage: Stage, notes: dict[str, str], key: str) -> None:
-    await stage.post(f"/invitations/{notes['invitation']}/accept", {}, key=key, token=notes["token"])
+    await stage.post("/invitations/accept", {"secret": notes["invitation"]}, key=key, token=notes["token"])
 
 
 async def welcome(stage: Stage, allocation_id: str, name: str) -> dict[str, str]:

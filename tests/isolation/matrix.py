@@ -86,7 +86,7 @@ class Matrix:
                 yield self.town.things[tenant, probe.noun]
 
     def _is_own(self, part: Part, noun: str, tenant: str) -> bool:
-        if noun in PERSONAL and not (self.by_fence and noun == "invitation"):  # to the database, its tenant's
+        if noun in PERSONAL:
             return part.is_person and tenant == part.home
         wider = self.by_fence or noun == "tenant"
         return tenant == part.home or (wider and tenant == part.fence)

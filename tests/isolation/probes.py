@@ -80,6 +80,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "ExtendAllocation": {"hours": 1},
     "MintTerminalToken": {"session_id": "terminal"},
     "InviteMember": {"email": "probe@example.com"},
+    "AcceptInvitation": {"secret": "probe"},
     "ChangeMember": {"role": "member"},
     "SetSshKeys": {"ssh_key_ids": ["mate_key"]},
     "AllowOwnKeys": {"allowed": False},  # to allow is the holder's alone

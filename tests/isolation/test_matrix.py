@@ -39,8 +39,7 @@ THIRD_FENCE = {
     "POST /api/v1/projects/{project_id}/volumes body allocation_id",
     "POST /api/v1/projects/{project_id}/volumes body snapshot_id",
     "POST /api/v1/allocations/{id}/terminal-token body session_id",
-    # Invitations are answered by who they are for; members and sessions are looked for where they are.
-    "POST /api/v1/invitations/{id}/accept path id",
+    # Members and sessions are looked for where they are.
     "GET /api/v1/projects/{project_id}/members/{user_id} path user_id",
     "PUT /api/v1/projects/{project_id}/members/{user_id} path user_id",
     "DELETE /api/v1/projects/{project_id}/members/{user_id} path user_id",

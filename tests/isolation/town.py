@@ -44,7 +44,7 @@ PREFIXES = {
     "live_session": "live",
     "invitation": "inv",
 }
-PERSONAL = frozenset({"ssh_key", "session", "token", "invitation"})
+PERSONAL = frozenset({"ssh_key", "session", "token"})
 INVITATION = "insert into invitations values ($1, $2, $3, $4, 'member', $5, now(), now() + interval '1 day')"
 PLATFORM = frozenset({"node", "worker", "slot", "bundle"})
 

@@ -75,7 +75,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.members.remove("p", "u"), "DELETE /projects/p/members/u"),
     (nouns.members.reach(), "GET /me/reach"),
     (nouns.invitations.list(), "GET /invitations"),
-    (nouns.invitations.accept("i"), "POST /invitations/i/accept"),
+    (nouns.invitations.accept("i"), "POST /invitations/accept"),
     (nouns.invitations.withdraw("i"), "DELETE /invitations/i"),
     (nouns.access_grants.list("a"), "GET /allocations/a/access-grants"),
     (nouns.access_grants.list_live("p"), "GET /projects/p/access-grants"),

@@ -1,10 +1,7 @@
 import Box from "@cloudscape-design/components/box";
 import HelpPanel from "@cloudscape-design/components/help-panel";
-import Icon from "@cloudscape-design/components/icon";
-import SpaceBetween from "@cloudscape-design/components/space-between";
 import StatusIndicator from "@cloudscape-design/components/status-indicator";
 import { useAllocations } from "../api/queries/allocations";
-import { useInvitations } from "../api/queries/invitations";
 import { useTimeline } from "../api/queries/timeline";
 import { useVolumes } from "../api/queries/volumes";
 import { Ago } from "../parts/Ago";
@@ -17,34 +14,10 @@ import { useStore } from "./store";
 
 const SHOWN = 50;
 
-/** What happened in the project lately, and who asks one to join theirs. */
+/** What happened in the project lately. */
 export function Notifications() {
   const project = useProject();
-  return (
-    <HelpPanel header={<h2>Notifications</h2>}>
-      <Invited />
-      {project && <Lately project={project} />}
-    </HelpPanel>
-  );
-}
-
-function Invited() {
-  const invitations = useInvitations().data ?? [];
-  if (invitations.length === 0) return null;
-  return (
-    <Box padding={{ bottom: "l" }}>
-      <SpaceBetween size="s">
-        {invitations.map(({ id, project_slug, invited_by_email, role }) => (
-          <Box key={id}>
-            <Icon name="user-profile" /> {invited_by_email} invites you to <strong>{project_slug}</strong> as {role}.{" "}
-            <Link to="/account/access" onFollow={uncoverPage}>
-              Answer
-            </Link>
-          </Box>
-        ))}
-      </SpaceBetween>
-    </Box>
-  );
+  return <HelpPanel header={<h2>Notifications</h2>}>{project && <Lately project={project} />}</HelpPanel>;
 }
 
 function Lately({ project }: { project: Project }) {

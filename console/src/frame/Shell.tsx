@@ -28,12 +28,12 @@ const SignInAgain = lazy(async () => ({ default: (await import("./SignInAgain"))
 export function Shell() {
   const me = useMe();
   const project = useProject();
-  const { pathname, search } = useLocation();
+  const { pathname, search, hash } = useLocation();
   useFollowing(project?.id);
   useKeyboard();
   const isSignedOut = me.isError && asProblem(me.error).status === 401;
   if (me.data === undefined) {
-    if (isSignedOut) return <Navigate to={`/login?next=${encodeURIComponent(pathname + search)}`} replace />;
+    if (isSignedOut) return <Navigate to={`/login?next=${encodeURIComponent(pathname + search)}${hash}`} replace />;
     return (
       <View of={me} what="your account">
         {() => null}

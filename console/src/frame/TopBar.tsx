@@ -2,7 +2,6 @@ import TopNavigation, { type TopNavigationProps } from "@cloudscape-design/compo
 import { lazy, Suspense, useState, useSyncExternalStore } from "react";
 import { useLocation, useNavigate } from "react-router";
 import { asProblem } from "../api/problem";
-import { useInvitations } from "../api/queries/invitations";
 import { type Me, useLogout } from "../api/queries/session";
 import { useTimeline } from "../api/queries/timeline";
 import { modeStore, setMode } from "../colours";
@@ -68,9 +67,8 @@ export function TopBar({ me }: { me: Me }) {
 
 function useBell(me: Me, project: Project | null): TopNavigationProps.Utility {
   const entries = useTimeline(project?.id).data;
-  const invitations = useInvitations().data ?? [];
   const all = useStore(seen);
-  let count = invitations.length;
+  let count = 0;
   if (project && entries) {
     const { upTo } = seenOf(all, project.id, entries[0]?.id ?? 0);
     count += unread(newsOf(entries, new Map()), upTo, me.user.id).length;

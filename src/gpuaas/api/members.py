@@ -11,7 +11,16 @@ from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound
 from gpuaas.core.paging import Paging
 from gpuaas.domain.members import commands
 from gpuaas.wire.common import Page
-from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, Reach, ReachedProject
+from gpuaas.wire.members import (
+    AcceptInvitation,
+    ChangeMember,
+    Invitation,
+    InviteMember,
+    Member,
+    Reach,
+    ReachedProject,
+    SentInvitation,
+)
 
 ProjectFilter = Annotated[str | None, QueryParameter(name="project_id", required=False, max_length=64)]
 CHANGE = problems(NotFound, InsufficientPermissions, Conflict, commands.LastOwner)
@@ -37,10 +46,13 @@ async def get_member(project_id: str, user_id: str, context: Context) -> Reached
     return await commands.member_reach(context.tx, context.caller, project_id, user_id)
 
 
-@post("/projects/{project_id:str}/members", status_code=202, responses=CHANGE)
-async def invite_member(project_id: str, data: InviteMember, context: Context) -> Invitation:
-    """Invite by e-mail address; the answer is the same whether or not there is such a person."""
-    return await commands.invite(context.tx, context.caller, project_id, data, ids=context.ids, now=context.now)
+@post("/projects/{project_id:str}/members", status_code=202, responses=CHANGE, opt={"shows_secret": True})
+async def invite_member(project_id: str, data: InviteMember, context: Context) -> SentInvitation:
+    """Invite somebody. The response contains the link to pass on to them, once; inviting again makes a new link."""
+    url = context.services.public_url
+    return await commands.invite(
+        context.tx, context.caller, project_id, data, ids=context.ids, public_url=url, now=context.now
+    )
 
 
 @put("/projects/{project_id:str}/members/{user_id:str}", responses=CHANGE)
@@ -59,21 +71,21 @@ async def remove_member(project_id: str, user_id: str, context: Context) -> None
 async def list_invitations(
     context: Context, project_id: ProjectFilter = None, limit: Limit = None, cursor: Cursor = None
 ) -> Page[Invitation]:
-    """Invitations for you; or, with `project_id`, those of a project that you lead."""
+    """Open invitations that you sent; or, with `project_id`, all of a project that you lead."""
     paging = Paging.of(limit, cursor)
     rows = await commands.invitations(context.tx, context.caller, project_id, paging, context.now)
     return paging.page(rows, lambda invitation: invitation.id)
 
 
-@post("/invitations/{id:str}/accept", status_code=200, responses=problems(NotFound, InsufficientPermissions))
-async def accept_invitation(id: str, context: Context) -> Invitation:
-    """Join: you become a member of the project with the role it names, and of its tenant."""
-    return await commands.accept(context.tx, context.caller, id, now=context.now)
+@post("/invitations/accept", status_code=200, responses=problems(commands.InvitationInvalid, InsufficientPermissions))
+async def accept_invitation(data: AcceptInvitation, context: Context) -> Invitation:
+    """Join with the secret of an invitation link: you become a member of the project and of its tenant."""
+    return await commands.accept(context.tx, context.caller, data.secret, now=context.now)
 
 
 @delete("/invitations/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def withdraw_invitation(id: str, context: Context) -> None:
-    """Decline yours, or withdraw one of a project that you lead."""
+    """Withdraw an invitation of a project that you lead; its link ends."""
     await commands.withdraw(context.tx, context.caller, id, now=context.now)
 
 

@@ -10,7 +10,7 @@ from gpuaas.cli.names import ProjectOption, chosen_member, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import YesOption, confirm, note
 from gpuaas.wire.identity import Role
-from gpuaas.wire.members import Invitation, Member, ReachedMachine
+from gpuaas.wire.members import Invitation, Member, ReachedMachine, SentInvitation
 
 command = new_app("Who works in a project, and as what.")
 PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="E-mail address or user id.")]
@@ -23,9 +23,17 @@ INVITATION: list[Column[Invitation]] = [
     Column("Address", lambda one: one.email, may_shrink=True),
     Column("Role", lambda one: one.role),
     Column("Until", lambda one: one.expires_at),
+    Column("Valid", lambda one: "yes" if one.is_valid else "no, invite again"),
     Column("Project", lambda one: f"{one.tenant_slug}/{one.project_slug}", may_shrink=True),
     Column("By", lambda one: one.invited_by_email, may_shrink=True),
     Column("Id", lambda one: one.id),
+]
+SENT: list[Column[SentInvitation]] = [
+    Column("Address", lambda one: one.email, may_shrink=True),
+    Column("Role", lambda one: one.role),
+    Column("Until", lambda one: one.expires_at),
+    Column("Id", lambda one: one.id),
+    Column("Link", lambda one: one.link),
 ]
 MACHINES: list[Column[ReachedMachine]] = [
     Column("Allocation", lambda one: one.name),
@@ -64,14 +72,15 @@ def invite_member(
     project: ProjectOption = "",
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Invite somebody by e-mail address; they see it in `gpuaas invitations list`.
+    """Invite somebody. Pass the link on to them; it is shown once, and inviting again makes a new one.
 
     \b
     Example:
       gpuaas members invite bob@example.com --role member
     """
     with connected(ctx) as client:
-        show_one(client.members.invite(chosen_project(ctx, client, project), email, role=role), INVITATION, output)
+        sent = client.members.invite(chosen_project(ctx, client, project), email, role=role)
+    show_one(sent, SENT, output)
 
 
 @command.command("set-role")

@@ -4,7 +4,17 @@ from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, delete, get, path, post, put
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import Role
-from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, Reach, ReachedProject
+from gpuaas.wire.members import (
+    AcceptInvitation,
+    ChangeMember,
+    Invitation,
+    InviteMember,
+    Member,
+    Reach,
+    ReachedProject,
+    SentInvitation,
+    secret_in,
+)
 
 
 class Members(Noun[R_co]):
@@ -20,10 +30,10 @@ class Members(Noun[R_co]):
     @Call
     def invite(
         self, project_id: str, email: str, *, role: Role = Role.MEMBER, idempotency_key: str | None = None
-    ) -> Request[Invitation]:
-        """The same answer whether or not there is such a person."""
+    ) -> Request[SentInvitation]:
+        """Pass `link` on to the person; it is in this response only."""
         body = InviteMember(email=email, role=role)
-        return post(path("projects", project_id, "members"), Invitation, body, key=idempotency_key)
+        return post(path("projects", project_id, "members"), SentInvitation, body, key=idempotency_key)
 
     @Call
     def change(
@@ -46,14 +56,15 @@ class Members(Noun[R_co]):
 class Invitations(Noun[R_co]):
     @Listing
     def list(self, *, project_id: str | None = None, limit: int | None = None) -> Request[Page[Invitation]]:
-        """For you; or those of a project that you lead."""
+        """Open invitations that you sent; or all of a project that you lead."""
         return get(path("invitations"), Page[Invitation], project_id=project_id, limit=limit)
 
     @Call
-    def accept(self, id: str, *, idempotency_key: str | None = None) -> Request[Invitation]:
-        return post(path("invitations", id, "accept"), Invitation, key=idempotency_key)
+    def accept(self, link: str, *, idempotency_key: str | None = None) -> Request[Invitation]:
+        """With the link that the inviter passed on, or its secret."""
+        body = AcceptInvitation(secret=secret_in(link))
+        return post(path("invitations", "accept"), Invitation, body, key=idempotency_key)
 
     @Call
     def withdraw(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
-        """Yours is declined by it."""
         return delete(path("invitations", id), key=idempotency_key)

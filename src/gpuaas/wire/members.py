@@ -1,8 +1,9 @@
 """Who works in a project, who is invited, and what a person can reach."""
 
 from datetime import datetime
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from gpuaas.wire.access import GrantStatus
 from gpuaas.wire.allocations import Status
@@ -41,6 +42,22 @@ class Invitation(Struct, frozen=True, kw_only=True):
     expires_at: datetime
     accepted_at: datetime | None = None
     withdrawn_at: datetime | None = None
+    is_valid: bool = True  # false: it has no secret, or the inviter may no longer invite; invite again
+
+
+class SentInvitation(Invitation, frozen=True, kw_only=True):
+    """The only response that contains the link. Anyone who has it can join: pass it on to the invited person only."""
+
+    link: str
+
+
+class AcceptInvitation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    secret: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+def secret_in(link: str) -> str:
+    """The secret of an invitation, from its link or as it is."""
+    return link.rpartition("#")[2].strip()
 
 
 class ReachedMachine(Struct, frozen=True, kw_only=True):

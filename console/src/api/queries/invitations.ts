@@ -8,28 +8,15 @@ export type Invitation = Schemas["Invitation"];
 export type NewInvitation = Schemas["InviteMember"];
 
 const SENT = "invitations-sent";
-const RECEIVED = ["invitations"] as const;
 
-function read(query: { project_id?: string }) {
-  return everyPage((page) =>
-    answer(
-      client.GET("/api/v1/invitations", {
-        params: { query: { ...query, ...page } },
-      }),
-    ),
-  );
-}
-
-/** Those for who is signed in. */
-export function useInvitations() {
-  return useQuery({ queryKey: RECEIVED, queryFn: () => read({}), refetchInterval: 30_000 });
-}
-
-/** Those of a project, for who leads it. */
+/** Open invitations of a project, for people who lead it. */
 export function useSentInvitations(projectId: string, isWanted: boolean) {
   return useQuery({
     queryKey: [SENT, projectId],
-    queryFn: () => read({ project_id: projectId }),
+    queryFn: () =>
+      everyPage((page) =>
+        answer(client.GET("/api/v1/invitations", { params: { query: { project_id: projectId, ...page } } })),
+      ),
     enabled: isWanted,
   });
 }
@@ -51,23 +38,21 @@ export function useInvite(projectId: string) {
 export function useAcceptInvitation() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (id: string) =>
-      answer(client.POST("/api/v1/invitations/{id}/accept", { params: { path: { id }, header: keyed() } })),
+    mutationFn: (secret: string) =>
+      answer(client.POST("/api/v1/invitations/accept", { params: { header: keyed() }, body: { secret } })),
     onSuccess: async () => {
       await refreshMe(queries);
-      await queries.invalidateQueries({ queryKey: RECEIVED });
       await queries.invalidateQueries({ queryKey: ["reach"] });
     },
   });
 }
 
-/** Declines one's own, or takes back one of a project that one leads. */
+/** Ends the link of an invitation. */
 export function useWithdrawInvitation() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (id: string) =>
       answer(client.DELETE("/api/v1/invitations/{id}", { params: { path: { id }, header: keyed() } })),
-    onSettled: () =>
-      queries.invalidateQueries({ predicate: ({ queryKey: [noun] }) => noun === SENT || noun === RECEIVED[0] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: [SENT] }),
   });
 }

@@ -6,40 +6,23 @@ import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useNavigate } from "react-router";
-import { asProblem } from "../../api/problem";
-import {
-  type Invitation,
-  useAcceptInvitation,
-  useInvitations,
-  useWithdrawInvitation,
-} from "../../api/queries/invitations";
 import { type ReachedProject, useReach } from "../../api/queries/members";
-import { notify, notifyProblem } from "../../frame/notices";
-import { Until } from "../../parts/Ago";
 import { Link } from "../../parts/Link";
 import { Page } from "../../parts/Page";
-import { ProblemAlert } from "../../parts/ProblemAlert";
 import { ReachedMachines } from "../../parts/ReachedMachines";
 import { ROLES } from "../../parts/roles";
 import { View } from "../../parts/View";
 
-/** One page of all that a person can reach, and of who asks them to join. */
+/** One page of all that a person can reach. */
 export function AccessPage() {
   const navigate = useNavigate();
   const reach = useReach();
-  const invitations = useInvitations();
   return (
     <Page
       title="Your access"
-      about="All that you can reach: projects, your role in each, and machines that you hold or were given. Invitations to join others wait here for your answer."
+      about="All that you can reach: projects, your role in each, and machines that you hold or were given. To join another project, open the invitation link that you were given."
     >
       <SpaceBetween size="l">
-        {invitations.isError && (
-          <ProblemAlert problem={asProblem(invitations.error)} onRetry={() => void invitations.refetch()} />
-        )}
-        {invitations.data?.map((invitation) => (
-          <Invited key={invitation.id} invitation={invitation} />
-        ))}
         <View
           of={reach}
           what="projects"
@@ -61,44 +44,6 @@ export function AccessPage() {
         </View>
       </SpaceBetween>
     </Page>
-  );
-}
-
-function Invited({
-  invitation: { id, project_slug, tenant_slug, role, invited_by_email, expires_at, project_id },
-}: {
-  invitation: Invitation;
-}) {
-  const navigate = useNavigate();
-  const accept = useAcceptInvitation();
-  const decline = useWithdrawInvitation();
-  const onError = (error: Error) => notifyProblem(asProblem(error));
-  // The answered invitation is gone from the page by then, so that this must not hang on it.
-  const joined = () => {
-    notify("success", `You are in ${project_slug} now`);
-    void navigate(`/projects/${project_id}/allocations`);
-  };
-  return (
-    <Alert
-      header={`${invited_by_email} invites you to ${project_slug}`}
-      action={
-        <SpaceBetween direction="horizontal" size="xs">
-          <Button loading={decline.isPending} onClick={() => decline.mutate(id, { onError })}>
-            Decline
-          </Button>
-          <Button
-            variant="primary"
-            loading={accept.isPending}
-            onClick={() => void accept.mutateAsync(id).then(joined, onError)}
-          >
-            Accept
-          </Button>
-        </SpaceBetween>
-      }
-    >
-      In the tenant {tenant_slug}, as {role}: {ROLES[role].description.toLowerCase()}. It runs out{" "}
-      <Until at={expires_at} />.
-    </Alert>
   );
 }
 

@@ -4,7 +4,7 @@ import Container from "@cloudscape-design/components/container";
 import Link from "@cloudscape-design/components/link";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Tabs from "@cloudscape-design/components/tabs";
-import { Navigate, useSearchParams } from "react-router";
+import { Navigate, useLocation, useNavigate, useSearchParams } from "react-router";
 import { useMe } from "../../api/queries/session";
 import { useKept } from "../../parts/kept";
 import { safeNext } from "./next";
@@ -16,18 +16,20 @@ type Tab = "work" | "personal";
 
 /** Who comes from a page of ours goes back to it; `new` in the address opens the sign-up. */
 export function LoginPage() {
-  const [params, setParams] = useSearchParams();
+  const [params] = useSearchParams();
+  const { hash } = useLocation(); // an invitation's secret stays in the fragment
+  const navigate = useNavigate();
   const me = useMe();
   const [tab, setTab] = useKept<Tab>("login-tab", "personal");
   const isNew = params.has("new");
-  const next = safeNext(params.get("next"));
+  const next = safeNext(params.get("next")) + hash;
   if (me.data && !me.isError) return <Navigate to={next} replace />;
   const toggle = () => {
     const changed = new URLSearchParams(params);
     if (isNew) changed.delete("new");
     else changed.set("new", "1");
     changed.delete("left");
-    setParams(changed, { replace: true });
+    void navigate({ search: `?${changed}`, hash }, { replace: true });
   };
   return (
     <div className="login">

@@ -25,6 +25,12 @@ export function SentInvitations({ projectId }: { projectId: string }) {
       cell: ({ expires_at }) => <Until at={expires_at} />,
     },
     {
+      id: "valid",
+      header: "Link",
+      sortingField: "is_valid",
+      cell: ({ is_valid }) => (is_valid ? "Valid" : "Invalid: invite again"),
+    },
+    {
       id: "actions",
       header: "Actions",
       cell: ({ id, email }) => (
@@ -50,7 +56,7 @@ export function SentInvitations({ projectId }: { projectId: string }) {
           rowId={({ id }) => id}
           columns={columns}
           filters={FILTERS}
-          empty={<Box textAlign="center">Nobody waits for an answer.</Box>}
+          empty={<Box textAlign="center">There are no open invitations.</Box>}
         />
       )}
     </View>

@@ -1,13 +1,15 @@
 """Inviting, joining, changing roles, leaving. Who no longer works in a project is shut out of its machines at once."""
 
+import secrets
 from datetime import datetime, timedelta
 
 from msgspec import structs
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, NotFound
+from gpuaas.core.errors import Conflict, NotFound, Problem
 from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
+from gpuaas.core.secrets import token_hash
 from gpuaas.domain.access import grants
 from gpuaas.domain.access import store as access
 from gpuaas.domain.identity.callers import Caller
@@ -17,9 +19,19 @@ from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.members import store
 from gpuaas.domain.timeline.store import Subject, audit
 from gpuaas.wire.identity import Role, User
-from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, Reach, ReachedProject
+from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, Reach, ReachedProject, SentInvitation
 
 INVITATION_LIFE = timedelta(days=14)
+INVITATION_PREFIX = "gpi_"
+
+
+class InvitationInvalid(Problem):
+    """The same for a secret that never was, is used, withdrawn or expired, and for an inviter who lost the right."""
+
+    status, code = 404, "invitation_invalid"
+
+    def __init__(self) -> None:
+        super().__init__("This invitation is used, expired or withdrawn. Ask for a new link.")
 
 
 class LastOwner(Conflict):
@@ -51,12 +63,15 @@ async def reach(tx: Tx, caller: Caller) -> Reach:
     return Reach(user=user, projects=await store.reach(tx, caller.user_id), ssh_key_count=count)
 
 
-async def invite(tx: Tx, caller: Caller, project_id: str, data: InviteMember, *, ids: Ids, now: datetime) -> Invitation:
-    """The same answer whether or not the person exists: they see it when they are signed in by that address."""
+async def invite(
+    tx: Tx, caller: Caller, project_id: str, data: InviteMember, *, ids: Ids, public_url: str, now: datetime
+) -> SentInvitation:
+    """The same response whether or not the person exists. Inviting again makes a new link and ends the old one."""
     project = await _led(tx, caller, project_id, data.role)
     email = checked_email(data.email)
     if await store.is_member(tx, project_id, email):
         raise Conflict(f"The address {email} is a member's already. Change their role instead.")
+    secret = INVITATION_PREFIX + secrets.token_urlsafe(32)
     new = store.NewInvitation(
         id=ids.new("inv"),
         tenant_id=project.tenant_id,
@@ -66,46 +81,47 @@ async def invite(tx: Tx, caller: Caller, project_id: str, data: InviteMember, *,
         invited_by=caller.user_id,
         created_at=now,
         expires_at=now + INVITATION_LIFE,
+        secret_hash=token_hash(secret),
     )
     made = await store.invite(tx, new)
     facts = {"email": email, "role": data.role, "invitation": made.id}
     await audit(tx, project.subject, "member.invite", actor=caller.actor, at=now, facts=facts)
-    return made.view()
+    return SentInvitation(**structs.asdict(made.view()), link=f"{public_url}/invitations/accept#{secret}")
 
 
 async def invitations(
     tx: Tx, caller: Caller, project_id: str | None, paging: Paging, now: datetime
 ) -> list[Invitation]:
-    """The caller's own; or, for who leads it, those of a project."""
+    """Those that the caller sent; or, for people who lead it, those of a project."""
     if project_id is None:
-        found = await store.invitations_for(tx, caller.email, now, paging)
-    else:
-        project = await get_project(tx, caller, project_id)
-        if not caller.may(Permission.INVITATIONS_READ, project):  # whom they invite is for who leads to know
-            raise NotFound("project")
-        caller.require(Permission.INVITATIONS_READ, "project", project)
-        found = await store.invitations_of_project(tx, project, now, paging)
-    return [row.view() for row in found]
+        return [row.view() for row in await store.invitations_by(tx, caller.user_id, now, paging)]
+    project = await get_project(tx, caller, project_id)
+    if not caller.may(Permission.INVITATIONS_READ, project):
+        raise NotFound("project")
+    caller.require(Permission.INVITATIONS_READ, "project", project)
+    return [row.view() for row in await store.invitations_of_project(tx, project, now, paging)]
 
 
-async def accept(tx: Tx, caller: Caller, id: str, *, now: datetime) -> Invitation:
-    """Makes the caller a member of the project, and of its tenant."""
+async def check_invitation(tx: Tx, secret: str, *, now: datetime) -> Invitation | None:
+    """The invitation that this secret can accept now, for a sign-up by invitation; as the worker role."""
+    found = await store.open_invitation(tx, token_hash(secret), now)
+    return found.view() if found else None
+
+
+async def accept(tx: Tx, caller: Caller, secret: str, *, now: datetime) -> Invitation:
+    """Makes the caller a member of the project, and of its tenant. Only the secret counts, not the caller's address:
+    addresses are not verified."""
     caller.require_write()
-    joined = await store.answer(tx, id, accepts=True, now=now)
+    joined = await store.accept(tx, token_hash(secret), now)
     if joined is None:
-        raise NotFound("invitation")
+        raise InvitationInvalid
     place = Subject(kind="project", id=joined.project_id, tenant_id=joined.tenant_id, project_id=joined.project_id)
-    facts = {"role": joined.role, "invitation": joined.id, "invited_by": joined.invited_by}
+    facts = {"role": joined.role, "invitation": joined.id, "invited_by": joined.invited_by, "email": joined.email}
     await audit(tx, place, "member.join", actor=caller.actor, at=now, facts=facts)
     return joined.view()
 
 
 async def withdraw(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
-    """By who leads the project; by who was invited, it is declined."""
-    caller.require_write()
-    if await store.answer(tx, id, accepts=False, now=now) is not None:
-        await audit(tx, Subject(kind="invitation", id=id), "invitation.decline", actor=caller.actor, at=now)
-        return
     row = await store.invitation(tx, id)
     if not caller.may(Permission.MEMBERS_MANAGE, row):
         raise NotFound("invitation")

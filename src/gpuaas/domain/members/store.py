@@ -31,6 +31,7 @@ class NewInvitation(Struct, frozen=True, kw_only=True):
     invited_by: str
     created_at: datetime
     expires_at: datetime
+    secret_hash: bytes
 
 
 async def members(tx: Tx, project_id: str, paging: Paging) -> list[Member]:
@@ -65,7 +66,7 @@ async def remove(tx: Tx, project_id: str, user_id: str) -> None:
 
 
 async def invite(tx: Tx, new: NewInvitation) -> InvitationRow:
-    """Asked again, it is the same invitation, with the role and the time of the last asking."""
+    """Asked again, it is the same invitation, with the role, the time and the secret of the last asking."""
     return await tx.one(InvitationRow, INVITE, *astuple(new))
 
 
@@ -74,9 +75,9 @@ async def invitations_of_project(tx: Tx, project: PlacedProject, now: datetime, 
     return await tx.all(InvitationRow, sql, now, project.id, paging.before, paging.limit + 1)
 
 
-async def invitations_for(tx: Tx, email: str, now: datetime, paging: Paging) -> list[InvitationRow]:
-    sql = f"{OPEN} and lower(i.email) = lower($2) {PAGE}"  # house: project-filter because they are the caller's own
-    return await tx.all(InvitationRow, sql, now, email, paging.before, paging.limit + 1)
+async def invitations_by(tx: Tx, user_id: str, now: datetime, paging: Paging) -> list[InvitationRow]:
+    sql = f"{OPEN} and i.invited_by = $2 {PAGE}"  # house: project-filter because they are the caller's own
+    return await tx.all(InvitationRow, sql, now, user_id, paging.before, paging.limit + 1)
 
 
 async def invitation(tx: Tx, id: str) -> InvitationRow:
@@ -90,9 +91,13 @@ async def withdraw(tx: Tx, id: str, now: datetime) -> None:
     await tx.run("update invitations set withdrawn_at = coalesce(withdrawn_at, $2) where id = $1", id, now)
 
 
-async def answer(tx: Tx, id: str, *, accepts: bool, now: datetime) -> InvitationRow | None:
-    """By the caller, who is not in the tenant yet; the database itself checks that it is theirs."""
-    return await tx.maybe(InvitationRow, "select * from answer_invitation($1, $2, $3)", id, accepts, now)
+async def accept(tx: Tx, secret_hash: bytes, now: datetime) -> InvitationRow | None:
+    """By the caller, who is not in the tenant yet; none if the invitation cannot be accepted."""
+    return await tx.maybe(InvitationRow, "select * from accept_invitation($1, $2)", secret_hash, now)
+
+
+async def open_invitation(tx: Tx, secret_hash: bytes, now: datetime) -> InvitationRow | None:
+    return await tx.maybe(InvitationRow, "select * from open_invitation($1, $2)", secret_hash, now)
 
 
 async def reach(tx: Tx, user_id: str, project_id: str | None = None) -> list[ReachedProject]:
@@ -108,15 +113,18 @@ LOCK_OWNERS = """
 """
 INVITE = """
     insert into invitations as kept (id, tenant_id, project_id, email, role, invited_by, created_at, expires_at,
-        project_slug, tenant_slug, invited_by_email)
-    select $1, $2, $3, $4, $5, $6, $7::timestamptz, $8::timestamptz, p.slug, t.slug, u.email
+        secret_hash, project_slug, tenant_slug, invited_by_email)
+    select $1, $2, $3, $4, $5, $6, $7::timestamptz, $8::timestamptz, $9, p.slug, t.slug, u.email
     from projects p, tenants t, users u where p.id = $3 and t.id = $2 and u.id = $6
     on conflict (project_id, lower(email)) where accepted_at is null and withdrawn_at is null
         do update set role = excluded.role, invited_by = excluded.invited_by, expires_at = excluded.expires_at,
-            invited_by_email = excluded.invited_by_email
+            invited_by_email = excluded.invited_by_email, secret_hash = excluded.secret_hash
     returning *
 """
-OPEN = "select i.* from invitations i where i.accepted_at is null and i.withdrawn_at is null and i.expires_at > $1"
+OPEN = """
+    select i.*, invitation_holds(i) as is_valid from invitations i
+    where i.accepted_at is null and i.withdrawn_at is null and i.expires_at > $1
+"""
 PAGE = "and i.id < $3 order by i.id desc limit $4"
 REACH = """
     select p.id as project_id, p.slug, p.tenant_id, t.slug as tenant_slug, m.role, tm.role as tenant_role, (
