@@ -1280,6 +1280,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** AcceptInvitation */
+        post: operations["ApiV1InvitationsAcceptAcceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/invitations/{id}": {
         parameters: {
             query?: never;
@@ -1292,23 +1309,6 @@ export interface paths {
         post?: never;
         /** WithdrawInvitation */
         delete: operations["ApiV1InvitationsIdWithdrawInvitation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/invitations/{id}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** AcceptInvitation */
-        post: operations["ApiV1InvitationsIdAcceptAcceptInvitation"];
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1822,6 +1822,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AcceptInvitation */
+        AcceptInvitation: {
+            secret: string;
+        };
         /** AccessGrant */
         AccessGrant: {
             allocation_id: string;
@@ -2411,6 +2415,8 @@ export interface components {
             id: string;
             invited_by: string;
             invited_by_email: string;
+            /** @default true */
+            is_valid: boolean;
             project_id: string;
             project_slug: string;
             role: components["schemas"]["Role"];
@@ -3067,6 +3073,26 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "write" | "admin";
+        /** SentInvitation */
+        SentInvitation: {
+            accepted_at?: string | null;
+            /** Format: date-time */
+            created_at: string;
+            email: string;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            invited_by: string;
+            invited_by_email: string;
+            /** @default true */
+            is_valid: boolean;
+            link: string;
+            project_id: string;
+            project_slug: string;
+            role: components["schemas"]["Role"];
+            tenant_slug: string;
+            withdrawn_at?: string | null;
+        };
         /** Series */
         Series: {
             age_seconds: number | null;
@@ -11711,26 +11737,30 @@ export interface operations {
             };
         };
     };
-    ApiV1InvitationsIdWithdrawInvitation: {
+    ApiV1InvitationsAcceptAcceptInvitation: {
         parameters: {
             query?: never;
             header?: {
                 /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
                 "X-Idempotency-Key"?: string;
             };
-            path: {
-                id: string;
-            };
+            path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInvitation"];
+            };
+        };
         responses: {
-            /** @description Request fulfilled, nothing follows */
-            204: {
+            /** @description Request fulfilled, document follows */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
@@ -11750,7 +11780,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description not_found */
+            /** @description invitation_invalid */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11761,6 +11791,24 @@ export interface operations {
             };
             /** @description conflict, request_in_progress */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11797,7 +11845,7 @@ export interface operations {
             };
         };
     };
-    ApiV1InvitationsIdAcceptAcceptInvitation: {
+    ApiV1InvitationsIdWithdrawInvitation: {
         parameters: {
             query?: never;
             header?: {
@@ -11811,14 +11859,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Request fulfilled, document follows */
-            200: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/json": components["schemas"]["Invitation"];
-                };
+                content?: never;
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
@@ -13127,7 +13173,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Invitation"];
+                    "application/json": components["schemas"]["SentInvitation"];
                 };
             };
             /** @description token_expired, token_invalid, token_missing */
