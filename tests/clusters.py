@@ -169,6 +169,18 @@ class Pair:
         self.standby.reload()
         until(lambda: self.primary.sql("select count(*) from pg_stat_replication") == "0")
 
+    @contextmanager
+    def full_disk(self) -> Iterator[None]:
+        """No byte is left on the disk of the servers; only where `is_small`."""
+        filler = self.folder / "filler"
+        try:
+            with filler.open("wb", buffering=0) as out, suppress(OSError):
+                while (free := shutil.disk_usage(self.folder).free) > 0:
+                    out.write(b"\0" * min(free, 1 << 20))
+            yield
+        finally:
+            filler.unlink(missing_ok=True)
+
     def stop(self) -> None:
         for cluster in (self.primary, self.standby):
             if cluster.data.exists():
@@ -184,7 +196,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def pair() -> Iterator[Pair]:
+def pair(disk: str = SMALL_DISK) -> Iterator[Pair]:
     """A running primary with an empty database `gpuaas`; all of it is gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="gpuaas-pg-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))  # noqa: S108
     me = pwd.getpwuid(os.geteuid())
@@ -193,7 +205,7 @@ def pair() -> Iterator[Pair]:
     is_small = (
         me.pw_uid == 0
         and not subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK},mode=755", "tmpfs", str(folder)], check=False
+            ["mount", "-t", "tmpfs", "-o", f"size={disk},mode=755", "tmpfs", str(folder)], check=False
         ).returncode
     )
     made = Pair(folder, Owner(entry.pw_name, entry.pw_uid, entry.pw_gid))

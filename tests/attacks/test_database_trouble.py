@@ -1,6 +1,8 @@
 """Database trouble degrades a replica and never stops it (OPS2): it stays up, says why, keeps its links, recovers."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import pytest
 
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.fake import FakeEngine
+from tests.e2e.stack import free_port
 from tests.live import agent, eventually, serving
 from tests.postgres import postgres, run
 from tests.world import World
@@ -196,3 +199,34 @@ async def test_readiness_reports_a_disk_with_little_room(replica: Replica) -> No
     assert await replica.problems() == {"disk_nearly_full"}
     assert (await replica.get("/readyz")).status_code == 503
     assert (await replica.get("/healthz")).status_code == 200
+
+
+async def test_a_replica_that_starts_while_the_database_is_read_only_answers_and_waits(
+    migrated: str, tmp_path: Path
+) -> None:
+    name, port = migrated.partition("?")[0].rpartition("/")[2], free_port()
+    await run(await postgres(), f'alter database "{name}" set default_transaction_read_only = on')
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gpuaas.main", "server", "--data", str(tmp_path), "--port", str(port)),
+        env={**os.environ, "GPUAAS_DSN": migrated, "GPUAAS_LOG_LEVEL": "error"},
+    )
+    try:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+            await eventually(partial(answers, http, "/healthz", 200))
+            ready = await http.get("/readyz")
+            assert (ready.status_code, ready.json()["problems"][0]["code"]) == (503, "database_read_only")
+            refused = await http.get("/api/v1/me")
+            assert (refused.status_code, refused.json()["facts"]["reason"]) == (503, "read_only")
+            await run(await postgres(), f'alter database "{name}" set default_transaction_read_only = off')
+            await eventually(partial(answers, http, "/readyz", 200))
+            assert process.returncode is None
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def answers(http: httpx.AsyncClient, path: str, status: int) -> bool:
+    try:
+        return (await http.get(path)).status_code == status
+    except httpx.TransportError:
+        return False

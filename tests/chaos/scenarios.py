@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -138,27 +137,14 @@ async def read_only(rig: Rig) -> None:
 
 async def disk_full(rig: Rig) -> None:
     """The database's own disk, a small one, until nothing can be written; it is started again if it stopped."""
-    filler = rig.servers.folder / "filler"
     if not rig.servers.is_small:
         raise Unavailable("a small disk needs root: it is a mount of its own")
-    try:
-        await asyncio.to_thread(fill, filler)
+    with rig.servers.full_disk():
         await rig.rest(8)
-    finally:
-        filler.unlink(missing_ok=True)
     if not await asyncio.to_thread(rig.servers.primary.is_up):
         await asyncio.to_thread(rig.servers.primary.stop, "immediate")
         await asyncio.to_thread(rig.servers.primary.start)
     await rig.rest(2)
-
-
-def fill(file: Path) -> None:
-    with file.open("wb", buffering=0) as out:
-        while (free := shutil.disk_usage(file.parent).free) > 0:
-            try:
-                out.write(b"\0" * min(free, 1 << 20))
-            except OSError:
-                return
 
 
 async def frozen_replica(rig: Rig) -> None:

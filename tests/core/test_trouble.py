@@ -11,6 +11,7 @@ from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.health import Failure, Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.trouble import AWAY, HARD, REASONS, PoolExhausted, Reason, is_away, reason_of
+from tests.clusters import pair
 from tests.live import eventually
 from tests.postgres import postgres, run
 
@@ -71,6 +72,18 @@ async def test_no_connection_left_for_us(migrated: str, db: Database) -> None:
     db.pool.give(held)
     assert reason_of(raised.value) is Reason.TOO_MANY_CONNECTIONS
     assert db.health.errors[Reason.TOO_MANY_CONNECTIONS] == 1
+
+
+async def test_a_full_disk() -> None:
+    with pair(disk="150m") as servers:
+        if not servers.is_small:
+            pytest.skip("a small disk needs root: it is a mount of its own")
+        connection = await asyncpg.connect(servers.dsn)
+        await connection.execute("create table planted (filling text)")
+        with servers.full_disk(), pytest.raises(AWAY) as raised:
+            await connection.execute("insert into planted select repeat('x', 1000) from generate_series(1, 10000)")
+        await connection.close()
+    assert reason_of(raised.value) is Reason.DISK_FULL
 
 
 async def test_our_own_connections_are_all_in_use(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:

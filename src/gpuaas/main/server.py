@@ -23,12 +23,11 @@ from gpuaas.api.services import Services
 from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs, settings
 from gpuaas.core.clock import Clock, DatabaseClock, SystemClock
-from gpuaas.core.db import AWAY, Database, DbRole, connect
+from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.embedded import Embedded
 from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
-from gpuaas.core.migrate import migrate
 from gpuaas.core.outbox import Event, Relay
 from gpuaas.core.points import Points, points_from
 from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
@@ -60,6 +59,7 @@ from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.main.children import die_with_parent
 from gpuaas.main.front_end import FrontEndLimits, limited
 from gpuaas.main.traces import traces_from
+from gpuaas.main.waiting import WaitingApp, until_usable
 from gpuaas.main.websockets import QuickProtocol
 from gpuaas.wire.link import origin_of
 
@@ -212,7 +212,8 @@ def origins(config: Settings) -> frozenset[str]:
 
 async def serve(config: Settings, only: Only | None) -> None:
     dsn = config.dsn or await Embedded(config.data / "postgres").start()
-    await until_usable(dsn)
+    health = Health()
+    await until_usable(dsn, health, listener(WaitingApp(health), config))
     async with wired(config, dsn) as made, asyncio.TaskGroup() as group:
         halves = {
             None: [*made.serving, *made.working],
@@ -227,18 +228,6 @@ async def serve(config: Settings, only: Only | None) -> None:
         finally:
             for task in running:
                 task.cancel()
-
-
-async def until_usable(dsn: str) -> None:
-    """Migrate; a replica that starts while the database has trouble waits for it."""
-    health = Health()
-    while True:
-        try:
-            await migrate(dsn)
-        except AWAY as error:
-            await asyncio.sleep(health.failed("start", error))
-        else:
-            return
 
 
 def check_proxies(config: Settings) -> None:
