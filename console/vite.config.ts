@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,6 +32,31 @@ function themed(): Plugin {
   };
 }
 
+const BUILD = "gpuaas-build";
+
+/** The page names its build, and `/build.json` the one that the server serves: a page of another build knows it is old. */
+function named(): Plugin {
+  return {
+    name: "named",
+    apply: "build",
+    transformIndexHtml: {
+      order: "post",
+      handler(html, { bundle }) {
+        const files = Object.keys(bundle ?? {}).sort();
+        const build = createHash("sha256").update(files.join("\n")).digest("hex").slice(0, 16);
+        return { html, tags: [{ tag: "meta", attrs: { name: BUILD, content: build }, injectTo: "head" }] };
+      },
+    },
+    closeBundle() {
+      const build = new RegExp(`name="${BUILD}" content="(\\w+)"`).exec(
+        readFileSync(join(OUT, "index.html"), "utf8"),
+      )?.[1];
+      if (build === undefined) throw new Error("index.html does not name its build");
+      writeFileSync(join(OUT, "build.json"), JSON.stringify({ build }));
+    },
+  };
+}
+
 /** Packed once here, so that the server only sends. */
 function pack(): Plugin {
   return {
@@ -49,7 +75,7 @@ function pack(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [react(), themed(), pack()],
+  plugins: [react(), themed(), named(), pack()],
   resolve: { alias: { "intl-messageformat": fileURLToPath(new URL("messageformat.ts", import.meta.url)) } },
   build: {
     outDir: OUT,

@@ -22,6 +22,11 @@ RULES = {
         ("frame/",),
         "effects are for sockets and terminals; derive, or use an event handler or a query",
     ),
+    "chunk": (
+        re.compile(r"(?<!load\(\(\) => )\bimport\("),
+        (),
+        'load(() => import("./Page")): a chunk that fails to load is tried again',
+    ),
     "component-index": (
         re.compile(r'from "@cloudscape-design/components"'),
         (),

@@ -12,21 +12,26 @@ async def test_a_server_that_goes_and_comes_back_costs_nobody_what_they_typed(ar
     ada = await arrive("ada")
     await ada.sign_up()
     await ada.add_key()
-    wizard, form = ada.page, await ada.another_page()
+    wizard, form, reader = ada.page, await ada.another_page(), await ada.another_page()
     project = await ada.project_id()
     await form.goto("/account/ssh-keys")
     await form.get_by_role("button", name="Add a key").first.click()
     await form.get_by_role("textbox", name="Name", exact=True).fill("half a na")
+    await reader.goto(f"/projects/{project}/allocations")
+    await expect(reader.get_by_role("heading", name="Machines", level=1)).to_be_visible()
     await wizard.goto(f"/projects/{project}/launch/review")
     await wizard.get_by_role("textbox", name="Name", exact=True).fill("made-meanwh")
     with ada.watch.server_gone():
         await up.end(signal.SIGKILL)
-        for page in (wizard, form):
+        await reader.get_by_role("link", name="Volumes").click()  # a page whose chunk is not loaded yet
+        for page in (wizard, form, reader):
             await expect(page.get_by_text("The server has not answered since")).to_be_visible()
+        await expect(reader.get_by_role("heading", name="Machines", level=1)).to_be_visible()
         await wizard.get_by_role("textbox", name="Name", exact=True).press_sequentially("ile")
         await up.up()
-        for page in (wizard, form):
+        for page in (wizard, form, reader):
             await expect(page.get_by_text("The server has not answered since")).to_be_hidden()
+        await expect(reader.get_by_role("heading", name="Volumes", level=1)).to_be_visible()
     await expect(form.get_by_role("textbox", name="Name", exact=True)).to_have_value("half a na")
     await wizard.get_by_role("button", name="Launch", exact=True).click()
     await expect(wizard.get_by_role("heading", name="made-meanwhile", level=1)).to_be_visible()

@@ -22,7 +22,7 @@ class Watch:
 
     @contextmanager
     def server_gone(self) -> Iterator[None]:
-        """Meanwhile requests fail, and Chromium says so."""
+        """Meanwhile requests fail, or files of the page's build are missing, and Chromium says so."""
         self._is_server_gone = True
         yield
         self._is_server_gone = False
@@ -36,6 +36,6 @@ class Watch:
             return
         if "/api/v1/" in url and REFUSED in text:
             return  # a refusal is an answer, and the page tells the person
-        if self._is_server_gone and any(words in text for words in GONE):
+        if self._is_server_gone and (any(words in text for words in GONE) or ("/assets/" in url and REFUSED in text)):
             return
         self.complaints.append(f"{text} ({url})")

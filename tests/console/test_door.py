@@ -21,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
     built = tmp_path / "console"
     (built / "assets").mkdir(parents=True)
     (built / "index.html").write_bytes(PAGE)
+    (built / "build.json").write_bytes(b'{"build": "1a2b"}')
     (built / "mark.svg").write_bytes(b"<svg/>")
     (built / "assets" / "app-1a2b.js").write_bytes(SCRIPT)
     (built / "assets" / "app-1a2b.js.br").write_bytes(BROTLI)
@@ -52,7 +53,7 @@ async def test_every_address_a_person_types_is_the_one_page(door: ConsoleDoor, t
     answer = await ask(door, target, accept=BROWSER)
     assert (answer.status, answer.body) == (200, PAGE)
     assert answer.header("content-type") == "text/html; charset=utf-8"
-    assert answer.header("cache-control") == "no-cache"
+    assert answer.header("cache-control") == "no-store"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,8 @@ async def test_every_address_a_person_types_is_the_one_page(door: ConsoleDoor, t
         ("/assets/app-1a2b.js", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"),
         ("/assets/inter-9f.woff2", "font/woff2", "public, max-age=31536000, immutable"),
         ("/mark.svg", "image/svg+xml", "no-cache"),
-        ("/index.html", "text/html; charset=utf-8", "no-cache"),
+        ("/index.html", "text/html; charset=utf-8", "no-store"),
+        ("/build.json", "application/json", "no-store"),
     ],
 )
 async def test_a_part_is_what_it_is_and_kept_for_ever_only_if_its_name_is_its_own(
@@ -133,22 +135,38 @@ async def test_every_answer_says_what_a_browser_may_do_with_it(door: ConsoleDoor
     "target",
     [
         "/../secret.html",
-        "/assets/../../secret.html",
         "/..%2fsecret.html",
         "/%2e%2e/secret.html",
-        "/assets/..%5c..%5csecret.html",
         "//secret.html",
-        "/assets/%00app-1a2b.js",
         "/.built",
         "/assets",
-        "/assets/",
-        "/assets/app-1a2b.js.br",
-        "/assets/app-0000.js",
     ],
 )
 async def test_nothing_but_the_parts_of_the_console_is_found_by_any_path(door: ConsoleDoor, target: str) -> None:
     assert (await ask(door, target, accept="*/*")).body == b"beyond"
     assert (await ask(door, target, accept=BROWSER)).body == PAGE
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/assets/../../secret.html",
+        "/assets/..%5c..%5csecret.html",
+        "/assets/%00app-1a2b.js",
+        "/assets/",
+        "/assets/app-1a2b.js.br",
+        "/assets/app-0000.js",
+    ],
+)
+@pytest.mark.parametrize("accept", ["*/*", BROWSER])
+async def test_a_file_of_another_build_is_a_404_that_nobody_keeps_and_never_a_page(
+    door: ConsoleDoor, target: str, accept: str
+) -> None:
+    answer = await ask(door, target, accept=accept)
+    assert (answer.status, answer.header("cache-control")) == (404, "no-store")
+    assert (answer.header("content-type"), answer.json()["code"]) == ("application/problem+json", "asset_not_found")
+    head = await ask(door, target, "HEAD", accept=accept)
+    assert (head.status, head.headers, head.body) == (404, answer.headers, b"")
 
 
 def test_a_door_that_looked_for_files_would_be_caught(folder: Path) -> None:
@@ -190,8 +208,8 @@ async def test_without_a_build_the_page_says_how_to_get_one(tmp_path: Path) -> N
     door = ConsoleDoor(beyond, load(tmp_path))
     page = await ask(door, "/projects/any", accept=BROWSER)
     assert (page.status, b"make console" in page.body) == (200, True)
-    assert page.header("cache-control") == "no-cache"
-    assert (await ask(door, "/assets/app-1a2b.js", accept="*/*")).body == b"beyond"
+    assert page.header("cache-control") == "no-store"
+    assert (await ask(door, "/assets/app-1a2b.js", accept="*/*")).status == 404
 
 
 def test_a_packing_with_no_weight_left_is_refused() -> None:

@@ -7,6 +7,7 @@ from tools import lint_console
 PLANTED = {
     "fetch": ('const a = await fetch("/api/v1/me");', "pages/me/Page.tsx"),
     "effect": ("  useEffect(() => start(), []);", "pages/me/Page.tsx"),
+    "chunk": ('const { Page } = await import("./Page");', "routes.tsx"),
     "component-index": ('import { Box } from "@cloudscape-design/components";', "parts/Box.tsx"),
     "inner-html": ("<p dangerouslySetInnerHTML={{ __html: text }} />", "parts/Text.tsx"),
     "storage-of-secrets": ('localStorage.setItem("session", token);', "api/client.ts"),

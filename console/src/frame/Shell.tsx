@@ -3,6 +3,7 @@ import Flashbar, { type FlashbarProps } from "@cloudscape-design/components/flas
 import { useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
 import { Navigate, Outlet, useLocation, useNavigate, useNavigation } from "react-router";
+import { load } from "../api/chunks";
 import { connection } from "../api/connection";
 import { follow } from "../api/following";
 import { asProblem } from "../api/problem";
@@ -18,8 +19,8 @@ import { useStore } from "./store";
 import { TopBar } from "./TopBar";
 import { useTerminalSlot } from "./terminalSlot";
 
-const SidePanel = lazy(async () => ({ default: (await import("./SidePanel")).SidePanel }));
-const SignInAgain = lazy(async () => ({ default: (await import("./SignInAgain")).SignInAgain }));
+const SidePanel = lazy(async () => ({ default: (await load(() => import("./SidePanel"))).SidePanel }));
+const SignInAgain = lazy(async () => ({ default: (await load(() => import("./SignInAgain"))).SignInAgain }));
 
 /**
  * Everything around a page. Who is not signed in is sent to do so, and comes back to where they were going; whose

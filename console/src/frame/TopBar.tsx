@@ -1,6 +1,7 @@
 import TopNavigation, { type TopNavigationProps } from "@cloudscape-design/components/top-navigation";
 import { lazy, Suspense, useState, useSyncExternalStore } from "react";
 import { useLocation, useNavigate } from "react-router";
+import { load } from "../api/chunks";
 import { asProblem } from "../api/problem";
 import { type Me, useLogout } from "../api/queries/session";
 import { useTimeline } from "../api/queries/timeline";
@@ -13,7 +14,7 @@ import { Search } from "./Search";
 import { useStore } from "./store";
 import { CREATE, elsewhere, switcherItems } from "./switcher";
 
-const CreateProject = lazy(async () => ({ default: (await import("./CreateProject")).CreateProject }));
+const CreateProject = lazy(async () => ({ default: (await load(() => import("./CreateProject"))).CreateProject }));
 
 export function TopBar({ me }: { me: Me }) {
   const navigate = useNavigate();

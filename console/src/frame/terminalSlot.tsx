@@ -1,10 +1,11 @@
 import type { AppLayoutProps } from "@cloudscape-design/components/app-layout";
 import { lazy, Suspense } from "react";
+import { load } from "../api/chunks";
 import { useKept } from "../parts/kept";
 import { useStore } from "./store";
 import { showPanel, terminals } from "./terminals";
 
-const TerminalPanel = lazy(async () => ({ default: (await import("./TerminalPanel")).TerminalPanel }));
+const TerminalPanel = lazy(async () => ({ default: (await load(() => import("./TerminalPanel"))).TerminalPanel }));
 const HEIGHT = 420;
 
 type Slot = Pick<

@@ -7,10 +7,11 @@ import Pagination from "@cloudscape-design/components/pagination";
 import PropertyFilter from "@cloudscape-design/components/property-filter";
 import Table, { type TableProps } from "@cloudscape-design/components/table";
 import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { load } from "../api/chunks";
 import { useKept } from "./kept";
 import type { TableSettingsProps } from "./TableSettings";
 
-const TableSettings = lazy(async () => ({ default: (await import("./TableSettings")).TableSettings }));
+const TableSettings = lazy(async () => ({ default: (await load(() => import("./TableSettings"))).TableSettings }));
 
 export interface Column<T> extends TableProps.ColumnDefinition<T> {
   id: string;

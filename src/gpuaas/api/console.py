@@ -6,14 +6,20 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
+import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+
+from gpuaas.wire.common import ProblemDocument
 
 FOLDER = Path(__file__).parent.parent / "console"
 # What a browser may also open by its address; all the rest of a person's addresses are pages of the console.
 NOT_PAGES = ("/api/", "/internal/", "/healthz", "/readyz", "/metrics")
 FOREVER = b"public, max-age=31536000, immutable"  # for names that carry the hash of what they hold
 ALWAYS_ASK = b"no-cache"
+NEVER_KEEP = b"no-store"
+NAMES_BUILD = {"index.html", "build.json"}  # what says which build is served now
+HASHED, READS = "/assets/", {"GET", "HEAD"}
 PACKINGS = ((b"br", ".br"), (b"gzip", ".gz"))
 # Our own table: what a machine's own thinks of a font or a script is no reason to serve it as something else.
 KINDS = {
@@ -65,16 +71,16 @@ def load(folder: Path = FOLDER) -> dict[str, Asset]:
     files = [each for each in folder.rglob("*") if each.is_file() and each.suffix in KINDS]
     assets = {f"/{each.relative_to(folder)}": asset(each, folder) for each in files}
     if "/index.html" not in assets:
-        return {"/index.html": Asset(b"text/html; charset=utf-8", b'"none"', ALWAYS_ASK, {b"": NOT_BUILT})}
+        return {"/index.html": Asset(b"text/html; charset=utf-8", b'"none"', NEVER_KEEP, {b"": NOT_BUILT})}
     return assets
 
 
 def asset(path: Path, folder: Path) -> Asset:
     body = path.read_bytes()
     packed = {name: packing for name, end in PACKINGS if (packing := packed_body(path, end))}
-    is_named_by_hash = path.parent == folder / "assets"
+    cache = FOREVER if path.parent == folder / "assets" else NEVER_KEEP if path.name in NAMES_BUILD else ALWAYS_ASK
     etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'.encode()
-    return Asset(KINDS[path.suffix], etag, FOREVER if is_named_by_hash else ALWAYS_ASK, {b"": body, **packed})
+    return Asset(KINDS[path.suffix], etag, cache, {b"": body, **packed})
 
 
 def packed_body(path: Path, end: str) -> bytes:
@@ -91,17 +97,42 @@ class ConsoleDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == ScopeType.HTTP and (found := self._find(scope)):
             await answer(found, scope, send)
+        elif scope["type"] == ScopeType.HTTP and scope["path"].startswith(HASHED) and scope["method"] in READS:
+            await refuse(scope, send)
         else:
             await self._app(scope, receive, send)
 
     def _find(self, scope: HTTPScope) -> Asset | None:
         path = scope["path"]
-        if scope["method"] not in {"GET", "HEAD"} or path.startswith(NOT_PAGES):
+        if scope["method"] not in READS or path.startswith(NOT_PAGES):
             return None
-        if path in self._assets:
-            return self._assets[path]
+        if path in self._assets or path.startswith(HASHED):
+            return self._assets.get(path)
         wants_page = b"text/html" in dict(scope["headers"]).get(b"accept", b"")
         return self._assets["/index.html"] if wants_page else None
+
+
+async def refuse(scope: HTTPScope, send: Send) -> None:
+    """A file of another build: nobody may keep this answer, since a rolling upgrade soon has another one."""
+    document = ProblemDocument(
+        type="/problems/asset_not_found",
+        title="Not found",
+        status=404,
+        detail="This file is not part of the console that is served now. Load the page again.",
+        code="asset_not_found",
+        correlation_id="",
+        errors=[],
+        facts={},
+    )
+    body = msgspec.json.encode(document)
+    told = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", NEVER_KEEP),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": 404, "headers": told})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body, "more_body": False})
 
 
 def known(told: bytes) -> set[bytes]:

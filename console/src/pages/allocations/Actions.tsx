@@ -2,13 +2,14 @@ import Button from "@cloudscape-design/components/button";
 import ButtonDropdown, { type ButtonDropdownProps } from "@cloudscape-design/components/button-dropdown";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { lazy, Suspense, useState } from "react";
+import { load } from "../../api/chunks";
 import { useAccessGrants } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";
 import { useMe } from "../../api/queries/session";
 import { openTerminal } from "../../frame/terminals";
 import { VERBS, type Verb, whyNoTerminal, whyNot } from "./verbs";
 
-const Dialog = lazy(async () => ({ default: (await import("./dialogs/Dialog")).Dialog }));
+const Dialog = lazy(async () => ({ default: (await load(() => import("./dialogs/Dialog"))).Dialog }));
 
 const ORDER: readonly Verb[] = ["restart", "resize", "extend", "release"];
 

@@ -3,6 +3,7 @@ import Spinner from "@cloudscape-design/components/spinner";
 import Tabs from "@cloudscape-design/components/tabs";
 import { type ComponentType, lazy, Suspense } from "react";
 import { Navigate, useNavigate, useParams } from "react-router";
+import { load } from "../../api/chunks";
 import { type Allocation, useAllocation } from "../../api/queries/allocations";
 import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
@@ -27,27 +28,27 @@ const TABS: readonly MachineTab[] = [
   {
     id: "access",
     label: "SSH access",
-    Content: lazy(async () => ({ default: (await import("./AccessTab")).AccessTab })),
+    Content: lazy(async () => ({ default: (await load(() => import("./AccessTab"))).AccessTab })),
   },
   {
     id: "storage",
     label: "Storage",
-    Content: lazy(async () => ({ default: (await import("./StorageTab")).StorageTab })),
+    Content: lazy(async () => ({ default: (await load(() => import("./StorageTab"))).StorageTab })),
   },
   {
     id: "runtime",
     label: "Runtime",
-    Content: lazy(async () => ({ default: (await import("./RuntimeTab")).RuntimeTab })),
+    Content: lazy(async () => ({ default: (await load(() => import("./RuntimeTab"))).RuntimeTab })),
   },
   {
     id: "metrics",
     label: "Metrics and health",
-    Content: lazy(async () => ({ default: (await import("./MetricsTab")).MetricsTab })),
+    Content: lazy(async () => ({ default: (await load(() => import("./MetricsTab"))).MetricsTab })),
   },
   {
     id: "activity",
     label: "Activity",
-    Content: lazy(async () => ({ default: (await import("./ActivityTab")).ActivityTab })),
+    Content: lazy(async () => ({ default: (await load(() => import("./ActivityTab"))).ActivityTab })),
   },
 ];
 
