@@ -15,9 +15,10 @@ from gpuaas.core.points import NoPoints
 from gpuaas.core.settings import Settings
 from gpuaas.engines.base import Engine
 from gpuaas.main.server import listener
+from tests.patience import PATIENCE_SECONDS
 from tests.world import World, world_on
 
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = PATIENCE_SECONDS
 
 
 async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:

@@ -15,6 +15,7 @@ from gpuaas.wire.identity import Role
 from tests.engines.benches import Key, place
 from tests.engines.openssh import OpenSsh
 from tests.live import agent, eventually, serving
+from tests.patience import PATIENCE_SECONDS
 from tests.world import Person, World, database
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the sandbox")
@@ -97,7 +98,7 @@ async def test_a_grant_lets_in_and_its_revoke_cuts_the_session_and_says_why(tmp_
         await eventually(is_listed)
         revoked = await on.world.http.delete(f"{place}/{grant.json()['id']}")
         assert revoked.json()["status"] == "revoked"
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             _, said = await session.communicate()
         assert session.returncode == 255
         assert b"this key no longer admits" in said
@@ -120,7 +121,7 @@ async def test_a_session_is_ended_by_name_and_its_person_may_come_back(tmp_path:
         await eventually(is_listed)
         ended = await on.world.http.delete(f"{place}/{listed[0]['id']}", params={"reason": "coffee"})
         assert ended.status_code == 202
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             _, said = await session.communicate()
         assert b"coffee" in said
 

@@ -27,9 +27,10 @@ from gpuaas.wire.link import (
     Welcome,
     link_proof,
 )
+from tests.patience import PATIENCE_SECONDS
 
 NOON = datetime(2031, 5, 1, 12, tzinfo=UTC)
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = PATIENCE_SECONDS
 
 Message = TypeVar("Message", Beat, Hello, LogLines, Progress, Report, Result)
 

@@ -13,6 +13,7 @@ from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.link import Report
 from tests.fleet import Node
+from tests.patience import PATIENCE_SECONDS
 from tests.world import SLICE, WHOLE, World
 
 OF_AN_ALLOCATION = (
@@ -114,7 +115,7 @@ async def test_a_claim_that_meets_the_report_waits_and_gets_another_slot(world: 
 
 
 async def waiting_for_the_node(world: World) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not await world.value("select exists (select from pg_locks where not granted)"):
             await asyncio.sleep(0.01)
 

@@ -20,6 +20,7 @@ from gpuaas.api.sockets import admit_of
 from gpuaas.core.settings import Settings
 from gpuaas.main.front_end import FrontEndLimits
 from gpuaas.main.server import listener
+from tests.patience import PATIENCE_SECONDS
 
 HOST = "127.0.0.1"
 ENOUGH = 1 << 40
@@ -34,7 +35,6 @@ UNLIMITED = FrontEndLimits(
     waiting_per_source=ENOUGH,
     waiting=ENOUGH,
 )
-PATIENCE_SECONDS = 60.0
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from playwright.async_api import Browser, async_playwright
 
+from tests.patience import PATIENCE_SECONDS
+
 FLAGS = (
     "--no-sandbox",  # tests run as root, where Chromium's own sandbox refuses to
     "--disable-gpu",
@@ -26,7 +28,7 @@ FLAGS = (
     "--disable-sync",
 )
 MISSING = "Chromium is not here; as root: apt-get install chromium"
-DOOR_SECONDS = 30.0
+DOOR_SECONDS = PATIENCE_SECONDS
 
 
 def executable() -> str | None:

@@ -13,8 +13,9 @@ from tests.crash.invariants import ALWAYS, breaches
 from tests.crash.mortals import until
 from tests.crash.stages import Broken, Stage
 from tests.crash.verbs.cases import Case, Verb
+from tests.patience import PATIENCE_SECONDS
 
-CONVERGE_SECONDS = 30.0  # given up; what was needed is in the table
+CONVERGE_SECONDS = PATIENCE_SECONDS  # given up; what was needed is in the table
 IDLE_SECONDS = 4.5  # longer than the slowest loop that runs unasked
 QUIET_SECONDS = 0.6
 LATE_SECONDS = 7.0  # for a point that did not come while the verb ran

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import asyncssh
 
-STOP_SECONDS = 20.0
+from tests.patience import PATIENCE_SECONDS
+
+STOP_SECONDS = PATIENCE_SECONDS
 MOST_DEATHS_UNASKED = 3
 LONGEST_PAUSE = 0.2
 UNREACHED = (OSError, TimeoutError, asyncssh.Error)  # what SSH raises while nobody is let in

@@ -27,11 +27,12 @@ from gpuaas.main.demo import Demo, UpUser
 from tests.crash.machines import Expected, Machine
 from tests.crash.mortals import Mortal, until
 from tests.engines.sweeping import sweep
+from tests.patience import PATIENCE_SECONDS
 from tests.postgres import drop_database, fresh_database, template_database
 
 SLOTS = 2
-ANSWER_SECONDS = 30.0
-SETTLE_SECONDS = 30.0
+ANSWER_SECONDS = PATIENCE_SECONDS
+SETTLE_SECONDS = PATIENCE_SECONDS
 STEADY = STEADY_SECONDS + 0.2
 # The first may still run; of the others, the node may not have redialled yet.
 TRY_AGAIN = ("request_in_progress", "sku_unavailable", "resize_unavailable")
@@ -71,7 +72,7 @@ class Stage:
             {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
         )
         self.machine = Machine(self.agent_folder, self.storage, ports=ports, networks=SLOTS)
-        self.http = httpx.AsyncClient(base_url=self.url, timeout=10)
+        self.http = httpx.AsyncClient(base_url=self.url, timeout=PATIENCE_SECONDS)
         self.key_id, self._token = "", ""
         self.operator = ""  # a token that may do what operators do
         self.idle: dict[str, set[str]] = {}  # the points that each process passes while nothing is asked of it
@@ -174,7 +175,7 @@ class Stage:
 
     async def says(self, allocation_id: str, command: str, key: asyncssh.SSHKey | None = None) -> str:
         """What a command prints inside."""
-        async with asyncio.timeout(10), await self.enter(allocation_id, key) as connection:
+        async with asyncio.timeout(PATIENCE_SECONDS), await self.enter(allocation_id, key) as connection:
             done = await connection.run(command, check=True)
         if done.exit_status is None:
             raise ConnectionResetError("the connection ended before the command did")

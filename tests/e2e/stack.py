@@ -15,9 +15,10 @@ import msgspec
 
 from gpuaas.main.demo import UpFile, UpUser
 from tests.engines.sweeping import sweep
+from tests.patience import PATIENCE_SECONDS
 
 READY_SECONDS = 120
-COMMAND_SECONDS = 60
+COMMAND_SECONDS = PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)

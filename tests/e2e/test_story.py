@@ -14,6 +14,7 @@ import pytest
 from msgspec import to_builtins
 
 from tests.e2e.stack import Stack, run, stack
+from tests.patience import PATIENCE_SECONDS
 from tests.runtimes.wheels import publication
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="volumes are attached live only where the agent is root")
@@ -23,7 +24,7 @@ BOB = {"email": "bob@example.com", "password": "bob has a horse and a battery"}
 RESTART = {"reason": "to see it come back"}
 BUNDLE_SAYS = "gpuaas-runtime run tiny -- tiny"
 LEAVE, FIND = "echo precious > /data/result && echo fleeting > ~/scratch", "cat /data/result ~/scratch"
-SETTLE_SECONDS = 90
+SETTLE_SECONDS = PATIENCE_SECONDS
 
 
 class Person:
@@ -78,7 +79,7 @@ class Person:
             stderr=asyncio.subprocess.PIPE,
         )
         assert process.stdout is not None
-        assert await asyncio.wait_for(process.stdout.readline(), 30) == b"in\n"
+        assert await asyncio.wait_for(process.stdout.readline(), PATIENCE_SECONDS) == b"in\n"
         return process
 
     async def until(self, path: str, wanted: dict[str, Any]) -> Any:
@@ -103,7 +104,7 @@ async def signed_in(up: Stack, name: str, path: str, credentials: dict[str, str]
 
 async def ended(process: asyncio.subprocess.Process) -> str:
     """What a session that was cut was told."""
-    _, err = await asyncio.wait_for(process.communicate(), 30)
+    _, err = await asyncio.wait_for(process.communicate(), PATIENCE_SECONDS)
     assert process.returncode != 0
     return err.decode()
 

@@ -19,6 +19,7 @@ from gpuaas.main.children import Child, keep_small
 from gpuaas.main.demo import ADMIN, USER, Demo
 from tests.e2e.stack import run
 from tests.live import eventually
+from tests.patience import PATIENCE_SECONDS
 
 
 def mode(path: Path) -> int:
@@ -74,7 +75,7 @@ async def test_a_child_stopped_while_it_is_being_started_is_ended(tmp_path: Path
     child = Child("sleeper", ["sleep", "1000"], tmp_path / "sleeper.log", {})
     child.start()
     await asyncio.sleep(0)  # the task has begun; the process is on its way
-    await asyncio.wait_for(child.stop(), 10)
+    await asyncio.wait_for(child.stop(), PATIENCE_SECONDS)
     assert child.is_hopeless  # nothing will start it again
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.stack import Stack, free_port, run, stack
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ async def create(up: Stack, name: str) -> dict[str, object]:
 
 
 async def booted(up: Stack, name: str, boot: int) -> dict[str, object]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             seen: dict[str, object] = json.loads(await up.cli("allocations", "get", name, "-o", "json"))
             if (seen["boot"], seen["status"]) == (boot, "active"):
@@ -104,7 +105,7 @@ async def test_a_local_port_leads_into_the_machine(up: Stack) -> None:
 
 async def fetch(port: int) -> str:
     """The page behind a forwarded port, as soon as both ends of it are there."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             try:
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)

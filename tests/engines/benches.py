@@ -29,6 +29,7 @@ from gpuaas.wire.environments import (
 from tests.engines.conversations import Conversation, converse
 from tests.engines.remote import RemoteEngine
 from tests.engines.sweeping import sweep
+from tests.patience import PATIENCE_SECONDS
 
 REPOSITORY = Path(__file__).parents[2]
 ORDINARY_UID = 64_242
@@ -50,7 +51,7 @@ exec setpriv --reuid {uid} --regid {uid} --clear-groups "$@"
 """In a mount namespace of the test's own: an interpreter in a closed home is laid open, then root is left for good."""
 
 
-async def eventually(check: Callable[[], Awaitable[bool]], seconds: float = 15.0) -> None:
+async def eventually(check: Callable[[], Awaitable[bool]], seconds: float = PATIENCE_SECONDS) -> None:
     """Look again and again until it is so."""
     async with asyncio.timeout(seconds):
         while not await check():
@@ -189,7 +190,7 @@ class SshWay:
         self.connection, self._client = connection, client
 
     async def ended(self) -> str:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             return str(await self._client.lost)
 
 
@@ -249,7 +250,7 @@ class SandboxBench:
     async def died(self) -> None:
         """It was armed, and the step came."""
         assert self.process is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await self.process.wait()
         await self.remote.stop_listening()
 

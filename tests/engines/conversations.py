@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gpuaas.engines.base import EngineTerminal, EngineTerminals
+from tests.patience import PATIENCE_SECONDS
 
 Conversation = tuple[str, int | None, str]
 
@@ -18,7 +19,7 @@ async def converse(terminals: EngineTerminals, allocation_id: str, boot: int, ty
     try:
         terminal.resize(40, 132)
         os.write(terminal.descriptor, typed.encode())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while not ending.done():
                 await asyncio.sleep(0.01)
                 take(terminal.descriptor, shown)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gpuaas.wire.environments import Environment
 from tests.engines.benches import Key
+from tests.patience import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class OpenSsh:
 
     async def outcome(self, *argv: str, text: str = "") -> Outcome:
         process = await self.spawn(*argv)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             out, err = await process.communicate(text.encode())
         return Outcome(process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace"))
 

@@ -14,6 +14,7 @@ from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.network import Networks
 from gpuaas.engines.sandbox.ports import Recency, try_listen
 from tests.engines.benches import Key, keys, spec
+from tests.patience import PATIENCE_SECONDS
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 SPARE_UID = 1_899_999_990
@@ -42,7 +43,7 @@ def test_a_process_that_ended_and_was_not_collected_is_no_residue() -> None:
 async def test_a_process_with_the_uid_is_seen() -> None:
     uid = SPARE_UID + os.getpid() % 7
     child = await asyncio.create_subprocess_exec("setpriv", f"--reuid={uid}", "sleep", "1000")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while proofs.process_residue({uid}, []).ok:
             await asyncio.sleep(0.01)
     child.kill()

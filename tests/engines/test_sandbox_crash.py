@@ -12,6 +12,7 @@ import pytest
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import Environment, EnvironmentState
 from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, SshWay, ignore, keys, sandbox, spec
+from tests.patience import PATIENCE_SECONDS
 
 SAMPLE = 4
 
@@ -47,7 +48,7 @@ async def test_work_goes_on_while_the_agent_is_dead(bench: SandboxBench) -> None
     again = await bench.log_in(before, ada)
     assert isinstance(again, SshWay)
     grows = "seen=$(wc -l < beats); while [ $(wc -l < beats) = $seen ]; do sleep 0.05; done"
-    await again.connection.run(grows, check=True, timeout=15)
+    await again.connection.run(grows, check=True, timeout=PATIENCE_SECONDS)
     again.connection.close()
     await again.ended()
 
@@ -149,7 +150,7 @@ async def test_two_agents_cannot_share_a_folder(bench: SandboxBench) -> None:
 
 async def steal(port: int) -> asyncio.Server:
     """As soon as it is free: what the agent was about to start holds it for a moment longer."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             with contextlib.suppress(OSError):
                 return await asyncio.start_server(lambda *_: None, "127.0.0.1", port)

@@ -14,6 +14,7 @@ from gpuaas.engines.sandbox.site import Site
 from gpuaas.main.agent import platform_folders
 from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, ignore, keys, sandbox, spec
 from tests.engines.openssh import OpenSsh
+from tests.patience import PATIENCE_SECONDS
 
 PRIVATE = "a secret of the machine"
 
@@ -204,7 +205,7 @@ async def test_the_way_out_is_translated(root_bench: SandboxBench, allocation_id
         assert beyond.stdout is not None
         await beyond.stdout.readline()
         assert await reaches(ssh, "198.51.100.2", 80)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             assert (await beyond.communicate())[0] == b"198.51.100.1\n"
     finally:
         await ssh.outcome("ip", "link", "del", tag)

@@ -9,6 +9,7 @@ import pytest
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox import processes
 from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, SshWay, ignore, keys, place, spec
+from tests.patience import PATIENCE_SECONDS
 
 FORBIDDEN = (
     *("unshare", "--user", "--map-user=1234", "--map-group=1234", "--keep-caps", "sh", "-c"),
@@ -49,7 +50,7 @@ async def test_unisolated_only_when_told_and_then_it_says_so(bench: SandboxBench
         assert isinstance(way, SshWay)
         left = await way.connection.run("echo $GPUAAS_SLOTS; setsid nohup sleep 1000 > /dev/null 2>&1 & ", check=True)
         assert left.stdout == "0\n"
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while not sleepers(bench):  # begun, and not yet become what it will be
                 await asyncio.sleep(0.01)
         items = await bench.engine.remove("a", ignore)

@@ -20,6 +20,7 @@ from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
+from tests.patience import PATIENCE_SECONDS
 
 
 @contextlib.contextmanager
@@ -159,7 +160,7 @@ async def test_a_connection_that_a_person_left_open_does_not_hold_the_removal(
             f"try: s.sendall(bytes({sent}))\nexcept TimeoutError: pass\nprint(flush=True); time.sleep(1000)"
         )
         process = await way.connection.create_process(f'python3 -c "{code}"')
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             for _ in range(2):
                 assert await process.stdout.readline() == "\n"
         items = await root_bench.engine.remove(allocation_id, ignore)

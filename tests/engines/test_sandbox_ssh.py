@@ -11,6 +11,7 @@ import pytest
 from gpuaas.wire.environments import EnvironmentState
 from tests.engines.benches import Key, SandboxBench, SshWay, eventually, ignore, keys, spec
 from tests.engines.openssh import OpenSsh
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ async def test_the_process_list_is_its_own(ssh: OpenSsh) -> None:
 async def test_a_shell_has_a_terminal_of_the_right_size(real: SandboxBench, ssh: OpenSsh, allocation_id: str) -> None:
     script = "tty; stty size; echo $TERM; exit 3\n"
     process = await ssh.spawn("script", "-qec", f"ssh -tt {' '.join(ssh.options())} {ssh.target}", "/dev/null")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         out, _ = await process.communicate(script.encode())
     assert b"/dev/pts/0" in out
     assert process.returncode == 3
@@ -103,7 +104,7 @@ async def test_a_terminal_can_be_resized(real: SandboxBench, ssh: OpenSsh) -> No
     assert isinstance(way, SshWay)
     loop = "stty size; trap 'stty size; exit 4' WINCH; echo ready; while :; do sleep 0.05; done"
     process = await way.connection.create_process(loop, term_type="xterm", term_size=(80, 24))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await process.stdout.readuntil("24 80")
         await process.stdout.readuntil("ready\r\n")
         process.change_terminal_size(132, 50)
@@ -121,7 +122,7 @@ async def test_a_signal_reaches_the_process(real: SandboxBench, ssh: OpenSsh) ->
     process = await way.connection.create_process(
         "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await process.stdout.readuntil("ready\n")
         process.send_signal("INT")
         assert (await process.wait()).exit_status == 5
@@ -191,7 +192,7 @@ async def test_a_local_port_leads_inside(ssh: OpenSsh) -> None:
         payload = b"through the tunnel " * 50_000
         writer.write(payload)
         writer.write_eof()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             assert await reader.read() == payload
         writer.close()
         await writer.wait_closed()
@@ -203,7 +204,7 @@ async def test_a_local_port_leads_inside(ssh: OpenSsh) -> None:
 
 
 async def _connected(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             try:
                 return await asyncio.open_connection("127.0.0.1", port)
@@ -235,7 +236,7 @@ async def test_a_revoked_key_is_refused_and_its_session_told(real: SandboxBench,
     await session.stdout.readline()
     id = ssh.environment.allocation_id
     await real.engine.set_keys(id, keys(9))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         _, err = await session.communicate()
     assert session.returncode == 255
     assert b"this key no longer admits" in err

@@ -16,6 +16,7 @@ from gpuaas.wire.environments import Environment
 from gpuaas.wire.storage import AccessMode, Backend, VolumeRef, WantedMount
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
 from tests.engines.swaps import swapping
+from tests.patience import PATIENCE_SECONDS
 
 TRIES = 20  # a few of them unmounted something else before
 _numbers = count(1)
@@ -101,7 +102,7 @@ async def test_what_uses_a_volume_is_named_and_ended_by_force(real: SandboxBench
     with pytest.raises(EngineError, match=r"in use: (?:sleep|bash) \(pid \d+\) with /data"):
         await here.detach(volume)
     assert "1 processes" in await here.detach(volume, force=True)
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await holder.wait()
     assert await here.says("ls /data") == "ls: cannot access '/data': No such file or directory"
 

@@ -10,10 +10,10 @@ import msgspec
 
 from gpuaas.wire.link import Challenge, Down, Up, Welcome
 from tests.isolation.machines import Machine, encode
+from tests.patience import PATIENCE_SECONDS
 from tests.world import World
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 60.0
 URL = "http://127.0.0.1:8080"
 decoder: msgspec.msgpack.Decoder[Down] = msgspec.msgpack.Decoder(Down)
 FAULT = """

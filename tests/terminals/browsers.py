@@ -10,9 +10,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from gpuaas.wire.terminals import SUBPROTOCOL, Error, Exit, Notice, Resize, Session, to_browser
+from tests.patience import PATIENCE_SECONDS
 from tests.world import Person, World
-
-PATIENCE_SECONDS = 20.0
 
 
 class Browser:

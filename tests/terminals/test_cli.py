@@ -11,9 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
 from tests.terminals.conftest import Place
-
-PATIENCE_SECONDS = 30.0
 
 
 class Screen:

@@ -18,6 +18,7 @@ from gpuaas.wire.timeline import Entry
 from tests import peek
 from tests.allocations.rows import NOON
 from tests.live import eventually, serving
+from tests.patience import PATIENCE_SECONDS
 from tests.world import Person, World
 
 WRITERS, EACH = 12, 15
@@ -116,7 +117,7 @@ async def test_a_stream_broken_off_again_and_again_resumes_without_loss_or_repea
                 stream.last_id = "0-0"
             writing = asyncio.create_task(write_side_by_side(world.db, world.ada, seed=5))
             heard: list[str] = []
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 while len(heard) < WRITERS * EACH:
                     async with stream.open() as entries:
                         async for entry in entries:
@@ -137,7 +138,7 @@ async def test_an_allocations_stream_begins_at_its_beginning_and_goes_on_as_it_h
             id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]
             stream = Stream(http, f"/api/v1/allocations/{id}/events")
             heard: list[str] = []
-            async with asyncio.timeout(30), stream.open() as entries:
+            async with asyncio.timeout(PATIENCE_SECONDS), stream.open() as entries:
                 async for entry in entries:
                     heard.append(entry.phase)
                     if entry.phase == "provisioning":
@@ -152,7 +153,7 @@ async def test_a_revoked_token_ends_its_stream(migrated: str, tmp_path: Path) ->
         await world.furnish()
         async with real_client(world.ada, url) as http:
             path = f"/api/v1/projects/{world.ada.project_id}/events"
-            async with asyncio.timeout(30), http.stream("GET", path, timeout=30) as answer:
+            async with asyncio.timeout(PATIENCE_SECONDS), http.stream("GET", path, timeout=30) as answer:
                 lines = answer.aiter_lines()
                 assert await anext(lines) == ": following"
                 (await world.http.post("/api/v1/auth/logout")).raise_for_status()

@@ -13,6 +13,7 @@ from gpuaas.wire.allocations import Status
 from gpuaas.wire.link import LogLines
 from gpuaas.wire.timeline import LogLine, Operation, OperationStatus
 from tests.live import agent, eventually, serving
+from tests.patience import PATIENCE_SECONDS
 from tests.world import World
 
 
@@ -66,7 +67,7 @@ async def test_a_tail_shows_every_line_and_ends_with_its_operation(migrated: str
             async def follow() -> list[LogLine]:
                 return [line async for line in client.operations.follow_logs(operation_id)]
 
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 lines = await follow()
             assert (await client.operations.get(operation_id)).status is OperationStatus.SUCCEEDED
             assert lines[0].line.endswith("begun")

@@ -7,9 +7,9 @@ from websockets.exceptions import WebSocketException
 from tests.crash.stages import Broken, Stage
 from tests.crash.verbs import machines
 from tests.crash.verbs.cases import Case
+from tests.patience import PATIENCE_SECONDS
 from tests.terminals.browsers import dialled
 
-PATIENCE_SECONDS = 10.0
 ALIVE = ("MARK=kept; printf 'al%s\\n' ive", "alive")
 SAME = ("printf 'mark %s\\n' $MARK", "mark kept")
 SHELLS = "pgrep -fc '^-' || true"  # those of terminals: who comes by SSH to count them has none that is a login's
