@@ -36,8 +36,8 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 bench: setup-bench ## measure, each against a peer or a floor in the same run (ARGS="placement")
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
-soak: setup-test console ## the long proofs in full; `make test` runs a seeded sample of them
-	@exec $(BIN)/pytest -m soak -n $(JOBS) --dist loadgroup $(ARGS)
+soak: setup-test console ## the long proofs in full; resumes where it stopped (ARGS="-k keys", FRESH=1)
+	@GPUAAS_SOAK_FRESH=$(FRESH) exec $(BIN)/pytest -m soak -n $(JOBS) --dist loadgroup $(ARGS)
 
 chaos: setup-test ## faults under load, two replicas, real PostgreSQL; goes on where it stopped (ARGS="-k failover", FRESH=1)
 	@GPUAAS_CHAOS_FRESH=$(FRESH) exec $(BIN)/pytest -m chaos -n 0 tests/chaos $(ARGS)

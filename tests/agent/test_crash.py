@@ -96,14 +96,17 @@ async def die_at(folder: Path, name: str, nth: int) -> bool:
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["sample", "every"])
 async def test_killed_at_any_point_every_task_ends_as_if_nothing_had_happened(tmp_path: Path, every: bool) -> None:
-    """How often an agent passes a point depends on how messages travel together, so on the load of the machine: the
-    last times may not come. The first time always does, and every point is died at then."""
+    """How often an agent passes a point depends on how messages travel together, so on the load of the machine. What
+    it does for a task it passes at least once; what it sends by itself (`link:`) may not come while the tasks run."""
     points = await points_of_a_life(tmp_path / "whole")
     assert {"journal:accept:before", "journal:finish:after", "task:environment.ensure:before"} <= set(points)
+    died_at = set()
     for number, (name, count) in enumerate(sorted(points.items())):
         for nth in range(1, count + 1) if every else {1, (count + 1) // 2}:
-            reached = await die_at(tmp_path / f"{number}-{nth}", name, nth)
-            assert reached or nth > 1, name
+            if await die_at(tmp_path / f"{number}-{nth}", name, nth):
+                died_at.add(name)
+    assert {name for name in set(points) - died_at if not name.startswith("link:")} == set()
+    assert any(name.startswith("link:") for name in died_at)
 
 
 async def test_killed_between_taking_and_doing_the_task_is_done_without_being_sent_again(tmp_path: Path) -> None:

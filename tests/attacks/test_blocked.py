@@ -9,7 +9,8 @@ import pytest
 from gpuaas.api.edge import COOKIE
 from gpuaas.main.front_end import FrontEndLimits
 from gpuaas.wire.identity import Role
-from tests.attacks.web_server import PATIENCE_SECONDS, web_server
+from tests.attacks.web_server import web_server
+from tests.patience import PATIENCE_SECONDS
 from tests.world import HOST, KEY, PASSWORD, SLICE, Person, World
 
 FOREIGN, MISSING = (403, 404, 422), 404

@@ -20,7 +20,8 @@ from gpuaas.core.settings import Settings
 from gpuaas.main.front_end import FrontEndLimits
 from gpuaas.main.server import listener
 from gpuaas.main.websockets import FIRST_BYTES
-from tests.attacks.web_server import HOST, PATIENCE_SECONDS, UNLIMITED, WebServer, app, web_server
+from tests.attacks.web_server import HOST, UNLIMITED, WebServer, app, web_server
+from tests.patience import PATIENCE_SECONDS
 
 PIECE = b"a" * 8_192
 LIMITS = FrontEndLimits()
