@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from gpuaas.domain.allocations.observations.drift import SLACK, Finding, Lost, Orphan, Rebooted, Unknown, judge
+from gpuaas.domain.allocations.observations.drift import SLACK, Ahead, Finding, Lost, Orphan, Rebooted, Unknown, judge
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState
@@ -37,7 +37,7 @@ CASES: dict[str, tuple[list[AllocationRow], list[Environment], list[Finding]]] =
         [environment(boot=1)],
         [Rebooted(BOOTED_TWICE, OLD_BOOT)],
     ),
-    "a machine at a newer boot is well": ([ACTIVE], [environment(boot=2)], []),
+    "a newer boot than ordered is kept": ([ACTIVE], [environment(boot=2)], [Ahead(ACTIVE, 2)]),
     "what was released is an orphan": ([RELEASED], [environment()], [Orphan(RELEASED)]),
     "what was released and is gone is well": ([RELEASED], [], []),
     "what nobody heard of is only named": ([], [environment("alloc_x")], [Unknown(environment("alloc_x"))]),

@@ -123,6 +123,8 @@ class Admission:
             reason = "the environment was removed and is never made again"
         elif body.seq <= standing.highest_seq:
             reason = f"task {standing.highest_seq} of this lane came before"
+            answer = _answer(body.id, TaskStatus.SUPERSEDED, reason, now)
+            return msgspec.structs.replace(answer, highest_seq=standing.highest_seq)
         else:
             return None
         return _answer(body.id, TaskStatus.SUPERSEDED, reason, now)

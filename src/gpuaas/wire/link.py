@@ -283,6 +283,7 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     at: Moment
     reason: str = ""  # safe to show to the person
     detail: str = ""  # for operators
+    highest_seq: int = 0  # superseded by its number: the highest that the node has taken in this lane
     environment: Environment | None = None
     proofs: list[ProofItem] = []
     bundle: StagedBundle | None = None  # what `runtime.stage` left

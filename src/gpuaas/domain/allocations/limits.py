@@ -20,6 +20,7 @@ from gpuaas.domain.timeline.store import SYSTEM, NewEntry, record
 from gpuaas.wire.allocations import LimitsNow, Status, UseSignal
 
 WARNED_BEFORE = timedelta(minutes=10)
+RESUMED_NOTICE = timedelta(hours=1)  # after the database was replaced
 SHORTEST_NOTICE = timedelta(minutes=1)  # between the telling and the end, also when we were away at the time for it
 NEEDED = frozenset({"cpu", "gpu", "ssh_sessions"})  # a simulated GPU has nothing to read
 
@@ -42,20 +43,30 @@ class Calm(Struct, frozen=True):
 Decision = End | Warn | Calm | None
 
 
-def decide(row: AllocationRow, idle_since: datetime | None, now: datetime) -> Decision:
-    """Pure. `idle_since` is null while anything shows work or cannot be read."""
+def decide(
+    row: AllocationRow, idle_since: datetime | None, now: datetime, resumed_at: datetime | None = None
+) -> Decision:
+    """Pure. `idle_since` is null while anything shows work or cannot be read; `resumed_at` is when the database was
+    replaced, and may have lost that somebody extended the allocation."""
     if row.status not in (Status.ACTIVE, Status.RESTART_FAILED):
         return None
-    return _expiry(row, now) or _idleness(row, idle_since, now)
+    return _expiry(row, now, resumed_at) or _idleness(row, idle_since, now)
 
 
-def _expiry(row: AllocationRow, now: datetime) -> Decision:
+def _expiry(row: AllocationRow, now: datetime, resumed_at: datetime | None) -> Decision:
     if row.expires_at is None or now < row.expires_at - WARNED_BEFORE:
         return None
-    if row.expiry_warned_at is None:
+    resumed_at = resumed_at or row.created_at
+    if row.expiry_warned_at is None or row.expiry_warned_at < resumed_at:
         return Warn("expiry_near", f"ends at {row.expires_at.isoformat(timespec='minutes')}; extend it to keep it")
-    is_over = now >= max(row.expires_at, row.expiry_warned_at + SHORTEST_NOTICE)
+    is_over = now >= max(row.expires_at, row.expiry_warned_at + notice(row, resumed_at))
     return End("its time was over") if is_over else None
+
+
+def notice(row: AllocationRow, resumed_at: datetime) -> timedelta:
+    """Longer when the end lies before the database was replaced: people had no way to extend it meanwhile."""
+    is_past = row.expires_at is not None and row.expires_at < resumed_at + RESUMED_NOTICE
+    return RESUMED_NOTICE if is_past and resumed_at > row.created_at else SHORTEST_NOTICE
 
 
 def _idleness(row: AllocationRow, idle_since: datetime | None, now: datetime) -> Decision:
@@ -76,13 +87,13 @@ def _idleness(row: AllocationRow, idle_since: datetime | None, now: datetime) ->
     return End(f"nothing showed work for {row.idle_minutes} minutes") if is_over else None
 
 
-def idle_since(signals: list[Signal], row: AllocationRow) -> datetime | None:
+def idle_since(signals: list[Signal], row: AllocationRow, resumed_at: datetime | None = None) -> datetime | None:
     """The last work that any signal shows, at the earliest its boot and the last time that somebody extended it; null
     when a signal that must be read cannot be."""
     needed = NEEDED - {"gpu"} if row.simulated else NEEDED
     if needed - {signal.kind for signal in signals if not signal.unavailable}:
         return None
-    signs = (row.status_since, row.extended_at, *(signal.last_at for signal in signals))
+    signs = (row.status_since, row.extended_at, resumed_at, *(signal.last_at for signal in signals))
     return max(at for at in signs if at)
 
 
@@ -96,7 +107,7 @@ def idle_end(row: AllocationRow, rest: datetime | None, now: datetime) -> dateti
 async def limits_now(tx: Tx, row: AllocationRow, now: datetime) -> LimitsNow:
     """As people see it, with the time left."""
     seen = await signals(tx, row.id)
-    rest = idle_since(seen, row)
+    rest = idle_since(seen, row, await store.resumed_at(tx))
     ends_at = idle_end(row, rest, now)
     return LimitsNow(
         limits=limits(row),
@@ -124,7 +135,8 @@ class LimitsWorker:
         now = self._clock.now()
         async with self._db.write("limits") as tx:
             row = await store.get(tx, row_id)
-            match decide(row, await self._rest(tx, row), now):
+            resumed_at = await store.resumed_at(tx)
+            match decide(row, await self._rest(tx, row, resumed_at), now, resumed_at):
                 case End(note):
                     await release_row(tx, row, actor=SYSTEM, reason=note, ids=self._ids, now=now)
                 case Warn(phase, note):
@@ -132,10 +144,10 @@ class LimitsWorker:
                 case Calm():
                     await store.warned(tx, row, expiry=row.expiry_warned_at, idle=None)
 
-    async def _rest(self, tx: Tx, row: AllocationRow) -> datetime | None:
+    async def _rest(self, tx: Tx, row: AllocationRow, resumed_at: datetime | None) -> datetime | None:
         if row.idle_minutes is None:
             return None
-        return idle_since(await signals(tx, row.id), row)
+        return idle_since(await signals(tx, row.id), row, resumed_at)
 
     async def _warn(self, tx: Tx, row: AllocationRow, phase: str, note: str, now: datetime) -> None:
         is_expiry = phase == "expiry_near"

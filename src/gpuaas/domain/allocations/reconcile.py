@@ -81,14 +81,14 @@ def _after_ensure(seen: Seen, now: datetime, *, failed: Status) -> Decision:
     if task.status == TaskStatus.DONE and task.result and task.result.environment:
         return Move(Status.ACTIVE, "the machine is ready", result=task.result)
     if task.is_open or task.status == TaskStatus.EXPIRED:
-        if now - seen.row.status_since > PROVISION_LIMIT:
+        if now - seen.waiting_since > PROVISION_LIMIT:
             return Move(failed, "The node did not finish in time.")
         return None if task.is_open else Queue(TaskKind.ENSURE)
     return Move(failed, task.reason or "The node could not make the machine.")
 
 
 def _release(seen: Seen, now: datetime) -> Decision:
-    late = now - seen.row.status_since > RELEASE_LIMIT
+    late = now - seen.waiting_since > RELEASE_LIMIT
     if seen.holds:
         return Move(Status.RELEASE_FAILED, f"Still held by {', '.join(seen.holds)}.") if late else None
     task = seen.task

@@ -117,6 +117,12 @@ class Seen(Struct, frozen=True, kw_only=True):
     holds: list[str]
     attempts: int  # removals tried in the current operation
     blocked: bool  # its slots are out of sale until cleanup is proven
+    resumed_at: datetime | None = None  # when the database went back in time, if it did
+
+    @property
+    def waiting_since(self) -> datetime:
+        """From when a deadline counts: what ran out while the database was away says nothing about the node."""
+        return max(self.row.status_since, self.resumed_at or self.row.status_since)
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -232,6 +238,19 @@ async def keyset(tx: Tx, allocation_id: str) -> KeySet:
     )
 
 
+async def raise_boot(tx: Tx, row: AllocationRow, boot: int) -> None:
+    """The node is at a newer boot than this row: the boots between were lost, and the next one has to be newer."""
+    if not await tx.run(RAISE_BOOT, row.id, row.version, boot):
+        raise StaleWrite("allocation")
+    tx.hint(OVERLAYS, row.id)
+
+
+async def resumed_at(tx: Tx) -> datetime | None:
+    """When the database was replaced by an older one, or by a copy of itself; None if it never was."""
+    at: datetime | None = await tx.value("select resumed_at()")
+    return at
+
+
 async def keys_observed(tx: Tx, allocation_id: str, generation: int) -> None:
     await tx.run(KEYS_OBSERVED, allocation_id, generation)
 
@@ -305,7 +324,7 @@ LOOK = """
         (select count(*) from node_tasks t where t.allocation_id = a.id and t.operation_id = a.operation_id
             and t.kind = $2) as attempts,
         exists (select from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
-            and c.released_at is null and s.cleanup_blocked_at is not null) as blocked
+            and c.released_at is null and s.cleanup_blocked_at is not null) as blocked, resumed_at() as resumed_at
     from allocations a where a.id = $1
 """
 LIST_PROJECT = f"""
@@ -353,6 +372,9 @@ MOVE = """
         from moved where $3 in ('active', 'failed', 'restart_failed', 'released', 'release_failed')
     )
     select * from moved
+"""
+RAISE_BOOT = """
+    update allocations set boot = $3, observed_boot = $3, version = version + 1 where id = $1 and version = $2
 """
 KEYS_OBSERVED = """
     update allocation_keysets set observed_generation = $2 where allocation_id = $1 and observed_generation < $2

@@ -10,11 +10,13 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.allocations import NodeTask
-from gpuaas.wire.link import LogLines, Progress, Result, TaskKind
+from gpuaas.wire.link import LogLines, Progress, Result, TaskKind, TaskStatus
 
 TASKS = "node_tasks"  # the topic; its row ids are node ids
 ENVIRONMENT = "environment"  # the lane of the environment itself; others are a topic, and what of it behind a colon
 LOG_LINES_KEPT = 2000  # per task
+HIGHEST_SEQ = 1 << 30  # no lane comes near: a node that names a higher one is not believed
+MOST_RENUMBERED = 20  # times that a task is sent before a node that refuses each number has its way
 
 
 class TaskRow(Struct, frozen=True, kw_only=True):
@@ -144,6 +146,8 @@ async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTa
 
     One statement for the results of many nodes: it is not the rows that cost, but the trips.
     """
+    renumbered = await _renumber(tx, results)
+    results = [each for each in results if each[1].task_id not in renumbered]
     if not results:
         return []
     ended = await tx.all(
@@ -162,6 +166,21 @@ async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTa
         tx, [(id, phase) for id, result in results if result.task_id in first_told for phase in result.phases]
     )
     return ended
+
+
+async def _renumber(tx: Tx, results: Sequence[tuple[str, Result]]) -> set[str]:
+    """Give an open task whose number the node has used up the next number, and queue it again.
+
+    Only the newest task of a lane is open, so the node can have taken a higher number only from writes that this
+    database lost. The task was not done then, or was done and its result lost with them: to do it again is right.
+    """
+    renumbered = set()
+    for node_id, result in results:
+        is_used_up = result.status is TaskStatus.SUPERSEDED and 0 < result.highest_seq < HIGHEST_SEQ
+        if is_used_up and await tx.run(RENUMBER, result.task_id, node_id, result.highest_seq, MOST_RENUMBERED):
+            renumbered.add(result.task_id)
+            tx.hint(TASKS, node_id)
+    return renumbered
 
 
 async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
@@ -208,6 +227,11 @@ QUEUE_ON_NODE = """
     insert into node_tasks (id, node_id, operation_id, boot, kind, wants, status, created_at, lane, seq)
     select $1, $2, $3, 0, $4, $5, 'queued', $6, $7,
         coalesce((select max(seq) from node_tasks where node_id = $2 and lane = $7 and allocation_id is null), 0) + 1
+"""
+RENUMBER = """
+    update node_tasks t set status = 'queued', seq = 1 + greatest($3,
+        (select max(o.seq) from node_tasks o where o.allocation_id = t.allocation_id))
+    where t.id = $1 and t.node_id = $2 and t.ended_at is null and t.seq <= $3 and t.attempt < $4
 """
 LATEST_ON_NODE = "select * from node_tasks where allocation_id is null and lane = $1 order by id desc limit 1"
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"

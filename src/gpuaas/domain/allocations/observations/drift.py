@@ -9,7 +9,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations.commands import boot_again, fail_lost
 from gpuaas.domain.allocations.observations import store
-from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.allocations.store import AllocationRow, raise_boot
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState
@@ -32,6 +32,13 @@ class Rebooted(Struct, frozen=True):
     why: str
 
 
+class Ahead(Struct, frozen=True):
+    """At a newer boot than the database ordered: the writes in between were lost."""
+
+    row: AllocationRow
+    boot: int
+
+
 class Orphan(Struct, frozen=True):
     """Of an allocation that is over by our own records."""
 
@@ -44,7 +51,7 @@ class Unknown(Struct, frozen=True):
     environment: Environment
 
 
-Finding = Lost | Rebooted | Orphan | Unknown
+Finding = Lost | Rebooted | Ahead | Orphan | Unknown
 
 
 def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
@@ -70,11 +77,11 @@ def _judge_active(row: AllocationRow, environment: Environment | None) -> list[F
         return [Rebooted(row, f"the environment was found {environment.state}")]
     if environment.boot < row.boot:
         return [Rebooted(row, "the environment was found at an older boot")]
-    return []
+    return [Ahead(row, environment.boot)] if environment.boot > row.boot else []
 
 
 async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> list[tuple[str, Finding]]:
-    """One report of each of many nodes; what was found, by node. If all is well, that is two statements."""
+    """One report of each of many nodes; what was found, by node. If all is well, that is three statements."""
     named = [environment.allocation_id for report in reports.values() for environment in report.environments]
     standing: dict[str, list[AllocationRow]] = {node_id: [] for node_id in reports}
     for row in await store.on_nodes(tx, list(reports), named):
@@ -87,11 +94,14 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
                 await fail_lost(tx, row, actor=node_id, note="The node came back without the machine.", now=now)
             case Rebooted(row, why):
                 await boot_again(tx, row, "restart", actor=node_id, why=why, ids=ids, now=now)
+            case Ahead(row, boot):
+                await raise_boot(tx, row, boot)
             case Orphan(row):
                 await _remove_orphan(tx, row, ids, now)
             case Unknown(environment):
                 unknown.append(store.SeenEnvironment(ids.new("unknown"), node_id, environment))
     await store.observe_unknown(tx, reports, unknown, now=now)
+    await store.raise_key_generations(tx, reports)
     return found
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
-from gpuaas.domain.allocations.store import SEEN, AllocationRow
+from gpuaas.domain.allocations.store import KEYS, SEEN, AllocationRow
 from gpuaas.domain.capacity.store import CAPACITY
 from gpuaas.wire.environments import Environment
 from gpuaas.wire.link import Report
@@ -67,6 +67,19 @@ async def observe_unknown(
         tx.hint(CAPACITY, node_id)
 
 
+async def raise_key_generations(tx: Tx, reports: Mapping[str, Report]) -> None:
+    """A node ignores key sets older than its own: where it is ahead of this database, ours becomes the newer one."""
+    seen = [(node_id, each) for node_id, report in reports.items() for each in report.environments]
+    raised = await tx.column(
+        RAISE_GENERATIONS,
+        [node_id for node_id, _ in seen],
+        [each.allocation_id for _, each in seen],
+        [each.key_generation for _, each in seen],
+    )
+    for allocation_id in raised:
+        tx.hint(KEYS, allocation_id)
+
+
 async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta) -> OfflineNode:
     """How long the node has been away while we were there, and how much of the fleet with it."""
     return await tx.one(OfflineNode, COUNT_OFFLINE, node_id, now, at_most)
@@ -117,6 +130,13 @@ OBSERVE_UNKNOWN = """
         where n.id = told.id and (n.unknown_environments <> told.ids or n.id in (select node_id from changed))
     )
     select node_id from changed
+"""
+RAISE_GENERATIONS = """
+    update allocation_keysets k set generation = seen.generation + 1
+    from unnest($1::text[], $2::text[], $3::int[]) as seen (node_id, allocation_id, generation)
+        join allocations a on a.id = seen.allocation_id and a.node_id = seen.node_id
+    where k.allocation_id = a.id and k.generation < seen.generation
+    returning k.allocation_id
 """
 # Back online counts as zero again; offline adds what passed since the last look, if that was lately.
 COUNT_OFFLINE = """
