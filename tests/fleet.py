@@ -17,6 +17,7 @@ from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
+from gpuaas.domain.allocations.unknown.reconcile import UnknownEnvironmentWorker
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker
 from gpuaas.domain.runtimes.stagings.reconcile import StagingWorker
@@ -47,6 +48,7 @@ RECONCILERS = (
     SnapshotWorker,
     ConformanceWorker,
     AttachmentWorker,
+    UnknownEnvironmentWorker,
 )
 STATE = """
     select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq,
@@ -59,6 +61,7 @@ STATE = """
     union all select id, version, status, 0, 0 from volume_snapshots
     union all select id, version, status, 0, 0 from storage_attachments
     union all select id, 0, '', 0, 0 from storage_conformance_runs where ended_at is null
+    union all select id, 0, removal_note, 0, 0 from unknown_environments where removed_at is null
     order by id
 """
 LINK_ALL = "insert into links select unnest($1::text[]), 'fleet', 0, clock_timestamp() on conflict do nothing"

@@ -36,9 +36,10 @@ class QuietServer(uvicorn.Server):
         yield
 
 
-def free_socket() -> socket.socket:
+def free_socket(port: int = 0) -> socket.socket:
     made = socket.socket()
-    made.bind(("127.0.0.1", 0))
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.bind(("127.0.0.1", port))
     return made
 
 

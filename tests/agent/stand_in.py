@@ -16,6 +16,7 @@ from gpuaas.wire.environments import (
     EnvironmentState,
     KeySet,
     NodeFacts,
+    Ownership,
     ProofItem,
 )
 from gpuaas.wire.metrics import Sample
@@ -125,6 +126,9 @@ class StandInEngine:
         if allocation_id not in self.here:
             raise EngineError("there is no such environment", allocation_id)
         self.here[allocation_id] = msgspec.structs.replace(self.here[allocation_id], key_generation=keys.generation)
+
+    async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
+        self.here[allocation_id] = msgspec.structs.replace(self.here[allocation_id], ownership=ownership)
 
     async def lease(self, server_time: datetime, seconds: float) -> None:
         self.calls.append(f"lease {seconds:.0f}")

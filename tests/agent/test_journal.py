@@ -54,7 +54,9 @@ def recall(opened: Journal) -> Remembered:
 
 def accept(opened: Journal, id: str, allocation: str, seq: int, *, is_removal: bool = False) -> None:
     task = (remove if is_removal else ensure)(id, allocation, seq)
-    opened.accept(task, msgspec.msgpack.decode(task.body, type=TaskBody), is_removal=is_removal, at=NOON)
+    opened.accept(
+        task, msgspec.msgpack.decode(task.body, type=TaskBody), removes=allocation if is_removal else None, at=NOON
+    )
 
 
 def write_history(opened: Journal) -> list[Remembered]:

@@ -33,6 +33,7 @@ def row(status: Status, **fields: Any) -> AllocationRow:
         simulated=True,
         node_id="node_a",
         region="local",
+        price_id="price_a",
         price_minor_per_hour=450,
         currency="USD",
         requested_by="user_a",

@@ -23,6 +23,14 @@ ACTS = {
     "admin slots approve gpu-01 3 --reason r": (f"{NODE}/slots/3/approve", samples.slot(3)),
     "admin slots disable gpu-01 3 --yes --reason r": (f"{NODE}/slots/3/disable", samples.slot(3)),
     "admin slots enable gpu-01 3 --reason r": (f"{NODE}/slots/3/enable", samples.slot(3)),
+    "admin unknown-environments adopt gpu-01 alloc_x --reason r": (
+        f"{NODE}/unknown-environments/alloc_x/adopt",
+        STUCK,
+    ),
+    "admin unknown-environments remove gpu-01 alloc_x --yes --reason r": (
+        f"{NODE}/unknown-environments/alloc_x/remove",
+        samples.unknown_environment(),
+    ),
     f"admin allocations force-release {STUCK.id} --yes --reason r": (
         f"/admin/allocations/{STUCK.id}/force-release",
         STUCK,

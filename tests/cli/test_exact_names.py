@@ -48,6 +48,7 @@ OF_ONE_COMMAND = {
     "sessions revoke session": (samples.id_of("ses", 1),) * 2,
     "admin allocations force-release id": (samples.ALLOCATION,) * 2,
     "admin allocations force-cleanup id": (samples.ALLOCATION,) * 2,
+    "admin unknown-environments remove environment": (samples.id_of("alloc", 9),) * 2,
     "invitations withdraw id": (sharing.INVITATION.id,) * 2,
 }
 """Values that name no existing object."""

@@ -36,6 +36,7 @@ LISTINGS = {
     "operations list": ("/operations", samples.operation(OperationStatus.SUCCEEDED)),
     "admin nodes list": ("/admin/nodes", samples.node()),
     f"admin slots list {samples.NODE}": (f"/admin/nodes/{samples.NODE}/slots", samples.slot()),
+    "admin unknown-environments list": ("/admin/unknown-environments", samples.unknown_environment()),
     "admin allocations list": ("/admin/allocations", samples.allocation()),
     "admin operations list": ("/admin/operations", samples.operation(OperationStatus.FAILED)),
     "admin invariants": ("/admin/invariants", samples.invariant()),

@@ -250,6 +250,7 @@ RUNTIMES = [
         for verb in ("deprecate", "republish", "retire")
     ),
 ]
+UNKNOWN = "/admin/nodes/<node>/unknown-environments/<unknown_environment>"
 PLATFORM = [
     bad(f"{verb} at length", f"/admin/nodes/<node>/{verb}", {"reason": LONG}, "reason")
     for verb in ("undrain", "quarantine", "unquarantine", "retire", "lost")
@@ -262,6 +263,8 @@ PLATFORM = [
         bad(f"a worker {verb} at length", f"/admin/workers/allocations/{verb}", {"reason": LONG}, "reason")
         for verb in ("disable", "enable")
     ),
+    bad("adopted at length", f"{UNKNOWN}/adopt", {"reason": LONG}, "reason"),
+    bad("removed without its id", f"{UNKNOWN}/remove", {"reason": "r", "confirm": "yes"}, "confirm"),
     bad("forced at length", "/admin/allocations/<allocation>/force-release", {"reason": LONG}, "reason"),
 ]
 QUOTAS = [

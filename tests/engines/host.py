@@ -16,7 +16,7 @@ import uvloop
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox.engine import SandboxEngine
-from gpuaas.wire.environments import EnvironmentSpec, KeySet
+from gpuaas.wire.environments import EnvironmentSpec, KeySet, Ownership
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
 from gpuaas.wire.storage import Backend, VolumeRef, WantedMount
 from tests.engines.conversations import converse
@@ -98,6 +98,7 @@ async def do(engine: SandboxEngine, request: Request) -> object:
         "ensure": lambda: engine.ensure(msgspec.convert(request.body, EnvironmentSpec), on_phase),
         "remove": lambda: engine.remove(request.body, on_phase),
         "set_keys": lambda: engine.set_keys(request.body[0], msgspec.convert(request.body[1], KeySet)),
+        "set_ownership": lambda: engine.set_ownership(request.body[0], msgspec.convert(request.body[1], Ownership)),
         "samples": lambda: engine.samples.take(datetime.fromisoformat(request.body)),
         "stage": lambda: engine.runtimes.stage(
             msgspec.convert(request.body[0], BundleSpec), Quiet(on_phase), manifest=request.body[1]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
-from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 from tests.engines.conversations import RemoteTerminals
 from tests.engines.remote_runtimes import Ear, RemoteRuntimes
 from tests.engines.remote_samples import RemoteSamples
@@ -75,6 +75,9 @@ class RemoteEngine:
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
         await self._ask("set_keys", [allocation_id, keys])
+
+    async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
+        await self._ask("set_ownership", [allocation_id, ownership])
 
     async def lease(self, server_time: datetime, seconds: float) -> None:
         await self._ask("lease", [server_time, seconds])

@@ -34,6 +34,7 @@ COLLECTIONS = {
     "workers": "worker",
     "runtime-bundles": "bundle",
     "slots": "slot",
+    "unknown-environments": "unknown_environment",
     "skus": "sku",
     "volumes": "volume",
     "snapshots": "snapshot",
@@ -58,6 +59,8 @@ REFERENCES = {
     "session_id": "terminal",
     "ssh_key_id": "ssh_key",
     "user_id": "mate",
+    "holder_id": "mate",
+    "confirm": "unknown_environment",
 }
 CATALOG = {"runtime_bundle_id"}  # what is on offer is everybody's to name
 NO_REFERENCES = {"Last-Event-ID"}
@@ -90,6 +93,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "HandOver": {"user_id": "mate", "ssh_key_ids": ["mate_key"]},
     "ChangeNode": {},
     "ChangeSlot": {},
+    "AdoptEnvironment": {"reason": "probe", "holder_id": "mate"},
+    "RemoveUnknownEnvironment": {"reason": "probe", "confirm": "unknown_environment"},
     "SwitchWorker": {},
     "ApplyRuntimeBundle": {"runtime_bundle_slug": "offered"},
     "PublishRuntimeBundle": publication("probe"),

@@ -16,7 +16,7 @@ from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.terminals import commands
 from gpuaas.domain.terminals import store as terminals
-from gpuaas.wire.environments import Connection
+from gpuaas.wire.environments import Connection, Environment, EnvironmentState
 from gpuaas.wire.identity import Role
 from gpuaas.wire.link import Sessions
 from tests.peek import plant
@@ -43,10 +43,15 @@ PREFIXES = {
     "grant": "grant",
     "live_session": "live",
     "invitation": "inv",
+    "unknown_environment": "alloc",
 }
 PERSONAL = frozenset({"ssh_key", "session", "token"})
 INVITATION = "insert into invitations values ($1, $2, $3, $4, 'member', $5, now(), now() + interval '1 day')"
-PLATFORM = frozenset({"node", "worker", "slot", "bundle"})
+UNKNOWN = """
+    insert into unknown_environments (id, node_id, environment_id, environment, first_seen_at, last_seen_at)
+    values ('unknown_x', $1, $2, $3, now(), now())
+"""
+PLATFORM = frozenset({"node", "worker", "slot", "bundle", "unknown_environment"})
 
 
 def publication(slug: str) -> dict[str, Any]:
@@ -139,8 +144,17 @@ async def settle(world: World) -> Town:
         town.marks[name].add(town.things[name, "terminal"])
         await share(town, name, person)
     await world.nodes.settle()
+    await find_unknown(town)
     await cast_parts(town, people)
     return town
+
+
+async def find_unknown(town: Town) -> None:
+    """A node reported an environment that nobody knows."""
+    id, node_id = town.missing("unknown_environment"), next(iter(town.world.nodes.all))
+    seen = Environment(allocation_id=id, state=EnvironmentState.RUNNING, boot=1, devices=())
+    await plant(town.world.db, UNKNOWN, node_id, id, seen)
+    town.things["", "unknown_environment"] = id
 
 
 async def own_one_of_everything(town: Town, name: str, person: Person) -> None:

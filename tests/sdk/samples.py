@@ -18,6 +18,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.capacity import Availability, Intent, Node, Shape, Size, Sku, Slot, SlotStatus
 from gpuaas.wire.common import Money
+from gpuaas.wire.environments import EnvironmentState
 from gpuaas.wire.identity import (
     Me,
     PlatformRole,
@@ -32,6 +33,7 @@ from gpuaas.wire.identity import (
 )
 from gpuaas.wire.invariants import Invariant, Violation
 from gpuaas.wire.timeline import Entry, Operation, OperationStatus, Outcome, Phase
+from gpuaas.wire.unknown_environments import UnknownEnvironment
 from gpuaas.wire.work import WorkerStatus
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -231,6 +233,23 @@ def node(name: str = "gpu-01", **changes: Any) -> Node:
             unknown_environments=[],
         ),
         **changes,
+    )
+
+
+def unknown_environment() -> UnknownEnvironment:
+    return UnknownEnvironment(
+        environment_id=id_of("alloc", 9),
+        node_id=NODE,
+        node_name="gpu-01",
+        state=EnvironmentState.RUNNING,
+        boot=1,
+        port=20_000,
+        host_key="ssh-ed25519 AAAA",
+        devices=["GPU-0"],
+        slots=[0],
+        ownership=None,
+        first_seen_at=NOON,
+        last_seen_at=NOON,
     )
 
 

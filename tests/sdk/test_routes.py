@@ -144,6 +144,16 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.admin.slots.approve("n", 0), "POST /admin/nodes/n/slots/0/approve"),
     (nouns.admin.slots.disable("n", 0), "POST /admin/nodes/n/slots/0/disable"),
     (nouns.admin.slots.enable("n", 0), "POST /admin/nodes/n/slots/0/enable"),
+    (nouns.admin.unknown_environments.list(), "GET /admin/unknown-environments"),
+    (nouns.admin.unknown_environments.list_of_node("n"), "GET /admin/nodes/n/unknown-environments"),
+    (
+        nouns.admin.unknown_environments.adopt("n", "a", reason="r"),
+        "POST /admin/nodes/n/unknown-environments/a/adopt",
+    ),
+    (
+        nouns.admin.unknown_environments.remove("n", "a", confirm="a", reason="r"),
+        "POST /admin/nodes/n/unknown-environments/a/remove",
+    ),
     (nouns.admin.allocations.list(status=Status.ACTIVE), "GET /admin/allocations"),
     (nouns.admin.allocations.inspect("a"), "GET /admin/allocations/a"),
     (nouns.admin.allocations.force_release("a"), "POST /admin/allocations/a/force-release"),

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gpuaas.agent.journal import Entry, Journal
 from gpuaas.agent.tasks.kinds import KINDS
+from gpuaas.agent.tasks.remove_unknown import RemoveUnknownEnvironment
 from gpuaas.agent.tasks.work import TaskRefusedError, Work
 from gpuaas.wire.link import (
     STREAM_PURPOSE,
@@ -36,6 +37,13 @@ class Taken:
     task: Task
     body: TaskBody
     work: Work
+
+    @property
+    def removes(self) -> str | None:
+        """The environment that is never made again once this is taken."""
+        if isinstance(self.work, RemoveUnknownEnvironment):
+            return self.work.wants.environment_id
+        return self.body.allocation_id if self.body.kind == TaskKind.REMOVE else None
 
 
 @dataclass(frozen=True)

@@ -156,8 +156,9 @@ class Journal:
         """No agent has worked from it: no welcome heard, no task taken."""
         return self.anchor() is None
 
-    def accept(self, task: Task, body: TaskBody, *, is_removal: bool, at: datetime) -> None:
-        """Taken, before anything is done. A removal is remembered for ever from this moment, not from its end."""
+    def accept(self, task: Task, body: TaskBody, *, removes: str | None, at: datetime) -> None:
+        """Taken, before anything is done. `removes` names the environment that a removal ends: that is
+        remembered for ever from this moment, not from its end."""
         with self._commit("accept"):
             self._db.execute(
                 "insert into tasks (id, allocation_id, kind, body, signer, signature, received_at)"
@@ -168,10 +169,8 @@ class Journal:
                 "insert into lanes values (?1, ?2, ?3) on conflict do update set highest_seq = max(highest_seq, ?3)",
                 (body.allocation_id or OF_THE_NODE, body.lane, body.seq),
             )
-            if is_removal:
-                self._db.execute(
-                    "insert into removals values (?, ?) on conflict do nothing", (body.allocation_id, at.isoformat())
-                )
+            if removes is not None:
+                self._db.execute("insert into removals values (?, ?) on conflict do nothing", (removes, at.isoformat()))
 
     def replay(self, task_id: str) -> None:
         """Begun again after a crash or a stop."""

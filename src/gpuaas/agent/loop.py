@@ -31,7 +31,7 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.points import Points
 from gpuaas.engines.base import Engine, EngineError
 from gpuaas.wire.environments import NodeFacts
-from gpuaas.wire.link import Hello, Lease, Result, Task, TaskKind, TaskStatus, Welcome
+from gpuaas.wire.link import Hello, Lease, Result, Task, TaskStatus, Welcome
 
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
@@ -171,8 +171,7 @@ class Agent:
                 if entry.result is not None:
                     self._outgoing.put(entry.result)
             case Taken(_, body, _) as taken:
-                is_removal = body.kind == TaskKind.REMOVE
-                self._journal.accept(task, body, is_removal=is_removal, at=self._time.now())
+                self._journal.accept(task, body, removes=taken.removes, at=self._time.now())
                 self._lanes.start(Job(taken, attempt=1))
 
     def acknowledged(self, task_ids: list[str]) -> None:

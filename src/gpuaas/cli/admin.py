@@ -10,6 +10,7 @@ from gpuaas.cli import (
     admin_runtimes,
     admin_slots,
     admin_storage,
+    admin_unknown,
     admin_workers,
 )
 from gpuaas.cli.apps import new_app
@@ -19,6 +20,7 @@ command.add_typer(admin_nodes.command, name="nodes")
 command.add_typer(admin_slots.command, name="slots")
 command.add_typer(admin_allocations.command, name="allocations")
 command.add_typer(admin_quotas.command, name="quotas")
+command.add_typer(admin_unknown.command, name="unknown-environments")
 command.add_typer(admin_runtimes.command, name="runtimes")
 command.add_typer(admin_workers.command, name="workers")
 command.add_typer(admin_storage.command, name="storage")

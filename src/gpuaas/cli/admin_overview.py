@@ -60,6 +60,7 @@ CARD: list[Column[Overview]] = [
     Column("At", lambda found: found.at, clock),
     Column("Nodes", lambda found: counted(found.nodes)),
     Column("Slots", slots),
+    Column("Unknown environments", lambda found: counted(found.unknown_environments)),
     Column("Allocations", lambda found: counted(found.allocations)),
     Column("Operations", operations),
     Column("Links", lambda found: f"{found.links} over {found.replicas} replicas"),

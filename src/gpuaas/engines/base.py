@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 from gpuaas.wire.metrics import Sample
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
 from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
@@ -155,6 +155,9 @@ class Engine(Protocol):
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
         """Exactly these keys admit from now on, and connections of others are cut; an older generation than the one in
         force changes nothing."""
+
+    async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
+        """The record of whose it is, kept with the environment and told by `observe`."""
 
     async def lease(self, server_time: datetime, seconds: float) -> None:
         """Granted keys admit for so long from this moment of the server's; see leases.py."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from weakref import WeakValueDictionary
 
+from msgspec.structs import replace
+
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
@@ -28,7 +30,9 @@ from gpuaas.wire.environments import (
     KeySet,
     Mount,
     NodeFacts,
+    Ownership,
     ProofItem,
+    fingerprints,
 )
 from gpuaas.wire.metrics import GPU_METRICS, Metric, Reading, Sample
 
@@ -146,6 +150,7 @@ class FakeEngine:
                     here.spec, here.boot = spec, max(here.boot, spec.boot)
                     here.state, here.started_at = EnvironmentState.RUNNING, self._clock()
             self._admit(here, spec.keys)
+            here.spec = replace(here.spec, ownership=spec.ownership or here.spec.ownership)
             await self._point("gpus_checked", id)
             await on_phase("gpus_checked", f"{len(spec.slots)} simulated")
             await self._point("access_ready", id)
@@ -173,6 +178,13 @@ class FakeEngine:
             if here is None or here.removing:
                 raise EngineError("there is no such environment here", allocation_id)
             self._admit(here, keys)
+
+    async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
+        async with self._alone(allocation_id):
+            here = self.environments.get(allocation_id)
+            if here is None or here.removing:
+                raise EngineError("there is no such environment here", allocation_id)
+            here.spec = replace(here.spec, ownership=ownership)
 
     def _exists(self, allocation_id: str) -> bool:
         here = self.environments.get(allocation_id)
@@ -316,6 +328,8 @@ class FakeEngine:
             mounts=tuple(here.mounts.values()) if is_running else (),
             own_keys=self._own_keys(here) if is_running else None,
             devices=here.spec.devices,
+            ownership=here.spec.ownership,
+            admitted=fingerprints(here.keys),
         )
 
 

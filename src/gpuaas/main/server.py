@@ -39,6 +39,7 @@ from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
 from gpuaas.domain.allocations.limits import LimitsWorker
 from gpuaas.domain.allocations.observations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
+from gpuaas.domain.allocations.unknown.reconcile import UnknownEnvironmentWorker
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
@@ -189,6 +190,7 @@ def all_workers(
         InvariantWorker(db, clock),
         RollUp(db, clock),
         AttachmentWorker(db, ids, clock),
+        UnknownEnvironmentWorker(db, ids, clock),
         VolumeWorker(db, ids, clock),
         SnapshotWorker(db, ids, clock),
         ConformanceWorker(db, ids, clock),

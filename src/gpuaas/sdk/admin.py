@@ -17,6 +17,7 @@ from gpuaas.wire.common import Page
 from gpuaas.wire.invariants import Invariant
 from gpuaas.wire.overview import Overview
 from gpuaas.wire.timeline import Operation, OperationStatus
+from gpuaas.wire.unknown_environments import AdoptEnvironment, RemoveUnknownEnvironment, UnknownEnvironment
 from gpuaas.wire.work import SwitchWorker, WorkerStatus
 
 
@@ -92,6 +93,44 @@ class AdminSlots(Noun[R_co]):
         self, node_id: str, index: int, *, reason: str = "", idempotency_key: str | None = None
     ) -> Request[Slot]:
         return change_slot(node_id, index, "enable", reason, idempotency_key)
+
+
+class AdminUnknownEnvironments(Noun[R_co]):
+    """Environments on nodes that the database does not know; each holds its devices."""
+
+    @Listing
+    def list(self, *, limit: int | None = None) -> Request[Page[UnknownEnvironment]]:
+        return get(path("admin", "unknown-environments"), Page[UnknownEnvironment], limit=limit)
+
+    @Listing
+    def list_of_node(self, node_id: str, *, limit: int | None = None) -> Request[Page[UnknownEnvironment]]:
+        route = path("admin", "nodes", node_id, "unknown-environments")
+        return get(route, Page[UnknownEnvironment], limit=limit)
+
+    @Call
+    def adopt(
+        self,
+        node_id: str,
+        environment_id: str,
+        *,
+        reason: str,
+        holder_id: str | None = None,
+        name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[Allocation]:
+        """Restore the allocation that its ownership record names."""
+        body = AdoptEnvironment(reason=reason, holder_id=holder_id, name=name)
+        route = path("admin", "nodes", node_id, "unknown-environments", environment_id, "adopt")
+        return post(route, Allocation, body, key=idempotency_key)
+
+    @Call
+    def remove(
+        self, node_id: str, environment_id: str, *, confirm: str, reason: str, idempotency_key: str | None = None
+    ) -> Request[UnknownEnvironment]:
+        """Destroy it on its node; `confirm` repeats its id."""
+        body = RemoveUnknownEnvironment(confirm=confirm, reason=reason)
+        route = path("admin", "nodes", node_id, "unknown-environments", environment_id, "remove")
+        return post(route, UnknownEnvironment, body, key=idempotency_key)
 
 
 class AdminAllocations(Noun[R_co]):
@@ -172,6 +211,7 @@ class Admin(Noun[R_co]):
         self.slots = AdminSlots(runner)
         self.allocations = AdminAllocations(runner)
         self.operations = AdminOperations(runner)
+        self.unknown_environments = AdminUnknownEnvironments(runner)
         self.workers = AdminWorkers(runner)
         self.runtimes = AdminRuntimes(runner)
         self.quotas = AdminQuotas(runner)

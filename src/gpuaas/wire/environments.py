@@ -35,6 +35,28 @@ class KeySet(Struct, frozen=True, kw_only=True):
     admits_own: bool = False  # those of the person's own ~/.ssh/authorized_keys too; the holder allowed it
 
 
+class Ownership(Struct, frozen=True, kw_only=True):
+    """Whose an environment is and what it costs: kept on its node, so that a database that forgot it can adopt it."""
+
+    tenant_id: str
+    project_id: str
+    holder_id: str
+    requested_by: str
+    name: str
+    username: str
+    sku: str
+    shape: str
+    size: str
+    gpu_count: int
+    vcpus: int
+    memory_mib: int
+    simulated: bool
+    price_id: str
+    price_minor_per_hour: int
+    currency: str
+    created_at: Moment
+
+
 class EnvironmentSpec(Struct, frozen=True, kw_only=True):
     """The whole wanted end state: asking twice is free."""
 
@@ -48,11 +70,17 @@ class EnvironmentSpec(Struct, frozen=True, kw_only=True):
     simulated: bool
     keys: KeySet
     facts: dict[str, str] = {}  # written into /etc/gpuaas/ for the person inside
+    ownership: Ownership | None = None
 
     @property
     def devices(self) -> tuple[str, ...]:
         """UUIDs of its GPUs."""
         return tuple(slot.gpu_uuid for slot in self.slots)
+
+
+def fingerprints(keys: KeySet) -> tuple[str, ...]:
+    """Of the keys that admit by themselves, not by a grant."""
+    return tuple(sorted(key.fingerprint for key in keys.keys if not key.granted))
 
 
 class EnvironmentState(StrEnum):
@@ -94,6 +122,8 @@ class Environment(Struct, frozen=True, kw_only=True):
     mounts: tuple[Mount, ...] = ()
     own_keys: tuple[str, ...] | None = None  # fingerprints in the person's own file; none: it is not looked at
     devices: tuple[str, ...] | None = None  # UUIDs of the GPUs it uses; none: not known, so any of the node's
+    ownership: Ownership | None = None
+    admitted: tuple[str, ...] = ()  # fingerprints of the keys that admit, without those that were granted
     detail: str = ""
 
 

@@ -12,7 +12,15 @@ import msgspec
 from msgspec import Struct
 
 from gpuaas.wire.common import Moment, Name
-from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from gpuaas.wire.environments import (
+    Connection,
+    Environment,
+    EnvironmentSpec,
+    KeySet,
+    NodeFacts,
+    Ownership,
+    ProofItem,
+)
 from gpuaas.wire.metrics import Samples
 from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, StagedBundle
 from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
@@ -48,6 +56,7 @@ class Enrolled(Struct, frozen=True, kw_only=True):
 class TaskKind(StrEnum):
     ENSURE = "environment.ensure"
     REMOVE = "environment.remove"
+    REMOVE_UNKNOWN = "environment.remove_unknown"
     INSTALL_KEYS = "allocation.install_authorized_keys"
     END_SESSION = "allocation.end_session"
     STAGE_RUNTIME = "runtime.stage"
@@ -70,8 +79,18 @@ class RemoveEnvironment(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class RemoveUnknown(Struct, frozen=True, kw_only=True):
+    """An environment of no allocation that the server knows; refused when its host key is another one."""
+
+    environment_id: str
+    host_key: str | None
+
+
 class InstallKeys(Struct, frozen=True, kw_only=True):
+    """With the ownership record as it is now: a change of the holder is a change of keys."""
+
     keys: KeySet
+    ownership: Ownership | None = None
 
 
 class EndSession(Struct, frozen=True, kw_only=True):

@@ -55,3 +55,4 @@ class Overview(Struct, frozen=True, kw_only=True):
     replicas: int
     requests: Requests
     workers: list[WorkerStatus]
+    unknown_environments: dict[str, int] = {}  # by node name; any is an alert: adopt or remove them

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from gpuaas.agent.tasks.work import Effects, allocation_of, environment_at, environment_of, read_wants
 from gpuaas.engines.base import Engine, OnPhase
-from gpuaas.wire.environments import KeySet
+from gpuaas.wire.environments import KeySet, Ownership
 from gpuaas.wire.link import InstallKeys, TaskBody, TaskKind
 
 
@@ -17,12 +17,16 @@ class InstallAuthorizedKeys:
     allocation_id: str
     boot: int
     keys: KeySet
+    ownership: Ownership | None
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:  # noqa: ARG002 - keys have no phases
         await environment_at(engine, self.allocation_id, self.boot, what="keys")
         await engine.set_keys(self.allocation_id, self.keys)
+        if self.ownership is not None:
+            await engine.set_ownership(self.allocation_id, self.ownership)
         return Effects(environment=await environment_of(engine, self.allocation_id))
 
 
 def read(body: TaskBody) -> InstallAuthorizedKeys:
-    return InstallAuthorizedKeys(allocation_of(body), body.boot, read_wants(body, InstallKeys).keys)
+    wants = read_wants(body, InstallKeys)
+    return InstallAuthorizedKeys(allocation_of(body), body.boot, wants.keys, wants.ownership)

@@ -6,6 +6,7 @@ from gpuaas.agent.tasks import (
     install_keys,
     mounts,
     remove,
+    remove_unknown,
     stage_runtime,
     unstage_runtime,
     volumes,
@@ -17,6 +18,7 @@ from gpuaas.wire.link import TaskKind
 KINDS: dict[str, ReadWork] = {
     TaskKind.ENSURE: ensure.read,
     TaskKind.REMOVE: remove.read,
+    TaskKind.REMOVE_UNKNOWN: remove_unknown.read,
     TaskKind.INSTALL_KEYS: install_keys.read,
     TaskKind.END_SESSION: end_session.read,
     TaskKind.STAGE_RUNTIME: stage_runtime.read,

@@ -10,6 +10,7 @@ from gpuaas.core.ids import Ids
 from gpuaas.domain.access import grants, store
 from gpuaas.domain.access.store import GRANTS, GrantRow, Seen
 from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.ownership import ownership
 from gpuaas.domain.allocations.store import KEYS, OVERLAYS
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.timeline.store import SYSTEM
@@ -89,7 +90,7 @@ class KeysWorker:
             operation_id=row.operation_id,
             boot=row.boot,
             kind=TaskKind.INSTALL_KEYS,
-            wants=InstallKeys(keys=await allocations.keyset(tx, row.id)),
+            wants=InstallKeys(keys=await allocations.keyset(tx, row.id), ownership=ownership(row)),
             lane=KEYS,
         )
         await tasks.queue(tx, task, version=row.version, now=now)

@@ -168,8 +168,11 @@ async def render(tx: Tx, allocation_id: str) -> None:
 
 
 async def set_holder(tx: Tx, row: AllocationRow, user_id: str) -> None:
+    """The node's record of the holder is sent with the next key set, so there is a next one."""
     if not await tx.run(SET_HOLDER, row.id, row.version, user_id):
         raise StaleWrite("allocation")
+    await tx.run("update allocation_keysets set generation = generation + 1 where allocation_id = $1", row.id)
+    tx.hint(KEYS, row.id)
 
 
 async def look(tx: Tx, allocation_id: str) -> Seen:

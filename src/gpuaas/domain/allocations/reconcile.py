@@ -9,6 +9,7 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.ownership import ownership
 from gpuaas.domain.allocations.store import AllocationRow, Change, Seen
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.resizes import store as resizes
@@ -242,7 +243,8 @@ async def wants(tx: Tx, row: AllocationRow, kind: TaskKind) -> EnsureEnvironment
     """The whole wanted end state; of a machine that is resized, the new one."""
     if kind is TaskKind.REMOVE:
         return RemoveEnvironment(reason=row.status_reason)
-    shape = await resizes.under_way(tx, row.id) or row
+    resize = await resizes.under_way(tx, row.id)
+    shape = resize or row
     spec = EnvironmentSpec(
         allocation_id=row.id,
         boot=row.boot,
@@ -254,5 +256,6 @@ async def wants(tx: Tx, row: AllocationRow, kind: TaskKind) -> EnsureEnvironment
         simulated=row.simulated,
         keys=await store.keyset(tx, row.id),
         facts={"allocation": row.id, "project": row.project_id, "name": row.name, "sku": row.sku, "size": shape.size},
+        ownership=ownership(row, resize),
     )
     return EnsureEnvironment(spec=spec)

@@ -65,6 +65,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     simulated: bool
     node_id: str
     region: str
+    price_id: str
     price_minor_per_hour: int
     currency: str
     requested_by: str
@@ -238,13 +239,6 @@ async def keyset(tx: Tx, allocation_id: str) -> KeySet:
     )
 
 
-async def raise_boot(tx: Tx, row: AllocationRow, boot: int) -> None:
-    """The node is at a newer boot than this row: the boots between were lost, and the next one has to be newer."""
-    if not await tx.run(RAISE_BOOT, row.id, row.version, boot):
-        raise StaleWrite("allocation")
-    tx.hint(OVERLAYS, row.id)
-
-
 async def resumed_at(tx: Tx) -> datetime | None:
     """When the database was replaced by an older one, or by a copy of itself; None if it never was."""
     at: datetime | None = await tx.value("select resumed_at()")
@@ -372,9 +366,6 @@ MOVE = """
         from moved where $3 in ('active', 'failed', 'restart_failed', 'released', 'release_failed')
     )
     select * from moved
-"""
-RAISE_BOOT = """
-    update allocations set boot = $3, observed_boot = $3, version = version + 1 where id = $1 and version = $2
 """
 KEYS_OBSERVED = """
     update allocation_keysets set observed_generation = $2 where allocation_id = $1 and observed_generation < $2

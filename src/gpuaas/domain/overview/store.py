@@ -14,6 +14,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     allocations: dict[str, int]
     links: int
     replicas: int
+    unknown_environments: dict[str, int]
 
 
 async def counts(tx: Tx) -> Counts:
@@ -57,7 +58,8 @@ COUNTS = """
                 count(*) filter (where not is_claimed and not is_blocked) as free
             from (
                 select exists (select from claims c where c.slot_id = s.id and c.released_at is null) as is_claimed,
-                    s.disabled_at is not null or s.cleanup_blocked_at is not null or n.intent <> 'active'
+                    s.disabled_at is not null or s.cleanup_blocked_at is not null
+                        or exists (select from device_holds h where h.slot_id = s.id) or n.intent <> 'active'
                         or n.offline_since is not null as is_blocked
                 from slots s join nodes n on n.id = s.node_id
                 where s.approved_at is not null and n.intent <> 'retired'
@@ -74,5 +76,10 @@ COUNTS = """
             group by status
         ) a
     ) as allocations, (select count(*) from links) as links,
-    (select count(*) from replicas where seen_at > clock_timestamp() - interval '10 seconds') as replicas
+    (select count(*) from replicas where seen_at > clock_timestamp() - interval '10 seconds') as replicas, (
+        select coalesce(jsonb_object_agg(name, count), '{}') from (
+            select n.name, count(*) from unknown_environments u join nodes n on n.id = u.node_id
+            where u.gone_at is null and u.adopted_at is null group by n.name
+        ) u
+    ) as unknown_environments
 """  # house: project-filter because operators count the whole platform, and no row of anybody's is told

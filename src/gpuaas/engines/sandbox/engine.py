@@ -32,7 +32,7 @@ from gpuaas.engines.sandbox.samples import SandboxSamples
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.terminals import SandboxTerminals
 from gpuaas.engines.sandbox.volumes import SandboxVolumes
-from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, ProofItem
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 
 PORTS = range(20_000, 30_000)
 STOP_SECONDS = 2.0
@@ -166,7 +166,7 @@ class SandboxEngine:
                     record = await self._boot(record.renewed(spec, self._clock()))
                 note = "reachable"
             else:
-                record = self._admit(record, spec.keys)
+                record = self._own(self._admit(record, spec.keys), spec.ownership)
                 note = "already running"
             await on_phase("gpus_checked", await gpus.check(self._living[id].inside, record.spec, self._nvml()))
             await self._open_door(record)
@@ -200,6 +200,13 @@ class SandboxEngine:
             if not isinstance(record, Record):
                 raise EngineError("there is no such environment here", allocation_id)
             self._admit(record, keys)
+
+    async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
+        async with self._alone(allocation_id), told(allocation_id):
+            record = self._records.read(allocation_id)
+            if not isinstance(record, Record):
+                raise EngineError("there is no such environment here", allocation_id)
+            self._own(record, ownership)
 
     async def lease(self, server_time: datetime, seconds: float) -> None:
         self._leases.renew(server_time, seconds)
@@ -322,6 +329,13 @@ class SandboxEngine:
         living = self._living.get(record.spec.allocation_id)
         if living is not None:
             living.door.set_keys(keys)
+        return renewed
+
+    def _own(self, record: Record, ownership: Ownership | None) -> Record:
+        if ownership in (None, record.spec.ownership):
+            return record
+        renewed = msgspec.structs.replace(record, spec=msgspec.structs.replace(record.spec, ownership=ownership))
+        self._records.write(record.spec.allocation_id, renewed)
         return renewed
 
     async def _clean(self, id: str, remains: Remains) -> list[ProofItem]:

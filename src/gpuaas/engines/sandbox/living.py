@@ -13,7 +13,7 @@ from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.mounts import mounts_in
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
-from gpuaas.wire.environments import Environment, EnvironmentState
+from gpuaas.wire.environments import Environment, EnvironmentState, fingerprints
 
 
 @dataclass(kw_only=True)
@@ -65,6 +65,8 @@ class Sights:
             key_generation=record.keys.generation,
             started_at=record.started_at,
             devices=record.devices,
+            ownership=record.spec.ownership,
+            admitted=fingerprints(record.keys),
         )
         living = self._living.get(allocation_id)
         if living is None or not living.is_running:

@@ -9,7 +9,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations.commands import boot_again, fail_lost
 from gpuaas.domain.allocations.observations import store
-from gpuaas.domain.allocations.store import AllocationRow, raise_boot
+from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState
@@ -95,7 +95,7 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
             case Rebooted(row, why):
                 await boot_again(tx, row, "restart", actor=node_id, why=why, ids=ids, now=now)
             case Ahead(row, boot):
-                await raise_boot(tx, row, boot)
+                await store.raise_boot(tx, row, boot)
             case Orphan(row):
                 await _remove_orphan(tx, row, ids, now)
             case Unknown(environment):

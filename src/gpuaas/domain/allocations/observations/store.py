@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
-from gpuaas.domain.allocations.store import KEYS, SEEN, AllocationRow
+from gpuaas.core.errors import StaleWrite
+from gpuaas.domain.allocations.store import KEYS, OVERLAYS, SEEN, AllocationRow
 from gpuaas.domain.capacity.store import CAPACITY
 from gpuaas.wire.environments import Environment
 from gpuaas.wire.link import Report
@@ -80,6 +81,13 @@ async def raise_key_generations(tx: Tx, reports: Mapping[str, Report]) -> None:
         tx.hint(KEYS, allocation_id)
 
 
+async def raise_boot(tx: Tx, row: AllocationRow, boot: int) -> None:
+    """The node is at a newer boot than this row: the boots between were lost, and the next one has to be newer."""
+    if not await tx.run(RAISE_BOOT, row.id, row.version, boot):
+        raise StaleWrite("allocation")
+    tx.hint(OVERLAYS, row.id)
+
+
 async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta) -> OfflineNode:
     """How long the node has been away while we were there, and how much of the fleet with it."""
     return await tx.one(OfflineNode, COUNT_OFFLINE, node_id, now, at_most)
@@ -101,7 +109,9 @@ OBSERVE_UNKNOWN = """
         insert into unknown_environments (id, node_id, environment_id, environment, first_seen_at, last_seen_at)
         select id, node_id, environment_id, environment, $9, $9 from seen
         on conflict (node_id, environment_id)
-            do update set environment = excluded.environment, last_seen_at = excluded.last_seen_at, gone_at = null
+            do update set environment = excluded.environment, last_seen_at = excluded.last_seen_at, gone_at = null,
+                removed_at = null, adopted_at = null, removal_requested_at =
+                    case when unknown_environments.removed_at is null then unknown_environments.removal_requested_at end
     ), gone as (
         update unknown_environments u set gone_at = $9
         where u.node_id = any ($1::text[]) and u.gone_at is null and not exists (
@@ -130,6 +140,9 @@ OBSERVE_UNKNOWN = """
         where n.id = told.id and (n.unknown_environments <> told.ids or n.id in (select node_id from changed))
     )
     select node_id from changed
+"""
+RAISE_BOOT = """
+    update allocations set boot = $3, observed_boot = $3, version = version + 1 where id = $1 and version = $2
 """
 RAISE_GENERATIONS = """
     update allocation_keysets k set generation = seen.generation + 1

@@ -1,0 +1,27 @@
+"""`environment.remove_unknown`: as `environment.remove`, for an environment of no allocation that the server knows."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, environment_of, read_wants
+from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.wire.link import RemoveUnknown, TaskBody, TaskKind
+
+
+@dataclass(frozen=True)
+class RemoveUnknownEnvironment:
+    replaces: ClassVar = frozenset({TaskKind.REMOVE_UNKNOWN})
+    wants: RemoveUnknown
+
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+        """Only the environment that the operator was shown: its host key tells."""
+        here = await environment_of(engine, self.wants.environment_id)
+        if here is not None and here.host_key and here.host_key != self.wants.host_key:
+            raise TaskRefusedError("another environment", f"{self.wants.environment_id} has another host key")
+        proofs = tuple(await engine.remove(self.wants.environment_id, on_phase))
+        left = ", ".join(proof.item for proof in proofs if not proof.ok)
+        return Effects(proofs=proofs, shortfall=f"not cleaned: {left}" if left else "")
+
+
+def read(body: TaskBody) -> RemoveUnknownEnvironment:
+    return RemoveUnknownEnvironment(read_wants(body, RemoveUnknown))
