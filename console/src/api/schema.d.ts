@@ -293,6 +293,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{id}/unknown-environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListUnknownEnvironmentsOfNode */
+        get: operations["ApiV1AdminNodesIdUnknownEnvironmentsListUnknownEnvironmentsOfNode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{id}/unknown-environments/{environment_id}/adopt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** AdoptEnvironment */
+        post: operations["ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdAdoptAdoptEnvironment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{id}/unknown-environments/{environment_id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** RemoveUnknownEnvironment */
+        post: operations["ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdRemoveRemoveUnknownEnvironment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{id}/unquarantine": {
         parameters: {
             query?: never;
@@ -567,6 +618,23 @@ export interface paths {
         post?: never;
         /** ClearTenantQuotas */
         delete: operations["ApiV1AdminTenantsIdQuotasClearTenantQuotas"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/unknown-environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListUnknownEnvironments */
+        get: operations["ApiV1AdminUnknownEnvironmentsListUnknownEnvironments"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1859,6 +1927,15 @@ export interface components {
             public_key: string;
             title: string;
         };
+        /** AdoptEnvironment */
+        AdoptEnvironment: {
+            /** @description the id or name of a thing there is */
+            holder_id?: string | null;
+            /** @description lower case, digits, - */
+            name?: string | null;
+            /** @description what you looked at, for the audit log */
+            reason: string;
+        };
         /** Allocation */
         Allocation: {
             active_at: string | null;
@@ -2304,6 +2381,11 @@ export interface components {
             subject_id: string;
             subject_kind: string;
         };
+        /**
+         * EnvironmentState
+         * @enum {string}
+         */
+        EnvironmentState: "running" | "stopped" | "broken";
         /** ExtendAllocation */
         ExtendAllocation: {
             expires_at?: string | null;
@@ -2680,7 +2762,31 @@ export interface components {
             queues: components["schemas"]["Queue"][];
             replicas: number;
             requests: components["schemas"]["Requests"];
+            unknown_environments?: {
+                [key: string]: number;
+            };
             workers: components["schemas"]["WorkerStatus"][];
+        };
+        /** Ownership */
+        Ownership: {
+            /** Format: date-time */
+            created_at: string;
+            currency: string;
+            gpu_count: number;
+            holder_id: string;
+            memory_mib: number;
+            name: string;
+            price_id: string;
+            price_minor_per_hour: number;
+            project_id: string;
+            requested_by: string;
+            shape: string;
+            simulated: boolean;
+            size: string;
+            sku: string;
+            tenant_id: string;
+            username: string;
+            vcpus: number;
         };
         /** Page[AccessGrant] */
         "Page_gpuaas.wire.access.AccessGrant_": {
@@ -2800,6 +2906,11 @@ export interface components {
         /** Page[Operation] */
         "Page_gpuaas.wire.timeline.Operation_": {
             items: components["schemas"]["Operation"][];
+            next_cursor?: string | null;
+        };
+        /** Page[UnknownEnvironment] */
+        "Page_gpuaas.wire.unknown_environments.UnknownEnvironment_": {
+            items: components["schemas"]["UnknownEnvironment"][];
             next_cursor?: string | null;
         };
         /** Page[WorkerStatus] */
@@ -2977,6 +3088,13 @@ export interface components {
         /** ReleaseAllocation */
         ReleaseAllocation: {
             /** @default  */
+            reason: string;
+        };
+        /** RemoveUnknownEnvironment */
+        RemoveUnknownEnvironment: {
+            /** @description the id or name of a thing there is */
+            confirm: string;
+            /** @description what you looked at, for the audit log */
             reason: string;
         };
         /** Requests */
@@ -3362,6 +3480,28 @@ export interface components {
          * @enum {string}
          */
         Unavailable: "no_capacity" | "no_single_node_fits" | "readiness_blocks";
+        /** UnknownEnvironment */
+        UnknownEnvironment: {
+            boot: number;
+            devices: string[] | null;
+            environment_id: string;
+            /** Format: date-time */
+            first_seen_at: string;
+            host_key: string | null;
+            /** Format: date-time */
+            last_seen_at: string;
+            node_id: string;
+            node_name: string;
+            ownership: components["schemas"]["Ownership"] | null;
+            port: number | null;
+            proofs?: components["schemas"]["ProofItem"][];
+            /** @default  */
+            removal_note: string;
+            removal_requested_at?: string | null;
+            removed_at?: string | null;
+            slots: number[];
+            state: components["schemas"]["EnvironmentState"];
+        };
         /** Usage */
         Usage: {
             /** Format: date-time */
@@ -5040,6 +5180,307 @@ export interface operations {
                 };
             };
             /** @description conflict, illegal_move, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminNodesIdUnknownEnvironmentsListUnknownEnvironmentsOfNode: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.unknown_environments.UnknownEnvironment_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdAdoptAdoptEnvironment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+                environment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdoptEnvironment"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdRemoveRemoveUnknownEnvironment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+                environment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoveUnknownEnvironment"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownEnvironment"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7153,6 +7594,74 @@ export interface operations {
                 };
             };
             /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminUnknownEnvironmentsListUnknownEnvironments: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.unknown_environments.UnknownEnvironment_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
