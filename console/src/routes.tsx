@@ -50,6 +50,10 @@ const pages: RouteObject[] = [
     lazy: async () => ({ Component: (await load(() => import("./pages/activity/OperationPage"))).OperationPage }),
   },
   {
+    path: "projects/:projectId/quota",
+    lazy: async () => ({ Component: (await load(() => import("./pages/quota/QuotaPage"))).QuotaPage }),
+  },
+  {
     path: "projects/:projectId/audit",
     lazy: async () => ({ Component: (await load(() => import("./pages/activity/AuditPage"))).AuditPage }),
   },

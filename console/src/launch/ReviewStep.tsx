@@ -14,13 +14,15 @@ import type { Problem } from "../api/problem";
 import { useRuntimeBundles } from "../api/queries/runtimes";
 import { usePlacement } from "../api/queries/skus";
 import type { Volume } from "../api/queries/volumes";
+import { Link } from "../parts/Link";
 import { money, perHour, times } from "../parts/money";
 import { ProblemAlert } from "../parts/ProblemAlert";
+import { exceeded } from "../parts/quotaWords";
 import { View } from "../parts/View";
 import { ACCESS_MODE } from "../parts/VolumeFields";
 import { gpus, inside } from "./ComputeStep";
 import type { DraftVolume } from "./draft";
-import { HOURS, IDLE, isRepriced } from "./draft";
+import { additionOf, HOURS, IDLE, isRepriced } from "./draft";
 import type { StepId } from "./mistakes";
 import { Persists } from "./Persists";
 import { RefusalAlert } from "./RefusalAlert";
@@ -84,6 +86,7 @@ function Cost({ choice, change }: StepProps) {
 function Place(props: Props & { hasRefusal: boolean }) {
   const { choice, goTo } = props;
   const placement = usePlacement({
+    project_id: props.projectId,
     sku: choice.sku.sku,
     gpu_count: choice.gpuCount,
     count: choice.count,
@@ -106,6 +109,8 @@ function Place(props: Props & { hasRefusal: boolean }) {
       <Box variant="awsui-key-label">Where it would go now</Box>
       <View of={placement} what="where it would go">
         {(seen) => {
+          const over = exceeded(seen.quota ?? [], additionOf(choice, props.draft.volumes));
+          if (over.length > 0) return <OverQuota over={over} projectId={props.projectId} />;
           if (seen.fits)
             return <StatusIndicator>{`Fits, in ${[...new Set(seen.regions ?? [])].join(" and ")}`}</StatusIndicator>;
           return props.hasRefusal ? (
@@ -116,6 +121,17 @@ function Place(props: Props & { hasRefusal: boolean }) {
         }}
       </View>
     </div>
+  );
+}
+
+function OverQuota({ over, projectId }: { over: readonly string[]; projectId: string }) {
+  return (
+    <Alert type="warning" header="This exceeds the quota of the project">
+      {over.map((line) => (
+        <div key={line}>{line}</div>
+      ))}
+      <Link to={`/projects/${projectId}/quota`}>Quota of this project</Link>
+    </Alert>
   );
 }
 

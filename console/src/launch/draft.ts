@@ -2,6 +2,7 @@ import type { LaunchRequest, Submission } from "../api/queries/launch";
 import type { Sku } from "../api/queries/skus";
 import type { SshKey } from "../api/queries/sshKeys";
 import type { components } from "../api/schema";
+import type { Addition } from "../parts/quotaWords";
 import { wholeNumber } from "./checks";
 
 type Schemas = components["schemas"];
@@ -119,6 +120,19 @@ export function chosenSku(sku: Sku): Pick<Draft, "sku" | "offer" | "gpuCount" | 
 export function isRepriced({ sku, live }: Choice): boolean {
   const [then, now] = [sku.price_per_gpu_hour, live?.price_per_gpu_hour ?? sku.price_per_gpu_hour];
   return then.amount_minor !== now.amount_minor || then.currency !== now.currency;
+}
+
+/** What the launch adds to what the project has. */
+export function additionOf({ count, gpuCount, size }: Choice, volumes: readonly DraftVolume[]): Addition {
+  const made = volumes.filter(({ isNew }) => isNew);
+  return {
+    machines: count,
+    gpus: count * gpuCount,
+    vcpus: count * (size?.vcpus ?? 0),
+    memoryMib: count * (size?.memory_mib ?? 0),
+    newVolumes: made.length,
+    newGib: made.reduce((sum, { sizeGib }) => sum + (Number(sizeGib) || 0), 0),
+  };
 }
 
 export function sizesOf(sku: Sku, gpuCount: number): Size[] {

@@ -15,6 +15,10 @@ const STEPS: Record<string, Step> = {
   sku_unavailable: { title: "No machine like this is free" },
   illegal_move: { title: "Not possible in its present state", next: "The page shows the state it is in now." },
   conflict: { title: "That clashes with something that is there" },
+  quota_exceeded: {
+    title: "This exceeds a quota",
+    next: "Release or delete something, or ask an operator to raise the limit. The Quota page shows what remains.",
+  },
   resize_unavailable: { title: "This node cannot hold that size" },
   ssh_key_invalid: { title: "This is not a key we can accept" },
   mount_path_refused: { title: "A volume cannot be mounted there" },

@@ -1,6 +1,7 @@
 import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { answer, client, everyPage, pageFrom } from "../client";
 import type { components } from "../schema";
+import { WATCHED } from "../watching";
 
 type Schemas = components["schemas"];
 export type Operation = Schemas["Operation"];
@@ -27,6 +28,23 @@ export function useOperations(projectId: string) {
     initialPageParam: "",
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     select: flat<Operation>,
+  });
+}
+
+/** Running and past ones of the whole fleet, newest first, staging included; for operators. */
+export function useFleetOperations(status: OperationStatus | undefined) {
+  return useInfiniteQuery({
+    queryKey: ["fleet-operations", status ?? ""],
+    queryFn: ({ pageParam }) =>
+      answer(
+        client.GET("/api/v1/admin/operations", {
+          params: { query: { ...(status ? { status } : {}), ...pageFrom(pageParam) } },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    select: flat<Operation>,
+    ...WATCHED,
   });
 }
 

@@ -29,6 +29,14 @@ export const platform: RouteObject = {
       lazy: async () => ({ Component: (await load(() => import("./workers/WorkersPage"))).WorkersPage }),
     },
     {
+      path: "history",
+      lazy: async () => ({ Component: (await load(() => import("./history/HistoryPage"))).HistoryPage }),
+    },
+    {
+      path: "invariants",
+      lazy: async () => ({ Component: (await load(() => import("./invariants/InvariantsPage"))).InvariantsPage }),
+    },
+    {
       path: "runtime-bundles",
       lazy: async () => ({ Component: (await load(() => import("./bundles/BundlesPage"))).BundlesPage }),
     },

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import type { QuotaLine } from "../api/queries/quotas";
+import { amount, exceeded } from "./quotaWords";
+
+const line = (dimension: QuotaLine["dimension"], limit: number | null, used: number): QuotaLine => ({
+  dimension,
+  limit,
+  used,
+  remaining: limit === null ? null : limit - used,
+  limited_by: limit === null ? null : "project",
+});
+const ADD = { machines: 2, gpus: 4, vcpus: 8, memoryMib: 8_192, newVolumes: 0, newGib: 0 };
+
+describe("a launch against a quota", () => {
+  it("names each limit that it would exceed, with what is needed and what remains", () => {
+    const lines = [line("allocations", 10, 8), line("gpus", 8, 5), line("memory_mib", 16_384, 12_288)];
+    expect(exceeded(lines, ADD)).toEqual([
+      "GPUs: this needs 4, and 3 of 8 remain.",
+      "Memory: this needs 8 GiB, and 4 GiB of 16 GiB remain.",
+    ]);
+  });
+
+  it("fits exactly what remains, and where there is no limit", () => {
+    expect(exceeded([line("gpus", 8, 4), line("vcpus", null, 900)], ADD)).toEqual([]);
+  });
+});
+
+it("shows memory in GiB, and no limit as words", () => {
+  expect(amount("memory_mib", 1_536)).toBe("1.5 GiB");
+  expect(amount("gpus", null)).toBe("No limit");
+});
