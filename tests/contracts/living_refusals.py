@@ -280,4 +280,13 @@ QUOTAS = [
     bad("GPUs of a person", "/admin/users/<owner>/quotas", {"limits": {"gpus": 1}}, "limits", method="PUT"),
     missing("quotas of no tenant", "/admin/tenants/ten_x/quotas", "tenant", {"limits": {"gpus": 1}}, method="PUT"),
 ]
-LIVING = [*ACCESS, *PEOPLE, *LIVES, *STORED, *RUNTIMES, *PLATFORM, *QUOTAS]
+SUSPENSIONS = [
+    *(
+        bad(f"{verb} at length: {path}", f"/admin/{path}/{verb}", {"reason": LONG}, "reason")
+        for path in ("tenants/<tenant>", "projects/<project>", "users/<owner>")
+        for verb in ("suspend", "unsuspend")
+    ),
+    bad("suspended for nothing", "/admin/tenants/<tenant>/suspend", {"reason": ""}, "reason"),
+    missing("no tenant suspended", "/admin/tenants/ten_x/suspend", "tenant", {"reason": "r"}),
+]
+LIVING = [*ACCESS, *PEOPLE, *LIVES, *STORED, *RUNTIMES, *PLATFORM, *QUOTAS, *SUSPENSIONS]

@@ -105,6 +105,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "CreateSnapshot": {"name": "probe"},
     "AttachVolume": {"volume_id": "volume", "mount_path": "/mnt/probe"},
     "RunConformance": {"node_id": "node"},
+    "Suspend": {"reason": "probe"},
+    "Unsuspend": {},
     "SetQuotas": {"limits": {"gpus": 1000}},
     "SetUserQuotas": {"limits": {"tokens": 1000}},
 }

@@ -8,6 +8,7 @@ from litestar.types import ASGIApp
 
 from gpuaas.api import (
     access,
+    admin_accounts,
     admin_allocations,
     admin_invariants,
     admin_nodes,
@@ -62,6 +63,7 @@ NOUNS = (
     stream,
     admin_operations,
     admin_invariants,
+    admin_accounts,
     admin_nodes,
     admin_allocations,
     admin_runtimes,

@@ -14,7 +14,7 @@ from gpuaas import wire
 from gpuaas.api.edge import KEY_LIMIT, SAFE_METHODS
 
 ALWAYS = {"422": "validation_error", "500": "internal_error", "503": "database_unavailable"}
-SIGNED_IN = {"401": "token_missing, token_invalid, token_expired"}
+SIGNED_IN = {"401": "token_missing, token_invalid, token_expired", "403": "suspended"}
 WITH_BODY = {"413": "body_too_large", "415": "unsupported_media_type"}
 CHANGING = {"403": "csrf_refused", "409": "conflict"}
 WITH_KEY = {"409": "request_in_progress", "422": "idempotency_key_reused"}

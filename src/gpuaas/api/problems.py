@@ -9,10 +9,19 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 
 from gpuaas.api.replies import Reply
-from gpuaas.core.errors import InsufficientPermissions, NotFound, Problem, Raced, RateLimitExceeded, ValidationError
+from gpuaas.core.errors import (
+    InsufficientPermissions,
+    NotFound,
+    Problem,
+    Raced,
+    RateLimitExceeded,
+    Suspended,
+    ValidationError,
+)
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.trouble import RERUN, Reason, reason_of
 from gpuaas.domain.quotas.commands import is_refusal, refused
+from gpuaas.domain.suspensions.commands import SQLSTATE as SUSPENDED
 from gpuaas.wire.common import FieldError, ProblemDocument
 
 MEDIA_TYPE = "application/problem+json"
@@ -136,6 +145,8 @@ def ours(error: Exception) -> Problem | None:
     """One of our own problems, also where the database raised it."""
     if isinstance(error, asyncpg.PostgresError) and is_refusal(error):
         return refused(error)
+    if isinstance(error, asyncpg.PostgresError) and error.sqlstate == SUSPENDED:
+        return Suspended("the tenant, the project or your account")
     return error if isinstance(error, Problem) else None
 
 

@@ -18,7 +18,7 @@ from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import admit
 from gpuaas.core.db import AWAY, RERUN, Tx
-from gpuaas.core.errors import NotFound, Problem
+from gpuaas.core.errors import NotFound, Problem, Suspended
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
@@ -122,7 +122,7 @@ class Follower:
     async def _look(self) -> tuple[list[tuple[Cursor, msgspec.Struct]], bool]:
         async with self._services.api_db.write() as tx:
             caller = admit(await identity.enter(tx, token_hash(self._token)), self._services)
-            await get_project(tx, caller, self._project_id)
+            caller.require_active(await get_project(tx, caller, self._project_id))
             is_over = await self.is_over(tx)
             return await self.look(tx, self._project_id, self._after), is_over
 
@@ -152,7 +152,11 @@ def stream(follower: Follower, held: OpenStream) -> Stream:
     return EventStream(follower.events(), media_type="text/event-stream", headers=headers)
 
 
-@get("/projects/{project_id:str}/events", responses=problems(NotFound, QuotaExceeded), media_type="text/event-stream")
+@get(
+    "/projects/{project_id:str}/events",
+    responses=problems(NotFound, QuotaExceeded, Suspended),
+    media_type="text/event-stream",
+)
 async def project_events(
     project_id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
@@ -160,13 +164,17 @@ async def project_events(
     token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
-        await get_project(tx, caller, project_id)
+        caller.require_active(await get_project(tx, caller, project_id))
         after = await resume(tx, last_event_id)
         held = await services.streams.open(tx, caller.user_id)
     return stream(EntryFollower(services, token, project_id, None, after), held)
 
 
-@get("/allocations/{id:str}/events", responses=problems(NotFound, QuotaExceeded), media_type="text/event-stream")
+@get(
+    "/allocations/{id:str}/events",
+    responses=problems(NotFound, QuotaExceeded, Suspended),
+    media_type="text/event-stream",
+)
 async def allocation_events(
     id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
@@ -176,6 +184,7 @@ async def allocation_events(
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.get(tx, caller, id)
         after = await resume(tx, last_event_id, store.START)
+        caller.require_active(row)
         held = await services.streams.open(tx, caller.user_id)
     return stream(EntryFollower(services, token, row.project_id, id, after), held)
 

@@ -27,6 +27,7 @@ from gpuaas.core.errors import (
     Problem,
     Raced,
     RequestInProgress,
+    Suspended,
     TokenExpired,
     TokenInvalid,
 )
@@ -163,6 +164,8 @@ def admit(entry: Entry[T] | None, services: Services) -> Caller:
         raise TokenInvalid("This token is unknown or was revoked. Log in again.")
     if entry.entered.expires_at <= services.clock.now():
         raise TokenExpired("This token has expired. Log in again.")
+    if entry.entered.suspension is not None:
+        raise Suspended("your account", entry.entered.suspension)
     return entry.entered.caller(services.caller_type)
 
 

@@ -1,6 +1,7 @@
 """`gpuaas admin`."""
 
 from gpuaas.cli import (
+    admin_accounts,
     admin_allocations,
     admin_invariants,
     admin_nodes,
@@ -19,6 +20,9 @@ command = new_app("For operators: the fleet, all allocations, the work loop.")
 command.add_typer(admin_nodes.command, name="nodes")
 command.add_typer(admin_slots.command, name="slots")
 command.add_typer(admin_allocations.command, name="allocations")
+command.add_typer(admin_accounts.tenants, name="tenants")
+command.add_typer(admin_accounts.projects, name="projects")
+command.add_typer(admin_accounts.users, name="users")
 command.add_typer(admin_quotas.command, name="quotas")
 command.add_typer(admin_unknown.command, name="unknown-environments")
 command.add_typer(admin_runtimes.command, name="runtimes")

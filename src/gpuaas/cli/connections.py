@@ -20,6 +20,7 @@ NEXT_STEPS = {
     "insufficient_permissions": "ask an owner of the project, or use a token with a wider scope",
     "project_required": "choose one of `gpuaas projects list` with --project, or: gpuaas projects use SLUG",
     "sku_unavailable": "gpuaas placement explain says why, and what would fit",
+    "suspended": "ask an operator of the platform to resume it",
     "quota_exceeded": "release or delete something, or ask an operator to raise it; see: gpuaas quotas",
     "rate_limit_exceeded": "wait a little, then try again",
     "illegal_move": "look at its state: gpuaas allocations get NAME",

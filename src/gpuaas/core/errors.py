@@ -94,6 +94,19 @@ class InsufficientPermissions(Problem):
         self.place = place
 
 
+class Suspended(Problem):
+    """What is suspended can be read, and nothing else; a suspended person cannot do even that."""
+
+    status, code = 403, "suspended"
+
+    def __init__(self, what: str, reason: str = "") -> None:
+        why = f": {reason}" if reason else ""
+        super().__init__(
+            f"An operator of the platform suspended {what}{why}. Nothing was deleted. Ask the operators to resume it.",
+            suspended=what,
+        )
+
+
 class RateLimitExceeded(Problem):
     status, code = 429, "rate_limit_exceeded"
 

@@ -1,5 +1,6 @@
 """For operators: the fleet, all allocations, the work loop."""
 
+from gpuaas.sdk.accounts import AdminAccounts
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.quotas import AdminQuotas
 from gpuaas.sdk.requests import Request, get, path, post
@@ -215,6 +216,7 @@ class Admin(Noun[R_co]):
         self.workers = AdminWorkers(runner)
         self.runtimes = AdminRuntimes(runner)
         self.quotas = AdminQuotas(runner)
+        self.accounts = AdminAccounts(runner)
 
     @Call
     def overview(self) -> Request[Overview]:

@@ -234,7 +234,7 @@ async def warned(tx: Tx, row: AllocationRow, *, expiry: datetime | None, idle: d
 async def keyset(tx: Tx, allocation_id: str) -> KeySet:
     return await tx.one(
         KeySet,
-        "select generation, body as keys, admits_own from allocation_keysets where allocation_id = $1",
+        KEYSET,
         allocation_id,
     )
 
@@ -366,6 +366,10 @@ MOVE = """
         from moved where $3 in ('active', 'failed', 'restart_failed', 'released', 'release_failed')
     )
     select * from moved
+"""
+KEYSET = """
+    select generation, body as keys, admits_own and not is_suspended(allocation_id) as admits_own
+    from allocation_keysets where allocation_id = $1
 """
 KEYS_OBSERVED = """
     update allocation_keysets set observed_generation = $2 where allocation_id = $1 and observed_generation < $2

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gpuaas.core.errors import NOWHERE, InsufficientPermissions, NotFound, Place
+from gpuaas.core.errors import NOWHERE, InsufficientPermissions, NotFound, Place, Suspended
 from gpuaas.domain.identity.permissions import RULES, Permission
 from gpuaas.wire.identity import PlatformRole, Role, Scope
 
@@ -26,6 +26,7 @@ class Caller:
     scopes: frozenset[Scope] = frozenset(Scope)
     tenants: dict[str, Role] = field(default_factory=dict)
     projects: dict[str, Role] = field(default_factory=dict)
+    suspended: frozenset[str] = frozenset()  # of their tenants, and of the projects in these
 
     @property
     def actor(self) -> str:
@@ -37,6 +38,8 @@ class Caller:
             raise NotFound(noun)
         place = Place(thing.tenant_id, thing.project_id)
         self._require_scope(permission, place)
+        if RULES[permission].scope is not Scope.READ:
+            self.require_active(thing)
         if not self._has_role(permission, thing):
             why = f"Your role does not allow {permission}. Ask an admin of the project for it."
             raise InsufficientPermissions(why, place, permission=permission)
@@ -47,10 +50,23 @@ class Caller:
             raise NotFound(noun)
         place = Place(thing.tenant_id, thing.project_id)
         self._require_scope(permission, place)
+        if RULES[permission].scope is not Scope.READ:
+            self.require_active(thing)
+        elif self.is_suspended(thing):  # nobody has rights there, but what a role may read stays readable
+            has_right = self._has_role(permission, thing)
         if not has_right:
             what = noun.replace("_", " ")
             why = f"You may not do this with this {what}. These people may: {who}. Ask one of them."
             raise InsufficientPermissions(why, place, permission=permission)
+
+    def is_suspended(self, thing: Placed) -> bool:
+        return not self.suspended.isdisjoint((thing.tenant_id, thing.project_id))
+
+    def require_active(self, thing: Placed) -> None:
+        if thing.tenant_id in self.suspended:
+            raise Suspended("the tenant")
+        if thing.project_id in self.suspended:
+            raise Suspended("the project")
 
     def may(self, permission: Permission, thing: Placed) -> bool:
         """For what an answer shows; what an act needs is required."""
@@ -62,6 +78,8 @@ class Caller:
             raise NotFound("tenant")
         place = Place(tenant_id)
         self._require_scope(permission, place)
+        if RULES[permission].scope is not Scope.READ and tenant_id in self.suspended:
+            raise Suspended("the tenant")
         if role not in RULES[permission].tenant:
             raise InsufficientPermissions(f"Your role does not allow {permission}.", place, permission=permission)
 

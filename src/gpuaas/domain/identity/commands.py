@@ -13,6 +13,7 @@ from gpuaas.core.errors import (
     InsufficientPermissions,
     NotFound,
     Problem,
+    Suspended,
     ValidationError,
 )
 from gpuaas.core.ids import Ids
@@ -102,6 +103,8 @@ class Accounts:
         if not await self._passwords.matches(found.secret_hash if found else None, data.password) or not found:
             await self._tell_failed_login(data.email, found, address, now)
             raise WrongCredentials
+        if found.suspension is not None:
+            raise Suspended("your account", found.suspension)
         user = User(id=found.id, email=found.email, platform_role=found.platform_role)
         async with self._db.write() as tx:
             await attempts.succeed(tx, by_source, own)

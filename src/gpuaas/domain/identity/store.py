@@ -51,6 +51,8 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
     tenant_roles: list[Role]
     project_ids: list[str]
     project_roles: list[Role]
+    suspension: str | None  # why, if the caller is suspended
+    suspended_ids: list[str]
 
     def caller(self, kind: type[Caller]) -> Caller:
         return kind(
@@ -61,6 +63,7 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
             scopes=frozenset().union(*(IMPLIED[scope] for scope in self.scopes)),
             tenants=dict(zip(self.tenant_ids, self.tenant_roles, strict=True)),
             projects=dict(zip(self.project_ids, self.project_roles, strict=True)),
+            suspended=frozenset(self.suspended_ids),
         )
 
 
@@ -95,6 +98,7 @@ class PasswordIdentity(Struct, frozen=True):
     id: str
     email: str
     platform_role: PlatformRole | None
+    suspension: str | None  # why, if they are suspended
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
@@ -291,7 +295,9 @@ TAKE_BACK_ATTEMPT = """
     update attempt_delays set failures = greatest(failures - 1, 0), next_at = clock_timestamp() where bucket = $1
 """
 PASSWORD_IDENTITY = """
-    select i.secret_hash, u.id, u.email, u.platform_role from identities i join users u on u.id = i.user_id
+    select i.secret_hash, u.id, u.email, u.platform_role,
+        case when u.suspended_at is not null then u.suspension_reason end as suspension
+    from identities i join users u on u.id = i.user_id
     where i.issuer = 'password' and i.subject = any ($1) order by i.subject <> $1[1] limit 1
 """
 PROJECT = "select id, tenant_id, slug, created_at, record_terminals from projects where id = $1"

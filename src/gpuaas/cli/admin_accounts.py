@@ -1,0 +1,159 @@
+"""`gpuaas admin tenants`, `gpuaas admin projects` and `gpuaas admin users`."""
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+from gpuaas.cli.apps import new_app
+from gpuaas.cli.connections import connected
+from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm
+from gpuaas.wire.accounts import AccountKind, AdminProject, AdminTenant, AdminUser, Suspension
+
+tenants = new_app("Tenants: list, suspend, resume.")
+projects = new_app("Projects of all tenants: list, suspend, resume.")
+users = new_app("People with an account: list, suspend, resume.")
+
+Account: TypeAlias = AdminTenant | AdminProject | AdminUser
+SearchOption = Annotated[str, typer.Option("--search", "-s", help="An id, or part of a name.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The whole id.")]
+WhyOption = Annotated[str, typer.Option("--reason", help="Shown to everybody who is refused.")]
+
+
+def why_suspended(row: Account) -> str | None:
+    return row.suspension_reason if row.suspended_at else None
+
+
+TENANTS: list[Column[AdminTenant]] = [
+    Column("Slug", lambda row: row.slug, may_shrink=True),
+    Column("Type", lambda row: row.type),
+    Column("Members", lambda row: row.members, align="right"),
+    Column("Projects", lambda row: row.projects, align="right"),
+    Column("Allocations", lambda row: row.allocations, align="right"),
+    Column("Suspended", why_suspended, may_shrink=True),
+    Column("Id", lambda row: row.id),
+]
+PROJECTS: list[Column[AdminProject]] = [
+    Column("Project", lambda row: f"{row.tenant_slug}/{row.slug}", may_shrink=True),
+    Column("Allocations", lambda row: row.allocations, align="right"),
+    Column("Suspended", why_suspended, may_shrink=True),
+    Column("Id", lambda row: row.id),
+    Column("Tenant", lambda row: row.tenant_id),
+]
+USERS: list[Column[AdminUser]] = [
+    Column("Email", lambda row: row.email, may_shrink=True),
+    Column("Role", lambda row: row.platform_role),
+    Column("Suspended", why_suspended, may_shrink=True),
+    Column("Id", lambda row: row.id),
+]
+SUSPENSION: list[Column[Suspension]] = [
+    Column("Id", lambda one: one.id),
+    Column("Suspended", lambda one: "yes" if one.suspended_at else "no"),
+    Column("Reason", lambda one: one.reason),
+]
+
+
+@tenants.command("list")
+def list_tenants(ctx: typer.Context, search: SearchOption = "", output: OutputOption = Output.TABLE) -> None:
+    """List tenants, newest first."""
+    with connected(ctx) as client:
+        show_rows(client.admin.accounts.tenants(search=search or None), TENANTS, output, empty="No such tenant.")
+
+
+@projects.command("list")
+def list_projects(
+    ctx: typer.Context,
+    search: SearchOption = "",
+    tenant: Annotated[str, typer.Option("--tenant", help="Only those of this tenant, by id.")] = "",
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """List projects of all tenants, newest first."""
+    with connected(ctx) as client:
+        found = client.admin.accounts.projects(search=search or None, tenant_id=tenant or None)
+        show_rows(found, PROJECTS, output, empty="No such project.")
+
+
+@users.command("list")
+def list_users(ctx: typer.Context, search: SearchOption = "", output: OutputOption = Output.TABLE) -> None:
+    """List people, newest first."""
+    with connected(ctx) as client:
+        show_rows(client.admin.accounts.users(search=search or None), USERS, output, empty="No such person.")
+
+
+def suspend(ctx: typer.Context, kind: AccountKind, id: str, reason: str, *, yes: bool, output: Output) -> None:
+    confirm(
+        f"Suspend the {kind} {id}?",
+        lost="open SSH connections, terminals and event streams; new work is refused.",
+        survives=f"allocations run on, volumes and keys stay. Resume with: gpuaas admin {kind}s resume {id}",
+        yes=yes,
+    )
+    with connected(ctx) as client:
+        show_one(client.admin.accounts.suspend(kind, id, reason), SUSPENSION, output)
+
+
+def resume(ctx: typer.Context, kind: AccountKind, id: str, reason: str, output: Output) -> None:
+    with connected(ctx) as client:
+        show_one(client.admin.accounts.resume(kind, id, reason=reason), SUSPENSION, output)
+
+
+@tenants.command("suspend")
+def suspend_tenant(
+    ctx: typer.Context,
+    id: IdArgument,
+    *,
+    reason: WhyOption,
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Let nobody work in a tenant until it is resumed; nothing is deleted."""
+    suspend(ctx, AccountKind.TENANT, id, reason, yes=yes, output=output)
+
+
+@tenants.command("resume")
+def resume_tenant(
+    ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
+) -> None:
+    """End a suspension: everything is as it was."""
+    resume(ctx, AccountKind.TENANT, id, reason, output)
+
+
+@projects.command("suspend")
+def suspend_project(
+    ctx: typer.Context,
+    id: IdArgument,
+    *,
+    reason: WhyOption,
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Let nobody work in a project until it is resumed; nothing is deleted."""
+    suspend(ctx, AccountKind.PROJECT, id, reason, yes=yes, output=output)
+
+
+@projects.command("resume")
+def resume_project(
+    ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
+) -> None:
+    """End a suspension: everything is as it was."""
+    resume(ctx, AccountKind.PROJECT, id, reason, output)
+
+
+@users.command("suspend")
+def suspend_user(
+    ctx: typer.Context,
+    id: IdArgument,
+    *,
+    reason: WhyOption,
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Refuse a person's sessions, tokens and keys until they are resumed; nothing is deleted."""
+    suspend(ctx, AccountKind.USER, id, reason, yes=yes, output=output)
+
+
+@users.command("resume")
+def resume_user(
+    ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
+) -> None:
+    """End a suspension: everything is as it was."""
+    resume(ctx, AccountKind.USER, id, reason, output)

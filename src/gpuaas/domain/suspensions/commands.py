@@ -1,0 +1,50 @@
+"""Operators suspend a person, a project or a tenant, and undo it.
+
+While suspended, nobody works there: writes are refused, keys leave the key sets, terminals and event streams end.
+Running allocations run on with their slots and data; nothing is released, and the time they run still counts.
+"""
+
+from datetime import datetime
+
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import Conflict
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.suspensions import store
+from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.wire.accounts import AccountKind, Suspension
+
+SQLSTATE = "GQ002"  # raised by refuse_suspended()
+
+
+async def suspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reason: str, now: datetime) -> Suspension:
+    caller.require_platform(Permission.FLEET_OPERATE)
+    if kind is AccountKind.USER and caller.is_user(id):
+        raise Conflict("You cannot suspend yourself. Ask another operator.")
+    found = await store.subject(tx, kind, id)
+    written = await store.write(tx, kind, id, at=found.suspended_at or now, by=caller.actor, reason=reason)
+    await _apply(tx, caller, kind, found, "suspend", why=f"an operator suspended the {kind}: {reason}", now=now)
+    return written
+
+
+async def unsuspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reason: str, now: datetime) -> Suspension:
+    """Roles, keys and grants were never taken away: the key sets are as before. Terminals that ended stay ended."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    found = await store.subject(tx, kind, id)
+    written = await store.write(tx, kind, id, at=None, by=None, reason="")
+    if found.suspended_at is not None:
+        await _apply(tx, caller, kind, found, "unsuspend", why=reason, now=now)
+    return written
+
+
+async def _apply(
+    tx: Tx, caller: Caller, kind: AccountKind, found: store.Subject, verb: str, *, why: str, now: datetime
+) -> None:
+    reached = await store.apply(tx, kind, found.id, now=now, why=why)
+    facts = {
+        "reason": why,
+        "allocations": len([one for one in reached if one.terminal_id is None]),
+        "terminals": len([one for one in reached if one.terminal_id]),
+    }
+    subject = Subject(kind=kind.value, id=found.id, tenant_id=found.tenant_id, project_id=found.project_id)
+    await audit(tx, subject, f"{kind}.{verb}", actor=caller.actor, at=now, facts=facts)
