@@ -412,6 +412,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListAllProjects */
+        get: operations["ApiV1AdminProjectsListAllProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/projects/{id}/quotas": {
         parameters: {
             query?: never;
@@ -426,6 +443,40 @@ export interface paths {
         post?: never;
         /** ClearProjectQuotas */
         delete: operations["ApiV1AdminProjectsIdQuotasClearProjectQuotas"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/projects/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** SuspendProject */
+        post: operations["ApiV1AdminProjectsIdSuspendSuspendProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/projects/{id}/unsuspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** UnsuspendProject */
+        post: operations["ApiV1AdminProjectsIdUnsuspendUnsuspendProject"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -604,6 +655,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListTenants */
+        get: operations["ApiV1AdminTenantsListTenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/tenants/{id}/quotas": {
         parameters: {
             query?: never;
@@ -618,6 +686,40 @@ export interface paths {
         post?: never;
         /** ClearTenantQuotas */
         delete: operations["ApiV1AdminTenantsIdQuotasClearTenantQuotas"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tenants/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** SuspendTenant */
+        post: operations["ApiV1AdminTenantsIdSuspendSuspendTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tenants/{id}/unsuspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** UnsuspendTenant */
+        post: operations["ApiV1AdminTenantsIdUnsuspendUnsuspendTenant"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -640,6 +742,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListUsers */
+        get: operations["ApiV1AdminUsersListUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/users/{id}/quotas": {
         parameters: {
             query?: never;
@@ -654,6 +773,40 @@ export interface paths {
         post?: never;
         /** ClearUserQuotas */
         delete: operations["ApiV1AdminUsersIdQuotasClearUserQuotas"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/users/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** SuspendUser */
+        post: operations["ApiV1AdminUsersIdSuspendSuspendUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/users/{id}/unsuspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** UnsuspendUser */
+        post: operations["ApiV1AdminUsersIdUnsuspendUnsuspendUser"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1922,10 +2075,50 @@ export interface components {
          * @enum {string}
          */
         AccessMode: "read_only" | "read_write";
+        /**
+         * AccountKind
+         * @enum {string}
+         */
+        AccountKind: "tenant" | "project" | "user";
         /** AddSshKey */
         AddSshKey: {
             public_key: string;
             title: string;
+        };
+        /** AdminProject */
+        AdminProject: {
+            allocations: number;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            slug: string;
+            suspended_at: string | null;
+            suspension_reason: string;
+            tenant_id: string;
+            tenant_slug: string;
+        };
+        /** AdminTenant */
+        AdminTenant: {
+            allocations: number;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            members: number;
+            projects: number;
+            slug: string;
+            suspended_at: string | null;
+            suspension_reason: string;
+            type: string;
+        };
+        /** AdminUser */
+        AdminUser: {
+            /** Format: date-time */
+            created_at: string;
+            email: string;
+            id: string;
+            platform_role: components["schemas"]["PlatformRole"] | null;
+            suspended_at: string | null;
+            suspension_reason: string;
         };
         /** AdoptEnvironment */
         AdoptEnvironment: {
@@ -2798,6 +2991,21 @@ export interface components {
             items: components["schemas"]["SshKey"][];
             next_cursor?: string | null;
         };
+        /** Page[AdminProject] */
+        "Page_gpuaas.wire.accounts.AdminProject_": {
+            items: components["schemas"]["AdminProject"][];
+            next_cursor?: string | null;
+        };
+        /** Page[AdminTenant] */
+        "Page_gpuaas.wire.accounts.AdminTenant_": {
+            items: components["schemas"]["AdminTenant"][];
+            next_cursor?: string | null;
+        };
+        /** Page[AdminUser] */
+        "Page_gpuaas.wire.accounts.AdminUser_": {
+            items: components["schemas"]["AdminUser"][];
+            next_cursor?: string | null;
+        };
         /** Page[Allocation] */
         "Page_gpuaas.wire.allocations.Allocation_": {
             items: components["schemas"]["Allocation"][];
@@ -3428,6 +3636,18 @@ export interface components {
          * @enum {string}
          */
         SupportLevel: "supported" | "preview";
+        /** Suspend */
+        Suspend: {
+            reason: string;
+        };
+        /** Suspension */
+        Suspension: {
+            id: string;
+            kind: components["schemas"]["AccountKind"];
+            reason: string;
+            suspended_at: string | null;
+            suspended_by: string | null;
+        };
         /** SwitchWorker */
         SwitchWorker: {
             /** @default  */
@@ -3501,6 +3721,11 @@ export interface components {
             removed_at?: string | null;
             slots: number[];
             state: components["schemas"]["EnvironmentState"];
+        };
+        /** Unsuspend */
+        Unsuspend: {
+            /** @default  */
+            reason: string;
         };
         /** Usage */
         Usage: {
@@ -3634,7 +3859,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3701,7 +3926,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3784,7 +4009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3894,7 +4119,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4002,7 +4227,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4094,7 +4319,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4162,7 +4387,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4229,7 +4454,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4312,7 +4537,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4422,7 +4647,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4532,7 +4757,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4642,7 +4867,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4745,7 +4970,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4829,7 +5054,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4940,7 +5165,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5051,7 +5276,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5161,7 +5386,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5267,7 +5492,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5351,7 +5576,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5462,7 +5687,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5572,7 +5797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5682,7 +5907,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5749,7 +5974,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5823,7 +6048,78 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminProjectsListAllProjects: {
+        parameters: {
+            query?: {
+                /** @description an id, or part of a name */
+                search?: string | null;
+                tenant_id?: string | null;
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.accounts.AdminProject_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5890,7 +6186,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5973,7 +6269,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6079,7 +6375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6099,6 +6395,226 @@ export interface operations {
             };
             /** @description conflict, request_in_progress */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminProjectsIdSuspendSuspendProject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Suspend"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suspension"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminProjectsIdUnsuspendUnsuspendProject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Unsuspend"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suspension"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6165,7 +6681,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6237,7 +6753,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6341,7 +6857,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6413,7 +6929,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6507,7 +7023,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6590,7 +7106,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6693,7 +7209,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6770,7 +7286,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6852,7 +7368,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6944,7 +7460,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7054,7 +7570,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7164,7 +7680,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7274,7 +7790,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7348,6 +7864,76 @@ export interface operations {
             };
         };
     };
+    ApiV1AdminTenantsListTenants: {
+        parameters: {
+            query?: {
+                /** @description an id, or part of a name */
+                search?: string | null;
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.accounts.AdminTenant_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     ApiV1AdminTenantsIdQuotasGetTenantQuotas: {
         parameters: {
             query?: never;
@@ -7377,7 +7963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7460,7 +8046,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7566,7 +8152,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7586,6 +8172,226 @@ export interface operations {
             };
             /** @description conflict, request_in_progress */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminTenantsIdSuspendSuspendTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Suspend"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suspension"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminTenantsIdUnsuspendUnsuspendTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Unsuspend"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suspension"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7652,7 +8458,77 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminUsersListUsers: {
+        parameters: {
+            query?: {
+                /** @description an id, or part of a name */
+                search?: string | null;
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.accounts.AdminUser_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7719,7 +8595,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7802,7 +8678,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7908,7 +8784,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7928,6 +8804,226 @@ export interface operations {
             };
             /** @description conflict, request_in_progress */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminUsersIdSuspendSuspendUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Suspend"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suspension"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminUsersIdUnsuspendUnsuspendUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Unsuspend"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suspension"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7991,7 +9087,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8065,7 +9161,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8175,7 +9271,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8278,6 +9374,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -8352,7 +9457,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8461,7 +9566,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8567,6 +9672,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -8641,7 +9755,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8745,6 +9859,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -8818,7 +9941,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8903,6 +10026,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -8966,6 +10098,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9047,7 +10188,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9151,6 +10292,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -9224,7 +10374,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9317,7 +10467,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9427,7 +10577,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9533,6 +10683,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -9595,6 +10754,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9685,7 +10853,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9795,7 +10963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9898,6 +11066,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -9958,6 +11135,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10032,6 +11218,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10120,6 +11315,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -10194,7 +11398,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10304,7 +11508,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10414,7 +11618,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10524,7 +11728,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10627,6 +11831,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -10701,7 +11914,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10809,7 +12022,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10894,6 +12107,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -10967,7 +12189,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11052,6 +12274,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -11126,7 +12357,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11233,7 +12464,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11348,6 +12579,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -11416,7 +12656,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11495,6 +12735,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -11558,7 +12807,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused */
+            /** @description csrf_refused, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11809,6 +13058,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -11868,7 +13126,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11954,6 +13212,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -12017,7 +13284,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12112,7 +13379,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12199,7 +13466,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12280,7 +13547,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12384,7 +13651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12467,6 +13734,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -12516,6 +13792,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12579,6 +13864,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -12633,6 +13927,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12707,6 +14010,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -12774,6 +14086,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12862,7 +14183,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused */
+            /** @description csrf_refused, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12966,6 +14287,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -13029,7 +14359,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13132,6 +14462,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -13206,7 +14545,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13312,6 +14651,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -13377,6 +14725,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13463,7 +14820,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13534,6 +14891,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13620,6 +14986,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -13694,7 +15069,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13798,6 +15173,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -13873,7 +15257,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13978,7 +15362,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14063,6 +15447,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -14126,6 +15519,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14198,6 +15600,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14279,7 +15690,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14383,6 +15794,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -14454,7 +15874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14547,7 +15967,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14653,6 +16073,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -14718,6 +16147,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -14769,6 +16207,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14844,6 +16291,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -14907,7 +16363,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15001,6 +16457,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description not_found */
             404: {
                 headers: {
@@ -15069,7 +16534,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15152,6 +16617,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description validation_error */
             422: {
                 headers: {
@@ -15210,7 +16684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description insufficient_permissions */
+            /** @description insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15282,6 +16756,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15363,7 +16846,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15470,7 +16953,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description csrf_refused, insufficient_permissions */
+            /** @description csrf_refused, insufficient_permissions, suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15551,6 +17034,15 @@ export interface operations {
             };
             /** @description token_expired, token_invalid, token_missing */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
