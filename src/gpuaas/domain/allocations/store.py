@@ -232,11 +232,7 @@ async def warned(tx: Tx, row: AllocationRow, *, expiry: datetime | None, idle: d
 
 
 async def keyset(tx: Tx, allocation_id: str) -> KeySet:
-    return await tx.one(
-        KeySet,
-        KEYSET,
-        allocation_id,
-    )
+    return await tx.one(KeySet, KEYSET, allocation_id)
 
 
 async def resumed_at(tx: Tx) -> datetime | None:
