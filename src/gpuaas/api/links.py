@@ -282,6 +282,7 @@ class Links:
     async def begin_anew(self) -> None:
         """The database has another history: epochs and what nodes told may be lost, so every node says hello again."""
         self.samples.forget()
+        self._incarnation = None  # noted by the next check-in, which must not cut the new links again
         await asyncio.gather(*(self._cut(link, 4410, "the database changed") for link in list(self._links.values())))
 
     def renew_leases(self) -> None:
