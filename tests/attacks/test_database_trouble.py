@@ -16,9 +16,12 @@ import pytest
 
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.fake import FakeEngine
+from gpuaas.wire.terminals import UNREACHABLE, Error
 from tests.e2e.stack import free_port
 from tests.live import agent, eventually, serving
 from tests.postgres import postgres, run
+from tests.terminals.browsers import dialled, mint
+from tests.terminals.conftest import active
 from tests.world import World
 
 
@@ -199,6 +202,21 @@ async def test_readiness_reports_a_disk_with_little_room(replica: Replica) -> No
     assert await replica.problems() == {"disk_nearly_full"}
     assert (await replica.get("/readyz")).status_code == 503
     assert (await replica.get("/healthz")).status_code == 200
+
+
+async def test_a_terminal_that_cannot_be_opened_says_why_and_its_ticket_stays_good(replica: Replica) -> None:
+    world = replica.world
+    id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]
+    await active(world, id)
+    minted = await mint(world.ada, id)
+    async with full_disk(replica), dialled(replica.url, id, minted["token"]) as browser:
+        code, last = await browser.ended()
+        assert (code, last) == (
+            UNREACHABLE,
+            Error(reason="the database does not answer now; try again in a few seconds"),
+        )
+    async with dialled(replica.url, id, minted["token"]) as browser:
+        await browser.session()
 
 
 async def test_a_replica_that_starts_while_the_database_is_read_only_answers_and_waits(

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from gpuaas.core import pool as pools
 from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.health import Failure, Health
 from gpuaas.core.hints import Hints
+from gpuaas.core.points import NoPoints
+from gpuaas.core.pool import Connection, Pool
 from gpuaas.core.trouble import AWAY, HARD, REASONS, PoolExhausted, Reason, is_away, reason_of
 from tests.clusters import pair
 from tests.live import eventually
@@ -86,16 +87,20 @@ async def test_a_full_disk() -> None:
     assert reason_of(raised.value) is Reason.DISK_FULL
 
 
-async def test_our_own_connections_are_all_in_use(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "WAIT_SECONDS", 0.01)
-    held = [await db.pool.take() for _ in range(3)]
+async def test_our_own_connections_are_all_in_use(migrated: str) -> None:
+    async def open_connection() -> Connection:
+        return await asyncpg.connect(migrated)
+
+    db = Database(Pool(open_connection, 1, wait_seconds=0.01), Hints("here"), NoPoints())
+    held = await db.pool.take()
     with pytest.raises(PoolExhausted) as raised:
         async with db.read():
             pass
-    for each in held:
-        db.pool.give(each)
+    db.pool.give(held)
     assert reason_of(raised.value) is Reason.POOL_EXHAUSTED
+    assert db.health.errors == {Reason.POOL_EXHAUSTED: 1}
     assert (db.pool.in_use, db.pool.waiting) == (0, 0)
+    await db.close()
 
 
 async def test_a_statement_that_takes_too_long(db: Database) -> None:

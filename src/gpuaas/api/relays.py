@@ -105,6 +105,11 @@ class Relays:
             log.info("terminal.refused", why=str(refused))
             await socket.close(UNAUTHORIZED, "refused")
             return
+        except (*AWAY, *RERUN) as error:  # the ticket was not used: it can be tried again
+            log.warning("terminal.database_away", error=repr(error))
+            await socket.say(Error(reason="the database does not answer now; try again in a few seconds"))
+            await socket.close(UNREACHABLE, "try again")
+            return
         socket.admit()
         try:
             await self._join(socket, ticket, terminal_id, expected, source)
@@ -121,6 +126,7 @@ class Relays:
             ticket = await store.take_ticket(tx, token_hash(token), allocation_id, now)
             if ticket is not None and ticket.objection is None:
                 held = await self.streams.open(tx, ticket.user_id)
+                tx.on_end.append(partial(self._give_up_unless, stream_id, held))
                 id = await commands.open_terminal(tx, ticket, ids=self._ids, source=source, now=now)
                 arrived = asyncio.get_running_loop().create_future()
                 expected = self._expected[stream_id] = Expected(ticket.node_id, arrived, asyncio.Event())
@@ -128,6 +134,11 @@ class Relays:
         if ticket is None or ticket.objection is not None:
             raise Refused(ticket.objection if ticket and ticket.objection else "no such ticket")
         return Admitted(ticket, id, expected, stream_id, held)
+
+    def _give_up_unless(self, stream_id: str, held: OpenStream, committed: bool) -> None:  # noqa: FBT001 - the shape of on_end
+        if not committed:
+            held.close()
+            self._expected.pop(stream_id, None)
 
     def _request(self, stream_id: str, terminal_id: str, ticket: TakenTicket, now: datetime) -> StreamRequest:
         target = TerminalTarget(

@@ -17,8 +17,10 @@ Connection: TypeAlias = asyncpg.Connection
 class Pool:
     """At most `size` connections, opened as they are needed; the one given back last is lent first."""
 
-    def __init__(self, open_connection: Callable[[], Awaitable[Connection]], size: int) -> None:
-        self._open, self._room = open_connection, asyncio.Semaphore(size)
+    def __init__(
+        self, open_connection: Callable[[], Awaitable[Connection]], size: int, wait_seconds: float = WAIT_SECONDS
+    ) -> None:
+        self._open, self._room, self._wait_seconds = open_connection, asyncio.Semaphore(size), wait_seconds
         self.size, self.in_use, self.waiting = size, 0, 0
         self._idle: list[Connection] = []
         self._lent: set[Connection] = set()
@@ -30,10 +32,12 @@ class Pool:
         if self._room.locked():
             self.waiting += 1
             try:
-                async with asyncio.timeout(WAIT_SECONDS):
+                async with asyncio.timeout(self._wait_seconds):
                     await self._room.acquire()
             except TimeoutError as error:
-                raise PoolExhausted(f"all {self.size} connections stayed in use for {WAIT_SECONDS:.0f} s") from error
+                raise PoolExhausted(
+                    f"all {self.size} connections stayed in use for {self._wait_seconds:.0f} s"
+                ) from error
             finally:
                 self.waiting -= 1
         else:

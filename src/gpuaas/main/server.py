@@ -134,6 +134,7 @@ async def assemble(
     )
     url = config.advertise_url or config.public_url
     relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
+    catalog = Catalog(worker_db, clock)
     workers = all_workers(worker_db, ids, clock, policy, config.retention)
     services = Services(
         api_db=api_db,
@@ -146,7 +147,7 @@ async def assemble(
         signer=signer,
         accounts=Accounts(worker_db, ids, parts.passwords),
         index=index,
-        launch=Launch(index, Catalog(worker_db, clock), ids),
+        launch=Launch(index, catalog, ids),
         links=links,
         relays=relays,
         workers=workers,
@@ -159,7 +160,7 @@ async def assemble(
         caller_type=parts.caller_type,
     )
     loops = [Loop(worker_db, worker, hints, token=hints.replica_id, jitter=parts.jitter).run for worker in workers]
-    for forget in (*(db.pool.renew_now for db in pools), index.refresh, links.begin_anew):
+    for forget in (*(db.pool.renew_now for db in pools), catalog.refresh, index.refresh, links.begin_anew):
         watch.on_change(forget)
     return Wired(services, [watch.run, index.run, relays.run, *links.loops(url)], loops)
 

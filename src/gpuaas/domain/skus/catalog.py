@@ -22,6 +22,9 @@ class Catalog:
     def forget(self) -> None:
         self._skus = {}
 
+    async def refresh(self) -> None:
+        await self._read()
+
     async def _read(self) -> None:
         read_at = self._clock.monotonic()
         async with self._db.read() as tx:
