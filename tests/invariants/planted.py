@@ -1,5 +1,4 @@
-"""A planted violation of each invariant of the running system, for a database with one allocation released, one active
-with a volume attached to it, and a node."""
+"""A planted violation of each invariant, for a database with one allocation released, one active and a node."""
 
 CLAIM = "insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at, released_at)"
 TERMINAL = """
@@ -24,13 +23,16 @@ PLANTED = {
     "billing_continues": "update allocations set billing_stopped_at = null",
     "hold_orphan": "insert into holds select id, 'volume', 'att_none' from allocations where status = 'active'",
     "hold_missing": """
-        delete from holds;
+        insert into volumes (id, tenant_id, project_id, name, size_gib, backend, write_policy, durability, status,
+            status_since, operation_id, created_at, created_by)
+        select 'vol_1', tenant_id, project_id, 'planted', 1, 'shared', 'single_writer', 'shared', 'available', now(),
+            'op_1', now(), holder_id
+        from allocations where status = 'active' limit 1;
         insert into storage_attachments (id, tenant_id, project_id, allocation_id, volume_id, write_policy, mount_path,
             access_mode, operation_id, created_at, created_by, status, status_since)
-        select 'att_1', a.tenant_id, a.project_id, a.id, v.id, v.write_policy, '/planted', 'read_only', 'op_1', now(),
-            a.holder_id, 'attaching', now()
-        from allocations a, volumes v where a.status = 'active' and not exists (
-            select from storage_attachments t where t.status not in ('detached', 'failed')) limit 1
+        select 'att_1', tenant_id, project_id, id, 'vol_1', 'single_writer', '/planted', 'read_only', 'op_1', now(),
+            holder_id, 'attaching', now()
+        from allocations where status = 'active' limit 1
     """,
     "operation_orphan": "update operations set status = 'running', ended_at = null where kind = 'create'",
     "task_orphan": """

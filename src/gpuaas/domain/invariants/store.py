@@ -135,7 +135,7 @@ RULES = (
             select slot_id as subject, allocation_id || ' claimed it before ' || other || ' let go' as detail from (
                 select slot_id, allocation_id, claimed_at, lag(allocation_id) over earlier as other,
                     max(coalesce(released_at, 'infinity')) over earlier as taken_until
-                from (select * from claims where slot_id is not null order by id desc limit {NEWEST_CLAIMS}) newest
+                from (select * from claims order by id desc limit {NEWEST_CLAIMS}) newest where slot_id is not null
                 window earlier as (partition by slot_id order by claimed_at, id
                     rows between unbounded preceding and 1 preceding)
             ) claim where taken_until > claimed_at
