@@ -1,11 +1,12 @@
 """Looks for violations of the invariants on the running system, and repairs those that are safe to repair."""
 
 import structlog
+from msgspec.structs import asdict
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.domain.invariants import store
-from gpuaas.domain.invariants.store import OPERATION_ORPHAN, RULES, Rule
+from gpuaas.domain.invariants.store import OPERATION_ORPHAN, RULES
 from gpuaas.domain.timeline.store import SYSTEM, Subject, audit
 from gpuaas.wire.invariants import Violation
 
@@ -26,23 +27,22 @@ class InvariantWorker:
         self._db, self._clock = db, clock
 
     async def __call__(self, row_id: str) -> None:  # noqa: ARG002 - the one row stands for all rules
-        async with self._db.read("note cluster") as tx:
+        looks = []
+        async with self._db.read("look for violations") as tx:
             if await store.note_cluster(tx):
                 log.warning("history.epoch_raised", reason="the database runs in another cluster than before")
-        for rule in RULES:
-            await self._look(rule)
-
-    async def _look(self, rule: Rule) -> None:
-        began = self._clock.monotonic()
-        async with self._db.read(f"look for {rule.kind}") as tx:
-            found = await store.find(tx, rule)
-        seconds, now = self._clock.monotonic() - began, self._clock.now()
-        async with self._db.write(f"note {rule.kind}") as tx:
-            violations = await store.note(tx, rule, found, seconds=seconds, now=now)
+            for rule in RULES:
+                began = self._clock.monotonic()
+                found = await store.find(tx, rule)
+                looks.append((rule, found, self._clock.monotonic() - began))
+        violations, now = list[Violation](), self._clock.now()
+        async with self._db.write("note violations") as tx:
+            for rule, found, seconds in looks:
+                violations += await store.note(tx, rule, found, seconds=seconds, now=now)
         for violation in violations:
             if violation.looks == store.SETTLED_LOOKS:
-                log.error("invariant.violated", kind=rule.kind, subject=violation.subject, detail=violation.detail)
-            if rule.kind == OPERATION_ORPHAN:
+                log.error("invariant.violated", **asdict(violation))
+            if violation.kind == OPERATION_ORPHAN:
                 await self._end(violation)
 
     async def _end(self, violation: Violation) -> None:
