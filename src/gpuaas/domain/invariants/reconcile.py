@@ -10,6 +10,7 @@ from gpuaas.domain.invariants.store import OPERATION_ORPHAN, RULES
 from gpuaas.domain.timeline.store import SYSTEM, Subject, audit
 from gpuaas.wire.invariants import Violation
 
+MOST_LOGGED = 20  # in one look; the list has them all
 ABANDONED = "abandoned: nothing works on it any more"
 log = structlog.get_logger()
 
@@ -39,9 +40,9 @@ class InvariantWorker:
         async with self._db.write("note violations") as tx:
             for rule, found, seconds in looks:
                 violations += await store.note(tx, rule, found, seconds=seconds, now=now)
+        for violation in [each for each in violations if each.looks == store.SETTLED_LOOKS][:MOST_LOGGED]:
+            log.error("invariant.violated", **asdict(violation))
         for violation in violations:
-            if violation.looks == store.SETTLED_LOOKS:
-                log.error("invariant.violated", **asdict(violation))
             if violation.kind == OPERATION_ORPHAN:
                 await self._end(violation)
 

@@ -22,6 +22,7 @@ async def counts(tx: Tx) -> Counts:
     return await tx.one(Counts, COUNTS)
 
 
+# statement_timestamp() and not clock_timestamp(): a volatile function is no condition of an index.
 COUNTS = """
     select (
         select jsonb_agg(to_jsonb(q)) from (
@@ -42,7 +43,7 @@ COUNTS = """
             select *, extract(epoch from clock_timestamp() - oldest)::float8 as oldest_running_seconds
             from (select count(*) as running, min(started_at) as oldest from operations where status = 'running') r,
                 (select count(*) as ended_last_hour, count(*) filter (where status = 'failed') as failed_last_hour
-                from operations where ended_at > clock_timestamp() - interval '1 hour') e
+                from operations where ended_at > statement_timestamp() - interval '1 hour') e
         ) o
     ) as operations, (
         select coalesce(jsonb_object_agg(state, count), '{}') from (
@@ -72,7 +73,7 @@ COUNTS = """
                 'release_failed') group by status
             union all
             select status, count(*) from allocations
-            where status in ('released', 'failed') and status_since > clock_timestamp() - interval '1 day'
+            where status in ('released', 'failed') and status_since > statement_timestamp() - interval '1 day'
             group by status
         ) a
     ) as allocations, (select count(*) from links) as links,

@@ -44,41 +44,42 @@ async def expire(tx: Tx, kind: str, before: datetime, most: int) -> int:
     return expired
 
 
+# statement_timestamp() and not clock_timestamp(): a volatile function is no condition of an index.
 SWEEPS = (
-    "delete from idempotency where expires_at < clock_timestamp()",
-    "delete from attempt_delays where last_at < clock_timestamp() - interval '1 day'",
-    "delete from rate_limits where window_started_at < clock_timestamp() - interval '1 day'",
-    "delete from outbox where delivered_at < clock_timestamp() - interval '7 days'",
+    "delete from idempotency where expires_at < statement_timestamp()",
+    "delete from attempt_delays where last_at < statement_timestamp() - interval '1 day'",
+    "delete from rate_limits where window_started_at < statement_timestamp() - interval '1 day'",
+    "delete from outbox where delivered_at < statement_timestamp() - interval '7 days'",
     """
-    delete from replicas r where seen_at < clock_timestamp() - interval '1 day'
+    delete from replicas r where seen_at < statement_timestamp() - interval '1 day'
         and not exists (select from links l where l.replica_id = r.id)
     """,
-    "delete from sessions where least(expires_at, revoked_at) < clock_timestamp() - interval '30 days'",
-    "delete from tokens where least(expires_at, revoked_at) < clock_timestamp() - interval '30 days'",
-    "delete from terminal_tickets where expires_at < clock_timestamp() - interval '1 hour'",
-    "delete from stream_requests where expires_at < clock_timestamp() - interval '1 hour'",
-    "delete from enrolment_tokens where least(expires_at, used_at) < clock_timestamp() - interval '1 day'",
+    "delete from sessions where least(expires_at, revoked_at) < statement_timestamp() - interval '30 days'",
+    "delete from tokens where least(expires_at, revoked_at) < statement_timestamp() - interval '30 days'",
+    "delete from terminal_tickets where expires_at < statement_timestamp() - interval '1 hour'",
+    "delete from stream_requests where expires_at < statement_timestamp() - interval '1 hour'",
+    "delete from enrolment_tokens where least(expires_at, used_at) < statement_timestamp() - interval '1 day'",
     # Of a machine that is proven gone, for good: how it was made, and what its node said. The last task, a removal,
     # stays: tasks are numbered on from it, should the node show the machine again.
     """
     delete from task_logs l using operations o, allocations a
-    where l.at < clock_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
-        and a.cleanup_proven_at < clock_timestamp() - interval '30 days'
+    where l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
+        and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
     """,
     """
     delete from node_tasks t using allocations a
-    where t.kind <> 'environment.remove' and t.ended_at < clock_timestamp() - interval '30 days'
-        and a.id = t.allocation_id and a.cleanup_proven_at < clock_timestamp() - interval '30 days'
+    where t.kind <> 'environment.remove' and t.ended_at < statement_timestamp() - interval '30 days'
+        and a.id = t.allocation_id and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
         and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
     """,
     # Of a node as a whole: all but the newest of each lane, from which they are numbered on.
     """
     delete from task_logs l using operations o
-    where l.allocation_id is null and l.at < clock_timestamp() - interval '30 days' and o.id = l.operation_id
+    where l.allocation_id is null and l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id
         and o.status <> 'running'
     """,
     """
-    delete from node_tasks t where allocation_id is null and ended_at < clock_timestamp() - interval '30 days'
+    delete from node_tasks t where allocation_id is null and ended_at < statement_timestamp() - interval '30 days'
         and exists (select from node_tasks later where later.node_id = t.node_id and later.lane = t.lane
             and later.allocation_id is null and later.seq > t.seq)
     """,
