@@ -237,7 +237,7 @@ async def measure_deletion(stage: Stage, run: Run, size: int) -> None:
 ALLOCATION = "'alloc_00' || lpad(i::text, 24, '0')"
 OPERATION = "'op_00' || lpad((i * 3 + k)::text, 24, '0')"
 # The oldest was made 400 days ago, and the rest evenly since.
-AT = "clock_timestamp() - (1 - i::float8 / ($1 + $2)) * interval '400 days' - interval '1 hour'"
+AT = "date_trunc('hour', now()) - (1 - i::float8 / ($1 + $2)) * interval '400 days' - interval '1 hour'"
 NODE = f"'node_' || lpad((1 + i % {NODES})::text, 8, '0')"
 ROWS = (
     f"""
