@@ -1,4 +1,3 @@
-import Alert from "@cloudscape-design/components/alert";
 import ButtonDropdown from "@cloudscape-design/components/button-dropdown";
 import Container from "@cloudscape-design/components/container";
 import KeyValuePairs from "@cloudscape-design/components/key-value-pairs";
@@ -21,6 +20,7 @@ import { FactsTab } from "./FactsTab";
 import { MachinesTab } from "./MachinesTab";
 import { LastSeen, Reach } from "./Reach";
 import { SlotsTab } from "./SlotsTab";
+import { UnknownEnvironments } from "./UnknownEnvironments";
 import { objection, possibleVerbs, VERBS } from "./verbs";
 
 export function NodePage() {
@@ -37,7 +37,7 @@ export function NodePage() {
       <View of={node} what="node">
         {(seen) => (
           <SpaceBetween size="l">
-            <Unknown node={seen} />
+            <UnknownEnvironments node={seen} />
             <Summary node={seen} />
             <NodeTabs node={seen} />
           </SpaceBetween>
@@ -91,23 +91,6 @@ function Actions({ node }: { node: Node }) {
         />
       )}
     </>
-  );
-}
-
-function Unknown({ node: { unknown_environments: unknown } }: { node: Node }) {
-  if (unknown.length === 0) return null;
-  return (
-    <Alert type="warning" header="It has machines that nobody here knows">
-      Its agent found {unknown.length === 1 ? "an environment" : `${unknown.length} environments`} of allocations that
-      this platform never heard of. Nothing touches them: look on the node, and remove by hand what should not be there.
-      <ul>
-        {unknown.map((id) => (
-          <li key={id}>
-            <Copy text={id} what="its id" />
-          </li>
-        ))}
-      </ul>
-    </Alert>
   );
 }
 
