@@ -9,13 +9,27 @@ from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import COOKIE
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
-from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
+from gpuaas.api.unit import admit
+from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Problem, RateLimitExceeded
 from gpuaas.core.paging import Paging
+from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity import commands, store
 from gpuaas.domain.identity.commands import WrongCredentials
+from gpuaas.domain.members import commands as members
 from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.wire.common import Page
-from gpuaas.wire.identity import CreateToken, LoggedIn, Login, Me, NewToken, Session, SignUp, Token
+from gpuaas.wire.identity import (
+    CreateToken,
+    LoggedIn,
+    Login,
+    Me,
+    NewToken,
+    Session,
+    SignUp,
+    SignUpMode,
+    SignUpOffer,
+    Token,
+)
 
 
 def session_cookie(logged_in: LoggedIn, services: Services, now: datetime) -> Cookie:
@@ -35,11 +49,57 @@ def origin_of(request: AnyRequest) -> dict[str, str]:
     return {"device": request.headers.get("user-agent", ""), "address": address}
 
 
-@post("/auth/personal/signup", responses=problems(Conflict, RateLimitExceeded), security=[])
+class SignUpClosed(Problem):
+    status, code = 403, "sign_up_closed"
+
+    def __init__(self) -> None:
+        super().__init__("Nobody signs up here by themselves. Ask an operator of the platform for an account.")
+
+
+class InvitationNeeded(Problem):
+    status, code = 403, "invitation_needed"
+
+    def __init__(self) -> None:
+        super().__init__("Signing up here needs an invitation that holds. Ask a member of the project for a new link.")
+
+
+async def check_sign_up(services: Services, data: SignUp, now: datetime) -> None:
+    if services.sign_up is SignUpMode.CLOSED:
+        raise SignUpClosed
+    if data.invitation is None:
+        if services.sign_up is SignUpMode.INVITATION:
+            raise InvitationNeeded
+        return
+    async with services.worker_db.read() as tx:
+        if await members.check_invitation(tx, data.invitation, now=now) is None:
+            raise InvitationNeeded
+
+
+async def accept_invitation(services: Services, token: str, secret: str, now: datetime) -> None:
+    """At once, so that one invitation makes no second account."""
+    async with services.api_db.write() as tx:
+        caller = admit(await store.enter(tx, token_hash(token)), services)
+        await members.accept(tx, caller, secret, now=now)
+
+
+@get("/auth/sign-up", security=[])
+async def sign_up_offer(services: Services) -> SignUpOffer:
+    """Who may sign up here: everybody, those with an invitation, or nobody."""
+    return SignUpOffer(mode=services.sign_up)
+
+
+@post(
+    "/auth/personal/signup",
+    responses=problems(Conflict, RateLimitExceeded, SignUpClosed, InvitationNeeded),
+    security=[],
+)
 async def sign_up(data: SignUp, request: AnyRequest, services: Services) -> Response[LoggedIn]:
     """Make an account with a tenant and a project of its own, and log in."""
     now = services.clock.now()
+    await check_sign_up(services, data, now)
     logged_in = await services.accounts.sign_up(data, **origin_of(request), now=now)
+    if data.invitation is not None:
+        await accept_invitation(services, logged_in.access_token, data.invitation, now)
     return Response(logged_in, cookies=[session_cookie(logged_in, services, now)])
 
 
@@ -102,6 +162,7 @@ ROUTER = Router(
     "",
     tags=["auth"],
     route_handlers=[
+        sign_up_offer,
         sign_up,
         login,
         logout,

@@ -19,6 +19,7 @@ from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.launch.commands import Launch
+from gpuaas.wire.identity import SignUpMode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,7 @@ class Services:
     data: Path
     public_url: str
     min_free_mib: int = 0  # of the data folder's disk; less than this is not ready
+    sign_up: SignUpMode = SignUpMode.OPEN
     metrics_token: str = ""  # empty: /metrics answers this machine alone
     traffic: Traffic = field(default_factory=Traffic)
     caller_type: type[Caller] = field(default=Caller)  # tests pass one without checks, to see the row fence hold alone

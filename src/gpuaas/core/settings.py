@@ -8,6 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct, convert
 
+from gpuaas.wire.identity import SignUpMode
+
 
 class SettingsError(ValueError):
     """A setting that cannot be used; the message names it and what it must be."""
@@ -22,6 +24,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     advertise_url: str = ""  # how other replicas' agents reach this one; empty: url
     trusted_proxies: str = ""  # addresses and networks, separated by commas, whose X-Forwarded-… headers count
     log_level: str = "info"
+    sign_up: SignUpMode = SignUpMode.OPEN  # who may make an account: open, invitation or closed
     pool_size: int = 12
     min_free_mib: int = 256  # free space of the data folder's disk below which readiness reports it
     terminal_hours: float = 8.0  # the longest life of a browser terminal

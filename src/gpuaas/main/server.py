@@ -156,6 +156,7 @@ async def assemble(
         data=config.data,
         min_free_mib=config.min_free_mib,
         public_url=config.public_url,
+        sign_up=config.sign_up,
         metrics_token=config.metrics_token,
         caller_type=parts.caller_type,
     )

@@ -31,9 +31,24 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
+class SignUpMode(StrEnum):
+    """Who may make an account by themselves."""
+
+    OPEN = "open"
+    INVITATION = "invitation"  # whoever has the secret of an invitation that holds
+    CLOSED = "closed"
+
+
+class SignUpOffer(Struct, frozen=True, kw_only=True):
+    mode: SignUpMode
+
+
 class SignUp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """With an invitation's secret, the new account accepts it at once."""
+
     email: Email
     password: Password
+    invitation: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
 
 class Login(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
