@@ -1449,6 +1449,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/sign-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** SignUpOffer */
+        get: operations["ApiV1AuthSignUpSignUpOffer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/tokens": {
         parameters: {
             query?: never;
@@ -3472,7 +3489,18 @@ export interface components {
         /** SignUp */
         SignUp: {
             email: string;
+            invitation?: string | null;
             password: string;
+        };
+        /**
+         * SignUpMode
+         * @description Who may make an account by themselves.
+         * @enum {string}
+         */
+        SignUpMode: "open" | "invitation" | "closed";
+        /** SignUpOffer */
+        SignUpOffer: {
+            mode: components["schemas"]["SignUpMode"];
         };
         /** Size */
         Size: {
@@ -12963,6 +12991,15 @@ export interface operations {
                     "application/json": components["schemas"]["LoggedIn"];
                 };
             };
+            /** @description invitation_needed, sign_up_closed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description conflict */
             409: {
                 headers: {
@@ -13154,6 +13191,53 @@ export interface operations {
                 };
             };
             /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AuthSignUpSignUpOffer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignUpOffer"];
+                };
+            };
+            /** @description validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
