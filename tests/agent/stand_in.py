@@ -64,6 +64,7 @@ class StandInEngine:
         self.made: Counter[str] = Counter()
         self.gates: defaultdict[str, Gate] = defaultdict(Gate)
         self.fails_with: Exception | None = None
+        self.observe_fails_with: Exception | None = None
         self.vcpus = 8
         self.closed_with: list[bool] = []
         self.runtimes = FakeRuntimes(FakeBundles(), exists=self.here.__contains__, clock=lambda: datetime.now(UTC))
@@ -83,6 +84,8 @@ class StandInEngine:
     async def observe(self) -> list[Environment]:
         seen = list(self.here.values())
         await self.gates["observe"].pass_through()
+        if self.observe_fails_with is not None:
+            raise self.observe_fails_with
         return seen
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:

@@ -4,8 +4,20 @@ from datetime import timedelta
 
 import pytest
 
-from gpuaas.domain.allocations.observations.drift import SLACK, Ahead, Finding, Lost, Orphan, Rebooted, Unknown, judge
+from gpuaas.domain.allocations.observations.drift import (
+    SLACK,
+    UNCLEAR,
+    Ahead,
+    Finding,
+    Lost,
+    Orphan,
+    Rebooted,
+    Unclear,
+    Unknown,
+    judge,
+)
 from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.metrics.store import Finding as HealthFinding
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.link import Report
@@ -15,8 +27,14 @@ from tests.world import World
 ACTIVE = row(Status.ACTIVE)
 BOOTED_TWICE = row(Status.ACTIVE, boot=2)
 RELEASED = row(Status.RELEASED, cleanup_proven_at=NOON)
-STOPPED, BROKEN = EnvironmentState.STOPPED, EnvironmentState.BROKEN
+STOPPED, BROKEN, UNKNOWN = EnvironmentState.STOPPED, EnvironmentState.BROKEN, EnvironmentState.UNKNOWN
 OLD_BOOT = "the environment was found at an older boot"
+
+
+def finding(state: EnvironmentState) -> HealthFinding:
+    code, words, next_step = UNCLEAR[state]
+    return HealthFinding(code=code, words=f"{words}: .", next_step=next_step)
+
 
 CASES: dict[str, tuple[list[AllocationRow], list[Environment], list[Finding]]] = {
     "an empty node with nothing on it is well": ([], [], []),
@@ -27,11 +45,22 @@ CASES: dict[str, tuple[list[AllocationRow], list[Environment], list[Finding]]] =
         [environment(state=STOPPED)],
         [Rebooted(ACTIVE, "the environment was found stopped")],
     ),
-    "a broken machine is booted again": (
+    "a broken environment may still run, and is only shown": (
         [ACTIVE],
         [environment(state=BROKEN)],
-        [Rebooted(ACTIVE, "the environment was found broken")],
+        [Unclear(ACTIVE, finding(BROKEN))],
     ),
+    "an environment that the node could not look at is only shown": (
+        [ACTIVE],
+        [environment(state=UNKNOWN)],
+        [Unclear(ACTIVE, finding(UNKNOWN))],
+    ),
+    "an unknown state at an older boot is only shown": (
+        [BOOTED_TWICE],
+        [environment(state=UNKNOWN, boot=1)],
+        [Unclear(BOOTED_TWICE, finding(UNKNOWN))],
+    ),
+    "what was released and could not be looked at is no orphan": ([RELEASED], [environment(state=UNKNOWN)], []),
     "a machine at an older boot is booted again": (
         [BOOTED_TWICE],
         [environment(boot=1)],
@@ -82,6 +111,23 @@ async def test_a_machine_that_stopped_unasked_restarts_with_the_next_boot_number
     assert (row.status, row.boot, row.observed_boot) == (Status.ACTIVE, 2, 2)
     assert node.boots == [(a, 1), (a, 2)]
     assert row.billing_stopped_at is None
+
+
+async def test_an_environment_of_unknown_state_is_shown_with_a_reason_and_never_restarted(world: World) -> None:
+    a = await world.allocation(Status.ACTIVE)
+    node = world.node_of(await world.get(a))
+    node.blind = "EMFILE Too many open files"
+    for _ in range(3):
+        await world.nodes.report(node)
+    shown = await world.seen(a)
+    assert (shown["status"], shown["boot"], shown["health"]) == ("active", 1, "unknown")
+    (reason,) = shown["health_reasons"]
+    assert (reason["code"], "EMFILE" in reason["words"]) == ("environment_unknown", True)
+    node.blind = ""
+    await world.nodes.report(node)
+    shown = await world.seen(a)
+    assert (shown["health_reasons"], shown["health"]) == ([], "ok")
+    assert node.boots == [(a, 1)]
 
 
 async def test_the_same_report_twice_restarts_once(world: World) -> None:

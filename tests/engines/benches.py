@@ -127,6 +127,9 @@ class Bench(Protocol):
     async def converse(self, allocation_id: str, boot: int, typed: str) -> Conversation:
         """On a terminal of the engine's, until it ends."""
 
+    def starved(self, free: int) -> contextlib.AbstractAsyncContextManager[None]:
+        """The agent may open only so many more files meanwhile."""
+
 
 class FakeWay:
     def __init__(self, engine: FakeEngine, allocation_id: str, connection: Connection) -> None:
@@ -166,6 +169,14 @@ class FakeBench:
 
     async def converse(self, allocation_id: str, boot: int, typed: str) -> Conversation:
         return await converse(self._fake.terminals, allocation_id, boot, typed)
+
+    @contextlib.asynccontextmanager
+    async def starved(self, free: int) -> AsyncIterator[None]:
+        self._fake.blind = f"only {free} files may be opened"
+        try:
+            yield
+        finally:
+            self._fake.blind = ""
 
     async def crash(self) -> None:
         self._fake = self._made(self._fake.environments)
@@ -256,6 +267,14 @@ class SandboxBench:
 
     async def converse(self, allocation_id: str, boot: int, typed: str) -> Conversation:
         return await self.remote.terminals.converse(allocation_id, boot, typed)
+
+    @contextlib.asynccontextmanager
+    async def starved(self, free: int) -> AsyncIterator[None]:
+        await self.remote.starve(free)
+        try:
+            yield
+        finally:
+            await self.remote.starve(None)
 
     async def crash(self) -> None:
         await self.kill()

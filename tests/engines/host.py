@@ -21,6 +21,7 @@ from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
 from gpuaas.wire.storage import Backend, VolumeRef, WantedMount
 from tests.engines.conversations import converse
 from tests.quiet import Quiet
+from tests.starving import starve
 
 LINE_LIMIT = 1_000_000
 COUNTED = {
@@ -85,9 +86,13 @@ async def do(engine: SandboxEngine, request: Request) -> object:
     async def pass_time() -> None:
         TICKS.passed += request.body
 
+    async def starve_self() -> None:
+        starve(request.body)
+
     verbs: dict[str, Callable[[], Awaitable[object]]] = {
         "arm": arm,
         "pass_time": pass_time,
+        "starve": starve_self,
         "lease": lambda: engine.lease(msgspec.convert(request.body[0], datetime), request.body[1]),
         "enforce": engine.enforce,
         "end_connection": lambda: engine.end_connection(*request.body),

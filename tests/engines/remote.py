@@ -29,6 +29,10 @@ class RemoteEngine:
         self.volumes, self.mounts = RemoteVolumes(self._ask), RemoteMounts(self._ask)
         self.terminals = RemoteTerminals(self._ask)
 
+    async def starve(self, free: int | None) -> None:
+        """See tests/starving.py."""
+        await self._ask("starve", free)
+
     async def _listen(self) -> None:
         assert self._process.stdout is not None
         while line := await self._process.stdout.readline():

@@ -1,7 +1,9 @@
 """What every engine promises. One suite, every engine."""
 
 import asyncio
+import contextlib
 
+import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
@@ -169,3 +171,43 @@ async def test_nobody_is_in_after_everyone_left(bench: Bench, allocation_id: str
         return await bench.engine.connections(allocation_id) == []
 
     await eventually(is_empty)
+
+
+FREE = (0, 1, 2, 3, 6)
+"""How many files an agent may still open: from none to enough for a whole look."""
+
+
+@pytest.mark.parametrize("free", FREE)
+async def test_a_failed_look_is_never_reported_as_stopped_or_absent(
+    bench: Bench, allocation_id: str, free: int
+) -> None:
+    ada = Key()
+    made = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    async with bench.starved(free):
+        try:
+            looked = await seen(bench, allocation_id)
+        except EngineError:
+            looked = msgspec.structs.replace(made, state=EnvironmentState.UNKNOWN, detail="no look at all")
+    assert looked is not None
+    assert looked.state in (EnvironmentState.RUNNING, EnvironmentState.UNKNOWN)
+    assert looked.detail or looked == made, "a state that is unknown has a reason"
+    assert await seen(bench, allocation_id) == made
+
+
+async def test_no_verb_takes_a_failed_look_for_a_stopped_environment(bench: Bench, allocation_id: str) -> None:
+    ada = Key()
+    wanted = spec(allocation_id, keys(1, ada))
+    made = await bench.engine.ensure(wanted, ignore)
+    for free in FREE:
+        async with bench.starved(free):
+            with contextlib.suppress(EngineError):
+                assert (await bench.engine.ensure(wanted, ignore)).started_at == made.started_at
+    assert await seen(bench, allocation_id) == made
+    for free in FREE[:3]:
+        async with bench.starved(free):
+            with contextlib.suppress(EngineError):
+                items = await bench.engine.remove(allocation_id, ignore)
+                assert not all(item.ok for item in items), "a removal that could not look proves nothing"
+    items = await bench.engine.remove(allocation_id, ignore)
+    assert all(item.ok for item in items), items
+    assert await seen(bench, allocation_id) is None

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import files
-from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox import files, liveness
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
 from gpuaas.wire.environments import Environment, EnvironmentState
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
@@ -100,7 +99,7 @@ async def test_an_environment_with_an_unreadable_record_is_told_and_left_alone(
     await way.connection.run("echo years of work > thesis", check=True)
     folder = real.root / "environments" / allocation_id
     record, thesis = folder / "record.json", folder / "disk/home/ada/thesis"
-    whole, pid = record.read_bytes(), Inside(folder).pid()
+    whole, pid = record.read_bytes(), liveness.look(folder).pid
     assert pid is not None
     record.write_bytes(whole[: len(whole) // 2])
     for _ in range(2):
@@ -112,7 +111,7 @@ async def test_an_environment_with_an_unreadable_record_is_told_and_left_alone(
         seen = await observed(real, allocation_id)
         assert (seen.state, seen.detail) == (EnvironmentState.BROKEN, "its record cannot be read")
         assert thesis.read_text() == "years of work\n"
-        assert Inside(folder).pid() == pid
+        assert liveness.look(folder).pid == pid
         await real.crash()
     record.write_bytes(whole)
     await real.crash()

@@ -35,6 +35,7 @@ from gpuaas.wire.link import Hello, Lease, Result, Task, TaskStatus, Welcome
 
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
+CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
 
 log = structlog.get_logger()
 
@@ -275,7 +276,7 @@ class Agent:
             except Exception:
                 log.exception("observe.failed")
             with suppress(TimeoutError):
-                async with asyncio.timeout(WATCH_SECONDS):
+                async with asyncio.timeout(CONFIRM_SECONDS if self._reports.is_unconfirmed else WATCH_SECONDS):
                     await self._look.wait()
 
     async def _keep_doors(self) -> None:

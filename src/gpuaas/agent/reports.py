@@ -1,23 +1,51 @@
 """What exists on the node, told whole: on a new link, after every change, and once more when it has settled."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+import structlog
+from msgspec.structs import replace
+
 from gpuaas.agent.outgoing import Outgoing
-from gpuaas.engines.base import Engine
+from gpuaas.engines.base import Engine, EngineError
+from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.link import Report
 
 TELL_AGAIN_AFTER = timedelta(seconds=5)
+OBSERVE_SECONDS = 30.0
+SEEN_ONCE = "it was seen stopped once, and the next look decides"
 LOOKS = 3  # how often an observation is made again because a task ended meanwhile
+
+log = structlog.get_logger()
+
+
+def unknown(seen: Environment, reason: str) -> Environment:
+    """The same environment with nothing claimed about its present state."""
+    return replace(seen, state=EnvironmentState.UNKNOWN, detail=reason, isolation=None, mounts=(), own_keys=None)
 
 
 class Reports:
-    """A look is one pass. What was told is forgotten with the link, so that the next one hears all of it again."""
+    """A look is one pass. What was told is forgotten with the link, so that the next one hears all of it again.
 
-    def __init__(self, engine: Engine, outgoing: Outgoing, now: Callable[[], datetime]) -> None:
+    The server restarts an environment that is reported stopped, so `stopped` has to be certain: two looks in a row saw
+    it. An environment seen stopped once, and every environment after a look that failed, is reported unknown.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        outgoing: Outgoing,
+        now: Callable[[], datetime],
+        observe_seconds: float = OBSERVE_SECONDS,
+    ) -> None:
+        self._observe_seconds = observe_seconds
         self._engine, self._outgoing, self._now = engine, outgoing, now
         self._told: Report | None = None
         self._is_told_twice = False
+        self._seen: list[Environment] | None = None  # by the last look that did not fail
+        self._stopped: set[tuple[str, int]] = set()  # of that look, by allocation and boot
+        self.is_unconfirmed = False
 
     def forget(self) -> None:
         self._told = None
@@ -29,10 +57,31 @@ class Reports:
             return
         for _ in range(LOOKS):
             at, ended = self._now(), tasks_ended()
-            seen = sorted(await self._engine.observe(), key=lambda one: one.allocation_id)
+            seen = await self._observe()
             if ended == tasks_ended():
                 break
-        self._tell(Report(environments=seen, at=at))
+        if seen is not None:
+            self._tell(Report(environments=self._confirmed(seen), at=at))
+
+    async def _observe(self) -> list[Environment] | None:
+        """None when nothing is known at all."""
+        try:
+            async with asyncio.timeout(self._observe_seconds):
+                found = sorted(await self._engine.observe(), key=lambda one: one.allocation_id)
+        except (EngineError, OSError) as error:  # TimeoutError is an OSError
+            log.warning("observe.failed", error=repr(error))
+            reason = error.reason if isinstance(error, EngineError) else f"the look failed: {type(error).__name__}"
+            return [unknown(one, reason) for one in self._seen] if self._seen is not None else None
+        self._seen = found
+        return found
+
+    def _confirmed(self, seen: list[Environment]) -> list[Environment]:
+        earlier = self._stopped
+        self._stopped = {(one.allocation_id, one.boot) for one in seen if one.state is EnvironmentState.STOPPED}
+        self.is_unconfirmed = bool(self._stopped - earlier)
+        return [
+            unknown(one, SEEN_ONCE) if (one.allocation_id, one.boot) in self._stopped - earlier else one for one in seen
+        ]
 
     def _tell(self, report: Report) -> None:
         """Every change, and once more when it has settled: a server may find the first telling too fresh to judge."""

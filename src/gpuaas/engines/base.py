@@ -143,7 +143,11 @@ class Engine(Protocol):
         """Facts of this node, each with how it was found."""
 
     async def observe(self) -> list[Environment]:
-        """Every environment that exists here, also stopped and broken ones."""
+        """Every environment that exists here, also stopped and broken ones.
+
+        `stopped` and absence are claims that need proof: the server restarts what is stopped and gives up what is
+        absent. An engine that cannot look at an environment says `unknown` with a reason in `detail`; one that cannot
+        look at all raises. No verb takes a failed look for an environment that does not run."""
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         """Present, running at boot ≥ spec.boot, admitting spec.keys. Phases: preparing, booting,

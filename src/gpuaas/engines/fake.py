@@ -83,6 +83,7 @@ class FakeEngine:
         self.volumes = FakeVolumes(disk or FakeDisk(), clock)
         self.mounts = FakeMounts(self.volumes, self.environments.get)
         self.terminals = FakeTerminals(self._boot_of)
+        self.blind = ""  # why no environment can be looked at
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -140,6 +141,7 @@ class FakeEngine:
             here = self.environments.get(id)
             if here is not None and here.removing:
                 raise EngineError("this environment is being removed", id)
+            self._look()
             if here is None or here.state is not EnvironmentState.RUNNING or here.boot < spec.boot:
                 with self._reserved(spec):
                     await self._point("preparing", id)
@@ -160,6 +162,7 @@ class FakeEngine:
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
         async with self._alone(allocation_id):
             here = self.environments.get(allocation_id)
+            self._look()
             if here is not None:
                 here.state, here.removing = EnvironmentState.BROKEN, True
                 here.connections.clear()
@@ -313,12 +316,17 @@ class FakeEngine:
         known = {key.fingerprint for key in here.keys.keys}
         return tuple(sorted(here.own_file - known)) if here.keys.admits_own else None
 
+    def _look(self) -> None:
+        if self.blind:
+            raise EngineError("the state of the environment is unknown", self.blind)
+
     def _describe(self, allocation_id: str) -> Environment:
         here = self.environments[allocation_id]
-        is_running = here.state is EnvironmentState.RUNNING
+        is_running = here.state is EnvironmentState.RUNNING and not self.blind
         return Environment(
             allocation_id=allocation_id,
-            state=here.state,
+            state=EnvironmentState.UNKNOWN if self.blind else here.state,
+            detail=self.blind,
             boot=here.boot,
             port=here.port,
             host_key=_host_key(allocation_id),

@@ -16,6 +16,7 @@ from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import points_from
 from gpuaas.core.settings import default_data_folder
+from gpuaas.engines.descriptors import raise_limit
 from gpuaas.engines.sandbox.engine import PORTS, SandboxEngine
 from gpuaas.main.children import die_with_parent
 
@@ -118,6 +119,7 @@ def run(
         return
     die_with_parent(with_parent)
     logs.configure(level=os.environ.get("GPUAAS_LOG_LEVEL", "info"))
+    raise_limit()
     where = folder_or_default(folder)
     engine = sandbox(
         where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports), shared_storage=shared_storage

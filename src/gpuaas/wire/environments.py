@@ -87,6 +87,7 @@ class EnvironmentState(StrEnum):
     RUNNING = "running"
     STOPPED = "stopped"  # its disk is here, its processes are not
     BROKEN = "broken"  # half made or half removed
+    UNKNOWN = "unknown"  # the node could not look; nobody may act on it
 
 
 class Isolation(Struct, frozen=True, kw_only=True):

@@ -8,17 +8,19 @@ from gpuaas.wire.allocations import Health, Status
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.storage import AttachmentStatus
 
+UNCERTAIN = {"samples_too_old", "environment_unknown"}
 UP = (Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED)
 
 
 def health(row: AllocationRow) -> Health:
-    """A machine that never came up, or is gone, is unknown; so is one whose node answers but no longer measures it."""
+    """A machine that never came up, or is gone, is unknown; so is one that its node cannot look at or no
+    longer measures."""
     if row.status not in UP:
         return Health.UNKNOWN
     codes = {reason.code for reason in reasons(row)}
     if "agent_silent" in codes:
         return Health.UNREACHABLE
-    if codes - {"samples_too_old"} or row.status is not Status.ACTIVE:
+    if codes - UNCERTAIN or row.status is not Status.ACTIVE:
         return Health.DEGRADED
     return Health.UNKNOWN if codes else Health.OK
 

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import commands, etc, files, processes
+from gpuaas.engines.sandbox import commands, etc, files, liveness, processes
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.network import Networks
@@ -39,14 +39,16 @@ class Boots:
     def namespaces(self) -> tuple[str, ...]:
         return self._nursery.flags(is_root=self._site.is_root)
 
-    async def open(self, keep: set[int], living: set[int], *, is_isolated: bool) -> None:
-        """Everything an earlier agent left half done ends here; the living are left alone."""
+    async def open(self, keep: set[int], living: set[int] | None, *, is_isolated: bool) -> None:
+        """Everything an earlier agent left half done ends here; the living are left alone. `living` is None when not
+        all of them are known: then no process is ended."""
         self._nursery.is_isolated = is_isolated
-        await self._end_leftovers(living)
+        if living is not None:
+            await self._end_leftovers(living)
         if self._site.is_root and is_isolated:
             self.networks = Networks(self._site.tag, await self._site.block())
             await self.networks.open(keep)
-        if not living:
+        if living == set():
             await files.erase(self._site.root / "etc")
         await self.snapshot()
         self._nursery.fill()
@@ -95,7 +97,8 @@ class Boots:
         """The pid of a serving pid 1, as the machine numbers it."""
         spec = record.spec
         await self.prepare(record.index)
-        (folder / "init.sock").unlink(missing_ok=True)
+        for name in ("init.sock", liveness.NAME):
+            (folder / name).unlink(missing_ok=True)
         address = str(self.networks.address(record.index)) if self.networks else SHARED_ADDRESS
         etc.write_own(folder / "etc", spec, uid=INSIDE_UID, gid=INSIDE_UID, address=address)
         groups = self.limits.make(spec.allocation_id, vcpus=spec.vcpus, memory_mib=spec.memory_mib)
@@ -117,7 +120,7 @@ class Boots:
                 **self._person(folder, record),
             }
         )
-        pid = Inside(folder).pid()
+        pid = liveness.answering(folder)
         if pid is None:
             raise EngineError("the environment did not start", "its first process ended at once")
         return pid

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import socket
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from weakref import WeakSet
@@ -14,6 +15,7 @@ from weakref import WeakSet
 import asyncssh
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.descriptors import Descriptors, Share
 from gpuaas.engines.leases import WITHDRAWN, Leases
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.own_keys import OwnKeys
@@ -26,6 +28,10 @@ CONNECTION_LIMIT = 100
 STRANGER_LIMIT = 20
 SESSION_LIMIT = 64
 """Per connection; with the limit of connections it bounds the descriptors one person can make the agent hold."""
+
+SESSION_DESCRIPTORS = 4  # the line to pid 1, and three pipes
+FORWARD_DESCRIPTORS = 2
+NO_ROOM = "The node has too many connections. Close some, or try again later."
 
 CLOSE_SECONDS = 1.0
 """How long a cut connection may take to read why before it is dropped."""
@@ -53,6 +59,7 @@ class Visitor(asyncssh.SSHServer):
         self.key: AuthorizedKey | None = None
         self.traffic = Traffic()
         self.is_cut = False
+        self.share: Share | None = None
         self._sessions: WeakSet[ProcessSession] = WeakSet()
         self._forwards: WeakSet[ForwardSession] = WeakSet()
 
@@ -73,6 +80,8 @@ class Visitor(asyncssh.SSHServer):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._door.visitors.discard(self)
+        if self.share is not None:
+            self.share.give_back()
 
     def begin_auth(self, username: str) -> bool:
         return True
@@ -100,7 +109,10 @@ class Visitor(asyncssh.SSHServer):
         variables = {"SSH_CLIENT": f"{host} {port} {here}", "SSH_CONNECTION": f"{host} {port} {host} {here}"}
         if len(self._sessions) >= SESSION_LIMIT:
             return False
-        session = ProcessSession(self._door.inside, variables, self.traffic)
+        share = self._door.descriptors.take(SESSION_DESCRIPTORS)
+        if share is None:
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_RESOURCE_SHORTAGE, NO_ROOM)
+        session = ProcessSession(self._door.inside, variables, self.traffic, share)
         self._sessions.add(session)
         return session
 
@@ -120,10 +132,16 @@ class Visitor(asyncssh.SSHServer):
         asyncio.get_running_loop().call_later(CLOSE_SECONDS, self.connection.abort)
 
     async def _forward(self, host: str, port: int) -> ForwardSession:
+        share = self._door.descriptors.take(FORWARD_DESCRIPTORS)
+        if share is None:
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_RESOURCE_SHORTAGE, NO_ROOM)
         try:
-            session = ForwardSession(await self._door.inside.connect(host, port), self.traffic)
-        except EngineError as error:
-            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, error.detail) from error
+            session = ForwardSession(await self._door.inside.connect(host, port), self.traffic, share)
+        except BaseException as error:
+            share.give_back()
+            if isinstance(error, EngineError):
+                raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, error.detail) from error
+            raise
         self._forwards.add(session)
         return session
 
@@ -140,7 +158,9 @@ class Door:
         own: OwnKeys,
         clock: Callable[[], datetime],
         leases: Leases,
+        descriptors: Descriptors,
     ) -> None:
+        self.descriptors = descriptors
         self.inside, self.clock = inside, clock
         self._username, self._leases, self._own = username, leases, own
         self.visitors: set[Visitor] = set()
@@ -196,6 +216,9 @@ class Door:
         strangers = sum(other.key is None for other in self.visitors)
         if len(self.visitors) >= CONNECTION_LIMIT or strangers >= STRANGER_LIMIT:
             return False
+        visitor.share = self.descriptors.take(1)
+        if visitor.share is None:
+            return False
         self.visitors.add(visitor)
         return True
 
@@ -206,7 +229,11 @@ class Door:
         key = self._admitted.get(public_data)
         if key is not None and not self._leases.objection(key):
             return key
-        return self._own.read().get(public_data) if self.keys.admits_own else None
+        if not self.keys.admits_own:
+            return None
+        with suppress(OSError):  # a file that cannot be read now admits nobody
+            return self._own.read().get(public_data)
+        return None
 
     def own_keys(self) -> tuple[str, ...] | None:
         """Fingerprints of those in the person's own file that the platform does not know."""

@@ -12,14 +12,16 @@ import asyncssh
 import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.descriptors import Descriptors
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.leases import Leases
 from gpuaas.engines.nvml import Nvml, open_nvml
-from gpuaas.engines.sandbox import facts, files, gpus
+from gpuaas.engines.sandbox import facts, files, gpus, liveness
 from gpuaas.engines.sandbox.boots import Boots, try_namespaces
 from gpuaas.engines.sandbox.checks import ID, check, check_keys, told
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.liveness import Liveness, Sighting
 from gpuaas.engines.sandbox.living import Living, Sights
 from gpuaas.engines.sandbox.mounts import SandboxMounts
 from gpuaas.engines.sandbox.numbers import Numbers
@@ -69,8 +71,8 @@ class SandboxEngine:
         self._removals = Removals(self._site, self._boots, self._records, self.volumes)
         self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
         self._living: dict[str, Living] = {}
-        self._devices = Devices()
-        self.terminals = SandboxTerminals(self._way_in)
+        self._devices, self.descriptors = Devices(), Descriptors()
+        self.terminals = SandboxTerminals(self._way_in, self.descriptors)
         self._sights = Sights(self._records, self._living, self._boots, self._devices)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic)
@@ -89,18 +91,18 @@ class SandboxEngine:
         self._numbers.open()
         living = self._find_living()
         keep = {index for index, _ in map(self._numbers.of, living) if index is not None}
-        await self._boots.open(keep, {pid for pid, _ in living.values()}, is_isolated=not refusal)
-        for pid, record in living.values():
-            if record is not None:
-                await self._adopt(record, pid)
-        for id, (_, record) in living.items():
-            if record is None:
-                self._devices.hold(id, await gpus.used_inside(Inside(self._records.folder(id))))
+        pids = {pid for pid in living.values() if pid is not None}
+        await self._boots.open(keep, pids if None not in living.values() else None, is_isolated=not refusal)
+        await self._adopt_all()
+        for id in living:
+            if id not in self._living:
+                self._devices.hold(id, await self._devices_of(id))
         self._prepare_next()
 
-    def _find_living(self) -> dict[str, tuple[int, Record | None]]:
-        """Each pid 1 to be left alone, also of a record that cannot be read; numbers in use are nobody else's."""
-        living: dict[str, tuple[int, Record | None]] = {}
+    def _find_living(self) -> dict[str, int | None]:
+        """Each pid 1 to be left alone, also of a record that cannot be read, and None for one that is not known to be
+        dead; numbers in use are nobody else's."""
+        living: dict[str, int | None] = {}
         for id in self._records.ids():
             folder, here, is_readable = self._records.folder(id), None, True
             try:
@@ -110,9 +112,10 @@ class SandboxEngine:
             self._devices.hold(id, () if here is None else here.devices)
             index = self._boots.index_of_disk(folder) if here is None else here.index
             self._numbers.keep(id, index=index, port=here.port if here is not None else None)
-            record = here if isinstance(here, Record) else None
-            if (record is not None or not is_readable) and (pid := Inside(folder).pid()) is not None:
-                living[id] = (pid, record)
+            if isinstance(here, Record) or not is_readable:
+                sighting = liveness.look(folder)
+                if not sighting.is_dead:
+                    living[id] = sighting.pid
         return living
 
     async def close(self, *, stop_environments: bool) -> None:
@@ -121,7 +124,7 @@ class SandboxEngine:
             await asyncio.gather(self._refill, return_exceptions=True)
         await asyncio.gather(*(self._leave(id, stop=stop_environments) for id in list(self._living)))
         for folder in map(self._records.folder, self._records.ids() if stop_environments else ()):
-            if (pid := Inside(folder).pid()) is not None:  # of a record that cannot be read
+            if (pid := liveness.look(folder).pid) is not None:  # of a record that cannot be read
                 await self._boots.stop(folder, pid, grace=STOP_SECONDS)
         await self._boots.close(remove=stop_environments)
         self._site.close()
@@ -132,7 +135,7 @@ class SandboxEngine:
             self.terminals.end(allocation_id, "the node is going away")
             await living.door.close("the node is going away")
             if stop:
-                await self._stop(allocation_id, living, grace=STOP_SECONDS)
+                await self._boots.stop(living.folder, living.pid, grace=STOP_SECONDS)
 
     async def probe(self) -> NodeFacts:
         refusal = await try_namespaces(is_root=self._site.is_root)
@@ -148,7 +151,11 @@ class SandboxEngine:
         )
 
     async def observe(self) -> list[Environment]:
-        return self._sights.all()
+        try:
+            await self._adopt_all()
+            return self._sights.all()
+        except OSError as error:
+            raise EngineError("the node cannot look at its environments", repr(error)) from error
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         check(spec)
@@ -158,7 +165,8 @@ class SandboxEngine:
             record = self._records.read(id)
             if isinstance(record, Remains):
                 raise EngineError("this environment is being removed", id)
-            if record is None or not self._is_running(id) or record.boot < spec.boot:
+            sighting = self._look(id)
+            if record is None or sighting.is_dead or record.boot < spec.boot:
                 with self._reserved(spec):
                     await on_phase("preparing", "making its disk" if record is None else "its disk is here")
                     record = await (self._make(spec) if record is None else self._halt(record))
@@ -166,6 +174,7 @@ class SandboxEngine:
                     record = await self._boot(record.renewed(spec, self._clock()))
                 note = "reachable"
             else:
+                self._resume(record, sighting)
                 record = self._own(self._admit(record, spec.keys), spec.ownership)
                 note = "already running"
             await on_phase("gpus_checked", await gpus.check(self._living[id].inside, record.spec, self._nvml()))
@@ -178,10 +187,11 @@ class SandboxEngine:
         if not ID.fullmatch(allocation_id):
             raise EngineError("this is not an allocation", allocation_id)
         async with self._alone(allocation_id), told(allocation_id):
-            living = self._living.pop(allocation_id, None)
+            living = self._living.get(allocation_id)
             pid = living.pid if living else None
             index, port = self._numbers.of(allocation_id)
             remains = self._removals.begin(allocation_id, pid=pid, index=index, port=port)
+            self._living.pop(allocation_id, None)
             self.terminals.end(allocation_id, "the allocation was released")
             if living is not None:
                 await living.door.close("the allocation was released")
@@ -240,19 +250,31 @@ class SandboxEngine:
         try:
             yield
         finally:
-            here = self._records.read(spec.allocation_id)
-            self._devices.hold(spec.allocation_id, () if here is None else here.devices)
+            with contextlib.suppress(UnreadableError):  # then it holds what was reserved
+                here = self._records.read(spec.allocation_id)
+                self._devices.hold(spec.allocation_id, () if here is None else here.devices)
+
+    async def _devices_of(self, id: str) -> tuple[str, ...] | None:
+        """Of an environment that lives and is not adopted: by its record, else as its pid 1 has them."""
+        with contextlib.suppress(UnreadableError):
+            here = self._records.read(id)
+            return () if here is None else here.devices
+        return await gpus.used_inside(Inside(self._records.folder(id)))
 
     def _pid_of(self, allocation_id: str) -> int | None:
-        return self._living[allocation_id].pid if self._is_running(allocation_id) else None
+        """None only when it is proven that nothing runs there."""
+        sighting = self._look(allocation_id)
+        if sighting.liveness is Liveness.UNKNOWN:
+            raise EngineError("the state of the environment is unknown", sighting.reason)
+        return sighting.pid
 
     def _way_in(self, allocation_id: str) -> tuple[Inside, int] | None:
         living = self._living.get(allocation_id)
         return (living.inside, living.boot) if living else None
 
-    def _is_running(self, allocation_id: str) -> bool:
+    def _look(self, allocation_id: str) -> Sighting:
         living = self._living.get(allocation_id)
-        return living is not None and living.is_running
+        return living.look() if living else liveness.look(self._records.folder(allocation_id))
 
     async def _make(self, spec: EnvironmentSpec) -> Record:
         """Everything but the boot; until the record is written there is nothing but a folder to throw away."""
@@ -273,15 +295,17 @@ class SandboxEngine:
         )
 
     async def _halt(self, record: Record) -> Record:
-        living = self._living.pop(record.spec.allocation_id, None)
+        """Stopped by the process that is known; one that is neither known nor proven dead is never booted over."""
+        id = record.spec.allocation_id
+        living = self._living.get(id)
+        pid = living.pid if living else self._look(id).known()
         if living is not None:
-            self.terminals.end(record.spec.allocation_id, "the machine restarts")
+            del self._living[id]
+            self.terminals.end(id, "the machine restarts")
             await living.door.close("the environment restarts")
-            await self._stop(record.spec.allocation_id, living, grace=STOP_SECONDS)
+        if pid is not None:
+            await self._boots.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
         return record
-
-    async def _stop(self, allocation_id: str, living: Living, *, grace: float) -> None:
-        await self._boots.stop(self._records.folder(allocation_id), living.pid, grace=grace)
 
     async def _boot(self, record: Record) -> Record:
         id = record.spec.allocation_id
@@ -292,10 +316,29 @@ class SandboxEngine:
         self.mounts.tell(id, record)
         return record
 
-    async def _adopt(self, record: Record, pid: int) -> None:
-        self._welcome(record, pid)
-        with contextlib.suppress(EngineError):  # observed as broken until the port is free again
+    async def _adopt_all(self) -> None:
+        """Environments that run and that this agent does not serve yet: after a start, or because of a failed look."""
+        for id in self._records.ids():
+            living, lock = self._living.get(id), self._locks.get(id)
+            if (living is None or not living.door.is_open) and not (lock and lock.locked()):
+                async with self._alone(id):
+                    with contextlib.suppress(EngineError, OSError):  # observed as broken or unknown until it works
+                        await self._adopt(id)
+
+    async def _adopt(self, id: str) -> None:
+        record, sighting = self._records.read(id), self._look(id)
+        if isinstance(record, Record) and sighting.liveness is Liveness.RUNNING:
+            self._resume(record, sighting)
             await self._open_door(record)
+
+    def _resume(self, record: Record, sighting: Sighting) -> None:
+        id = record.spec.allocation_id
+        if sighting.liveness is not Liveness.RUNNING or sighting.pid is None:
+            raise EngineError("the state of the environment is unknown", sighting.reason)
+        if id not in self._living:
+            self._numbers.keep(id, index=record.index, port=record.port)
+            self._devices.hold(id, record.devices)
+            self._welcome(record, sighting.pid)
 
     def _welcome(self, record: Record, pid: int) -> None:
         folder, username = self._records.folder(record.spec.allocation_id), record.spec.username
@@ -307,8 +350,12 @@ class SandboxEngine:
             own=OwnKeys(folder, username, self._boots.owner_of_home(record.index)),
             clock=self._clock,
             leases=self._leases,
+            descriptors=self.descriptors,
         )
-        self._living[record.spec.allocation_id] = Living(pid=pid, boot=record.boot, inside=inside, door=door)
+        init = liveness.record(folder, pid)
+        self._living[record.spec.allocation_id] = Living(
+            folder=folder, init=init, boot=record.boot, inside=inside, door=door
+        )
 
     async def _open_door(self, record: Record) -> None:
         door = self._living[record.spec.allocation_id].door
@@ -351,4 +398,9 @@ class SandboxEngine:
 
     def _prepare_next(self) -> None:
         if self._refill is None or self._refill.done():
-            self._refill = asyncio.create_task(self._boots.refill(self._numbers.free_indexes()))
+            self._refill = asyncio.create_task(self._refill_spares())
+
+    async def _refill_spares(self) -> None:
+        """What cannot be prepared now is made when it is wanted."""
+        with contextlib.suppress(EngineError, OSError):
+            await self._boots.refill(self._numbers.free_indexes())

@@ -23,7 +23,7 @@ def of(address: str) -> list[str]:
     """The kernel's line for each flow that an address takes part in."""
     try:
         lines = TABLE.read_text().splitlines()
-    except OSError:
+    except FileNotFoundError:
         return []
     return [line for line in lines if f"src={address} " in line]
 

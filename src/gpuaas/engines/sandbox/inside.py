@@ -19,8 +19,14 @@ class Line:
     """One connection to pid 1, message by message."""
 
     def __init__(self, folder: Path) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self._socket = socket.socket(
+                socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
+            )
+        except OSError:
+            os.close(descriptor)
+            raise
         try:
             self._socket.connect(f"/proc/self/fd/{descriptor}/init.sock")  # the path itself may be too long
         except OSError:
@@ -100,22 +106,11 @@ class Inside:
         except OSError:
             return ""
 
-    def pid(self) -> int | None:
-        """The live pid 1 behind the socket, if any."""
-        try:
-            line = Line(self._folder)
-        except OSError:
-            return None
-        try:
-            return line.peer_pid
-        finally:
-            line.close()
-
     def _line(self) -> Line:
         try:
             return Line(self._folder)
         except OSError as error:
-            raise EngineError("the environment is not running", repr(error)) from error
+            raise EngineError("the environment cannot be reached", repr(error)) from error
 
     async def run(
         self, path: str, argv: list[str], environment: dict[str, str], *, terminal: tuple[int, int, int, int] | None

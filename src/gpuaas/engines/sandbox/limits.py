@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 from pathlib import Path
 
@@ -49,7 +50,9 @@ class Limits:
                 folder.mkdir(exist_ok=True)
             for path, value in self._values(folders, vcpus, memory_mib).items():
                 path.write_text(value)
-        except OSError:
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+                raise
             return []  # what is in force is read back from the running environment, so nothing is claimed here
         return sorted({str(folder) for folder in folders.values()})
 
@@ -76,7 +79,7 @@ class Limits:
         }
         limits = {}
         for name, folder in self.folders(allocation_id).items():
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(FileNotFoundError, PermissionError):
                 if str(pid) in (folder / "cgroup.procs").read_text().split():
                     value = (folder / files[name]).read_text().strip()
                     limits[name] = f"cgroup v{self.version}: {files[name]} = {value}"

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import asyncssh
 from msgspec.structs import replace
 
 from gpuaas.engines.devices import Devices
-from gpuaas.engines.sandbox import isolation
+from gpuaas.engines.sandbox import isolation, liveness
 from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
+from gpuaas.engines.sandbox.liveness import Init, Liveness, Sighting
 from gpuaas.engines.sandbox.mounts import mounts_in
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
 from gpuaas.wire.environments import Environment, EnvironmentState, fingerprints
@@ -20,15 +22,19 @@ from gpuaas.wire.environments import Environment, EnvironmentState, fingerprints
 class Living:
     """A running environment and the door to it."""
 
-    pid: int
+    folder: Path
+    init: Init
     boot: int
     inside: Inside
     door: Door
 
     @property
-    def is_running(self) -> bool:
-        """Asked of pid 1's socket, never remembered."""
-        return self.inside.pid() == self.pid
+    def pid(self) -> int:
+        return self.init.pid
+
+    def look(self) -> Sighting:
+        """Asked of the kernel, never remembered."""
+        return liveness.look(self.folder, self.init)
 
 
 class Sights:
@@ -46,7 +52,8 @@ class Sights:
         try:
             record = self._records.read(id)
         except UnreadableError as error:
-            return replace(broken, detail=error.reason)
+            state = EnvironmentState.BROKEN if error.is_damaged else EnvironmentState.UNKNOWN
+            return replace(broken, state=state, detail=error.reason)
         match record:
             case None:
                 return replace(broken, detail="half made")
@@ -69,8 +76,19 @@ class Sights:
             admitted=fingerprints(record.keys),
         )
         living = self._living.get(allocation_id)
-        if living is None or not living.is_running:
+        sighting = living.look() if living else liveness.look(self._records.folder(allocation_id))
+        if sighting.is_dead:
             return seen
+        unknown = replace(seen, state=EnvironmentState.UNKNOWN)
+        if sighting.liveness is Liveness.UNKNOWN or living is None:
+            return replace(unknown, detail=sighting.reason or "it runs and was not adopted yet")
+        try:
+            return self._describe_running(seen, record, living)
+        except OSError as error:
+            return replace(unknown, detail=f"it could not be looked at: {error.strerror or error}")
+
+    def _describe_running(self, seen: Environment, record: Record, living: Living) -> Environment:
+        allocation_id = seen.allocation_id
         return replace(
             seen,
             state=EnvironmentState.RUNNING if living.door.is_open else EnvironmentState.BROKEN,

@@ -59,7 +59,7 @@ def record(root: Path, bundle: StagedBundle) -> None:
 def read(root: Path) -> StagedBundle:
     try:
         return msgspec.json.decode((root / RECORD).read_bytes(), type=StagedBundle)
-    except (OSError, msgspec.DecodeError) as error:
+    except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError) as error:
         raise UnreadableBundleError(str(error)) from error
 
 
@@ -68,7 +68,7 @@ def drift(root: Path, manifest: str) -> list[str]:
     try:
         content = (root / MANIFEST).read_bytes()
         wanted = msgspec.json.decode(content, type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
+    except (FileNotFoundError, msgspec.DecodeError):
         return [MANIFEST]
     if _checksum(content) != manifest:
         return [MANIFEST]

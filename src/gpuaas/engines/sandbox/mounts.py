@@ -117,10 +117,10 @@ class SandboxMounts:
 
     def tell(self, allocation_id: str, record: Record) -> None:
         """For the person at login: what lasts and what does not. The folder is seen inside as /etc/gpuaas."""
-        pid = self._pid_of(allocation_id)
-        text = banner(record.spec.username, mounts_in(pid) if pid else [])
         folder = self._records.folder(allocation_id) / "etc" / "gpuaas"
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, EngineError):
+            pid = self._pid_of(allocation_id)
+            text = banner(record.spec.username, mounts_in(pid) if pid else [])
             files.write_whole(folder / "storage", text.encode(), mode=0o644, durable=False)
 
 
@@ -134,10 +134,11 @@ def banner(username: str, mounts: list[Mount]) -> str:
 
 
 def mounts_in(pid: int | None) -> list[Mount]:
-    """From the kernel's table of the environment's own mounts; nobody inside can add to it."""
+    """From the kernel's table of the environment's own mounts; nobody inside can add to it. Raises when the table
+    cannot be read: an unread table is not an empty one."""
     try:
         table = Path(f"/proc/{pid}/mountinfo").read_bytes()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return []
     return [mount for words in mounting.words_of(table) if (mount := _mount_of(words)) is not None]
 
@@ -145,7 +146,7 @@ def mounts_in(pid: int | None) -> list[Mount]:
 def _mount_of(words: list[str]) -> Mount | None:
     device, root, where, options = words[2:6]
     if root == "/" and device.startswith("7:"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(FileNotFoundError):
             root = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text().rstrip("\n")
     held = HELD.search(root.removesuffix("//deleted"))
     if held is None:

@@ -6,6 +6,7 @@ an ordinary file that nobody but them can write, as sshd demands it too.
 
 import base64
 import binascii
+import errno
 import hashlib
 import os
 import stat
@@ -27,6 +28,7 @@ TYPES = frozenset(
     }
 )
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+UNUSABLE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, None)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -41,7 +43,9 @@ class OwnKeys:
         """By what a client offers; a line that is no plain key is passed over: what it demands would not be kept."""
         try:
             text = self._text()
-        except OSError:
+        except OSError as error:
+            if error.errno not in UNUSABLE:  # a failed look is not an empty file
+                raise
             return {}
         found: dict[bytes, AuthorizedKey] = {}
         for line in text.splitlines()[: 10 * MOST_KEYS]:

@@ -11,6 +11,8 @@ from pathlib import Path
 from gpuaas.engines.sandbox.streams import readable
 
 PROC = Path("/proc")
+BORN = 19  # of the fields behind the name in /proc/<pid>/stat
+HIDDEN = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 def pids() -> list[int]:
@@ -18,9 +20,10 @@ def pids() -> list[int]:
 
 
 def _read(pid: int, name: str) -> str:
+    """Empty for a process that is gone or hidden from us; any other error is no answer, and raised."""
     try:
         return (PROC / str(pid) / name).read_text(errors="replace")
-    except OSError:
+    except HIDDEN:
         return ""
 
 
@@ -42,7 +45,7 @@ def parent(pid: int) -> int:
 def namespace(pid: int, kind: str) -> str:
     try:
         return str((PROC / str(pid) / "ns" / kind).readlink())
-    except OSError:
+    except HIDDEN:
         return ""
 
 
@@ -71,7 +74,14 @@ def in_pid_namespace_of(pid: int) -> list[tuple[int, str]]:
 
 def born(pid: int) -> str:
     text = _read(pid, "stat")
-    return text.rsplit(")", 1)[1].split()[19] if ")" in text else ""
+    return text.rsplit(")", 1)[1].split()[BORN] if ")" in text else ""
+
+
+def is_alive(pid: int, birth: str) -> bool:
+    """Whether this very process still runs."""
+    text = _read(pid, "stat")
+    fields = text.rsplit(")", 1)[1].split() if ")" in text else []
+    return len(fields) > BORN and fields[BORN] == birth and fields[0] not in ("Z", "X")
 
 
 def with_argument(argument: str) -> list[int]:

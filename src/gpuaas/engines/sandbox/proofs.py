@@ -90,14 +90,14 @@ def _words(uids: set[int]) -> str:
 def _entries(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 
 def _lines(path: Path) -> list[str]:
     try:
         return path.read_text().splitlines()
-    except OSError:
+    except FileNotFoundError:
         return []
 
 
@@ -117,7 +117,7 @@ def _own_sockets() -> set[str]:
     for path in Path("/proc/self/fd").iterdir():
         try:
             target = str(path.readlink())
-        except OSError:
+        except FileNotFoundError:
             continue  # the descriptor of this very listing
         if target.startswith("socket:["):
             found.add(target.removeprefix("socket:[").removesuffix("]"))

@@ -18,6 +18,7 @@ class UnreadableError(EngineError):
 
     def __init__(self, allocation_id: str, error: Exception) -> None:
         super().__init__("its record cannot be read", f"{allocation_id}: {error}")
+        self.is_damaged = not isinstance(error, OSError)  # otherwise the look failed, and the next one may not
 
 
 class Record(Struct, frozen=True, kw_only=True):

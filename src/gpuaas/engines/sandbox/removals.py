@@ -6,9 +6,8 @@ import os
 
 import msgspec
 
-from gpuaas.engines.sandbox import processes, proofs
+from gpuaas.engines.sandbox import liveness, processes, proofs
 from gpuaas.engines.sandbox.boots import Boots
-from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.mounts import mounts_in
 from gpuaas.engines.sandbox.records import NAME, Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.site import Site
@@ -28,7 +27,7 @@ class Removals:
             here = self._records.read(id)
         except UnreadableError:
             here = None
-        pid = pid or Inside(self._records.folder(id)).pid()
+        pid = pid or liveness.look(self._records.folder(id)).known()
         found = processes.in_pid_namespace_of(pid) if pid else []
         remains = _remains(here, index, port)
         volumes = (*remains.volumes, *(mount.volume_id for mount in mounts_in(pid)))
@@ -49,7 +48,7 @@ class Removals:
 
     async def end_processes(self, id: str, pid: int | None, remains: Remains) -> None:
         folder = self._records.folder(id)
-        pid = pid or Inside(folder).pid()
+        pid = pid or liveness.look(folder).known()
         if pid:
             await self._boots.stop(folder, pid, grace=0)
         uids = self._uids(remains)

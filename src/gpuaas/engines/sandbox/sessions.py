@@ -14,6 +14,7 @@ from pathlib import Path
 import asyncssh
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.descriptors import Share
 from gpuaas.engines.sandbox.inside import Inside, Process
 from gpuaas.engines.sandbox.streams import Reader, SocketWriter, Writer
 
@@ -55,8 +56,10 @@ def _window(size: Size) -> Size:
 class ProcessSession(asyncssh.SSHServerSession[bytes]):
     """A shell, a command or the sftp server, running inside."""
 
-    def __init__(self, inside: Inside, variables: dict[str, str], traffic: Traffic) -> None:
+    def __init__(self, inside: Inside, variables: dict[str, str], traffic: Traffic, share: Share) -> None:
         self._inside, self._variables, self._traffic = inside, variables, traffic
+        self._share = share
+        share.belongs_to(self)
         self._wants_terminal = self._wants_shell = False
         self._argv: list[str] = []
         self._path = shell()
@@ -205,6 +208,8 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._task is not None:
             self._task.cancel()
+        else:
+            self._share.give_back()
 
     def _let_go(self) -> None:
         for reader in self._outputs:
@@ -213,13 +218,15 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
             self._input.close()
         if self._process is not None:
             self._process.close()
+        self._share.give_back()
 
 
 class ForwardSession(asyncssh.SSHTCPSession[bytes]):
     """A forwarded connection; its far end was opened from inside."""
 
-    def __init__(self, descriptor: int, traffic: Traffic) -> None:
-        self._descriptor, self._traffic = descriptor, traffic
+    def __init__(self, descriptor: int, traffic: Traffic, share: Share) -> None:
+        self._descriptor, self._traffic, self._share = descriptor, traffic, share
+        share.belongs_to(self)
 
     def connection_made(self, chan: asyncssh.SSHTCPChannel[bytes]) -> None:
         self._channel = chan
@@ -252,6 +259,7 @@ class ForwardSession(asyncssh.SSHTCPSession[bytes]):
     def connection_lost(self, exc: Exception | None) -> None:
         self._reader.close()
         self._writer.close()
+        self._share.give_back()
 
 
 def duplicate(descriptor: int) -> int:

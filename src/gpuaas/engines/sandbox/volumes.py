@@ -250,7 +250,7 @@ def mentions(volume_id: str) -> list[str]:
     """Mounts and loop devices of the machine that have to do with a volume."""
     found = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines() if volume_id in line]
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(FileNotFoundError):
             if volume_id in path.read_text():
                 found.append(f"/dev/{path.parts[3]}")
     return found

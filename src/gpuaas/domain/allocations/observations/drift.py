@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from gpuaas.core.db import Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations.commands import boot_again, fail_lost
 from gpuaas.domain.allocations.observations import store
 from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.metrics.store import Finding as HealthFinding
+from gpuaas.domain.metrics.store import set_findings
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState
@@ -17,6 +19,19 @@ from gpuaas.wire.link import RemoveEnvironment, Report, TaskKind
 
 # A report is judged only against what was settled well before it: both clocks are ours, give or take the network.
 SLACK = timedelta(seconds=2)
+SOURCE = "reports"
+UNCLEAR = {
+    EnvironmentState.UNKNOWN: (
+        "environment_unknown",
+        "The node could not tell whether the environment runs",
+        "Wait: the node looks again every few seconds, and nothing is restarted meanwhile.",
+    ),
+    EnvironmentState.BROKEN: (
+        "environment_broken",
+        "The environment is incomplete",
+        "Tell an operator. Nothing is restarted by itself, because it may still run.",
+    ),
+}
 
 
 class Lost(Struct, frozen=True):
@@ -45,13 +60,20 @@ class Orphan(Struct, frozen=True):
     row: AllocationRow
 
 
+class Unclear(Struct, frozen=True):
+    """The node could not look, or found something that a restart does not mend: shown as health, never acted on."""
+
+    row: AllocationRow
+    finding: HealthFinding
+
+
 class Unknown(Struct, frozen=True):
     """The database does not know its allocation: it keeps its devices until an operator adopts or removes it."""
 
     environment: Environment
 
 
-Finding = Lost | Rebooted | Ahead | Orphan | Unknown
+Finding = Lost | Rebooted | Ahead | Orphan | Unclear | Unknown
 
 
 def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
@@ -63,7 +85,7 @@ def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
         if row.status_since + SLACK > report.at:
             continue
         environment = found.get(row.id)
-        if environment and row.cleanup_proven_at:
+        if environment and row.cleanup_proven_at and environment.state is not EnvironmentState.UNKNOWN:
             findings.append(Orphan(row))
         elif row.status is Status.ACTIVE:
             findings.extend(_judge_active(row, environment))
@@ -73,8 +95,11 @@ def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
 def _judge_active(row: AllocationRow, environment: Environment | None) -> list[Finding]:
     if environment is None:
         return [Lost(row)]
-    if environment.state is not EnvironmentState.RUNNING:
-        return [Rebooted(row, f"the environment was found {environment.state}")]
+    if environment.state in UNCLEAR:
+        code, words, next_step = UNCLEAR[environment.state]
+        return [Unclear(row, HealthFinding(code=code, words=f"{words}: {environment.detail}.", next_step=next_step))]
+    if environment.state is EnvironmentState.STOPPED:
+        return [Rebooted(row, "the environment was found stopped")]
     if environment.boot < row.boot:
         return [Rebooted(row, "the environment was found at an older boot")]
     return [Ahead(row, environment.boot)] if environment.boot > row.boot else []
@@ -88,6 +113,7 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
         standing[row.node_id].append(row)
     found = [(node_id, each) for node_id, report in reports.items() for each in judge(standing[node_id], report)]
     unknown: list[store.SeenEnvironment] = []
+    unclear = {row.id: list[HealthFinding]() for rows in standing.values() for row in rows if _was_unclear(row)}
     for node_id, finding in found:
         match finding:
             case Lost(row):
@@ -98,11 +124,20 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
                 await store.raise_boot(tx, row, boot)
             case Orphan(row):
                 await _remove_orphan(tx, row, ids, now)
+            case Unclear(row, found_unclear):
+                unclear[row.id] = [found_unclear]
             case Unknown(environment):
                 unknown.append(store.SeenEnvironment(ids.new("unknown"), node_id, environment))
+    if unclear:
+        await set_findings(tx, SOURCE, unclear, now)
     await store.observe_unknown(tx, reports, unknown, now=now)
     await store.raise_key_generations(tx, reports)
     return found
+
+
+def _was_unclear(row: AllocationRow) -> bool:
+    codes = {code for code, _, _ in UNCLEAR.values()}
+    return row.findings is not UNSET and any(reason.code in codes for reason in row.findings)
 
 
 async def _remove_orphan(tx: Tx, row: AllocationRow, ids: Ids, now: datetime) -> None:
