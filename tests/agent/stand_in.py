@@ -9,6 +9,7 @@ import msgspec
 from gpuaas.engines.base import EngineError, EngineTerminal, OnPhase
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
+from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import (
     Connection,
     Environment,
@@ -69,7 +70,7 @@ class StandInEngine:
         self.closed_with: list[bool] = []
         self.runtimes = FakeRuntimes(FakeBundles(), exists=self.here.__contains__, clock=lambda: datetime.now(UTC))
         self.most_at_once, self._at_once = 0, 0
-        self.samples = NoSamples()
+        self.samples, self.logins = NoSamples(), Logins()
         self.terminals = NoTerminals()
 
     async def start(self) -> None:

@@ -164,6 +164,9 @@ async def test_a_server_that_is_silent_counts_as_dead_and_is_dialled_again(tmp_p
         def received(self, task: Task) -> None:
             pass
 
+        def logins_kept(self, ids: list[str]) -> None:
+            pass
+
         def acknowledged(self, task_ids: list[str]) -> None:
             pass
 

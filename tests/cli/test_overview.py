@@ -26,6 +26,7 @@ OVERVIEW = Overview(
         p95_seconds=0.01,
         p99_seconds=None,
     ),
+    alerts=[],
     workers=[samples.worker()],
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 from tests.engines.conversations import RemoteTerminals
 from tests.engines.remote_runtimes import Ear, RemoteRuntimes
@@ -24,7 +25,7 @@ class RemoteEngine:
         self._count = 0
         self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
         self._listening = asyncio.create_task(self._listen())
-        self.samples = RemoteSamples(self._ask)
+        self.samples, self.logins = RemoteSamples(self._ask), Logins()
         self.runtimes = RemoteRuntimes(self._ask)
         self.volumes, self.mounts = RemoteVolumes(self._ask), RemoteMounts(self._ask)
         self.terminals = RemoteTerminals(self._ask)

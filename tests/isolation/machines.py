@@ -28,10 +28,20 @@ class Machine:
         app: Any = self.world.app
         return Socket(app, f"/internal/v1/nodes/{path_id or self.id}/link", token)
 
-    def hello(self, nonce: bytes, *, as_: str = "", origin: str = ORIGIN) -> bytes:
+    def hello(self, nonce: bytes, *, as_: str = "", origin: str = ORIGIN, instance: str = "") -> bytes:
         id = as_ or self.id
-        proof = self.key.sign(link_proof(nonce, id, origin))
-        return encode(Hello(node_id=id, proof=proof, agent_version="1", engine="fake", boot_id="b", facts=self.facts))
+        return encode(
+            Hello(
+                node_id=id,
+                proof=self.key.sign(link_proof(nonce, id, origin)),
+                agent_version="1",
+                engine="fake",
+                boot_id="b",
+                facts=self.facts,
+                instance=instance,
+                origin=origin,
+            )
+        )
 
     async def link(self) -> Socket:
         """Opened, and welcomed."""

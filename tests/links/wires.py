@@ -73,6 +73,11 @@ class Wire:
                 pass
         return message
 
+    @property
+    def is_drained(self) -> bool:
+        """Nothing more came down."""
+        return self._down.empty()
+
     async def hang_up(self) -> None:
         self._up.put_nowait(None)
         await self.ended()
@@ -85,17 +90,19 @@ class Wire:
                 await self.running
 
 
-async def dial(world: World, machine: Machine, *, takes: int = 1_000_000) -> Wire:
+async def dial(
+    world: World, machine: Machine, *, takes: int = 1_000_000, instance: str = "", origin: str = URL
+) -> Wire:
     """As far as the hello."""
     wire = Wire()
     wire.takes = takes
     wire.running = asyncio.ensure_future(world.services.links.serve(wire, machine.id))
-    wire.say(machine.hello((await wire.heard(Challenge)).nonce))
+    wire.say(machine.hello((await wire.heard(Challenge)).nonce, instance=instance, origin=origin))
     return wire
 
 
-async def linked(world: World, machine: Machine) -> Wire:
-    wire = await dial(world, machine)
+async def linked(world: World, machine: Machine, *, instance: str = "") -> Wire:
+    wire = await dial(world, machine, instance=instance)
     await wire.heard(Welcome)
     return wire
 

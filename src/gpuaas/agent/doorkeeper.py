@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.engines.base import Engine
 from gpuaas.wire.environments import Connection
-from gpuaas.wire.link import Sessions
+from gpuaas.wire.link import Logins, Sessions
 
 LOOK_SECONDS = 0.5
+LOGINS_PER_MESSAGE = 100
 TELL_AGAIN_AFTER = timedelta(seconds=20)  # while anybody is in: their traffic, and that they still are
 
 
@@ -20,16 +21,19 @@ class Doorkeeper:
         self._engine, self._outgoing = engine, outgoing
         self._told: dict[str, Sessions] = {}
         self._is_all_due = True
+        self._sent: set[str] = set()  # logins, on this link
 
     def forget(self) -> None:
         self._told.clear()
         self._is_all_due = True
+        self._sent.clear()
 
     async def look(self, now: datetime | None) -> None:
         """`now` is the server's time; before that is known there is nobody to tell."""
         await self._engine.enforce()
         if now is None or not self._outgoing.is_open:
             return
+        self._tell_logins()
         inside = defaultdict[str, list[Connection]](list)
         for connection in await self._engine.connections(None):
             inside[connection.allocation_id].append(connection)
@@ -39,6 +43,19 @@ class Doorkeeper:
         self._is_all_due = False
         for allocation_id in sorted(known):
             self._tell(Sessions(allocation_id=allocation_id, sessions=inside[allocation_id], at=now))
+
+    def _tell_logins(self) -> None:
+        """Each once a link, until the server has kept it."""
+        waiting = [event for event in self._engine.logins.waiting() if event.id not in self._sent]
+        for start in range(0, len(waiting), LOGINS_PER_MESSAGE):
+            events = waiting[start : start + LOGINS_PER_MESSAGE]
+            if not self._outgoing.put(Logins(events=events, dropped=self._engine.logins.dropped)):
+                return
+            self._sent.update(event.id for event in events)
+
+    def kept(self, ids: list[str]) -> None:
+        self._engine.logins.kept(ids)
+        self._sent.difference_update(ids)
 
     def _tell(self, seen: Sessions) -> None:
         told = self._told.get(seen.allocation_id)

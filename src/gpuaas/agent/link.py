@@ -23,7 +23,9 @@ from gpuaas.wire.link import (
     EndTerminals,
     Hello,
     Lease,
+    LoginsKept,
     OpenStream,
+    Refused,
     Task,
     Welcome,
 )
@@ -50,6 +52,8 @@ class Listener(Protocol):
     def received(self, task: Task) -> None: ...
 
     def acknowledged(self, task_ids: list[str]) -> None: ...
+
+    def logins_kept(self, ids: list[str]) -> None: ...
 
     async def leased(self, lease: Lease) -> None: ...
 
@@ -143,6 +147,9 @@ class Link:
             raise LinkRefusedError("the server did not begin with a challenge")
         await socket.send(msgspec.msgpack.encode(self._introduce(challenge.nonce)))
         welcome = _read(await socket.recv())
+        if isinstance(welcome, Refused):
+            log.error("link.refused", node=self._identity.node_id, reason=welcome.reason)
+            raise LinkRefusedError(welcome.reason)
         if not isinstance(welcome, Welcome):
             raise LinkRefusedError("the server did not welcome this node")
         return welcome
@@ -154,6 +161,8 @@ class Link:
                     listener.received(task)
                 case Ack(task_ids=task_ids):
                     listener.acknowledged(task_ids)
+                case LoginsKept(ids=ids):
+                    listener.logins_kept(ids)
                 case Lease() as lease:
                     await listener.leased(lease)
                 case OpenStream() as stream:

@@ -33,6 +33,7 @@ from gpuaas.engines.base import Engine, EngineError
 from gpuaas.wire.environments import NodeFacts
 from gpuaas.wire.link import Hello, Lease, Result, Task, TaskStatus, Welcome
 
+INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a second holder of the node's key
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
 CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
@@ -71,6 +72,7 @@ async def run_agent(
                 points=points,
                 facts=await engine.probe(),
                 agent_version=agent_version,
+                instance=randomness(INSTANCE_BYTES).hex(),
             )
             await agent.run(left_over, clock.monotonic, randomness, stop)
         finally:
@@ -101,7 +103,9 @@ class Agent:
         points: Points,
         facts: NodeFacts,
         agent_version: str,
+        instance: str,
     ) -> None:
+        self._instance = instance
         self._identity, self._journal, self._admission = identity, journal, admission
         self._engine, self._time, self._points = engine, server_time, points
         self._facts, self._agent_version = facts, agent_version
@@ -178,6 +182,9 @@ class Agent:
     def acknowledged(self, task_ids: list[str]) -> None:
         self._journal.acknowledge(task_ids)
 
+    def logins_kept(self, ids: list[str]) -> None:
+        self._doorkeeper.kept(ids)
+
     def _introduce(self, nonce: bytes) -> Hello:
         return Hello(
             node_id=self._identity.node_id,
@@ -186,6 +193,8 @@ class Agent:
             engine=self._engine.name,
             boot_id=self._time.boot_id,
             facts=self._facts,
+            instance=self._instance,
+            origin=self._identity.origin,
         )
 
     # Tasks under way

@@ -100,6 +100,8 @@ def of_replica(services: Services) -> Iterator[Metric]:
     yield GaugeMetricFamily("gpuaas_links", "Node links open on this replica.", links.count)
     yield CounterMetricFamily("gpuaas_beats", "Beats heard from agents by this replica.", links.beats)
     yield CounterMetricFamily("gpuaas_samples_dropped", "Samples dropped for want of room.", links.samples.dropped)
+    dropped = sum(links.messages.logins_dropped.values())
+    yield GaugeMetricFamily("gpuaas_logins_dropped", "SSH logins that agents had no room to keep.", dropped)
     pool = GaugeMetricFamily("gpuaas_database_connections", "Of this replica's pools.", labels=["role", "state"])
     for role, db in (("api", services.api_db), ("operator", services.operator_db), ("worker", services.worker_db)):
         pool.add_metric([role, "in_use"], db.pool.in_use)

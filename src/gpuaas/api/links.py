@@ -178,6 +178,11 @@ class Links:
         await self._lose(link)
         self._errands.start(link.close(code, reason))
 
+    async def cut(self, node_id: str, reason: str) -> None:
+        """The node has to dial and prove who it is again."""
+        if link := self._links.get(node_id):
+            await self._cut(link, 4410, reason)
+
     async def _cut_broken(self, link: Link) -> None:
         """What was sent in vain is sent again after the next hello, so there must be one."""
         await self._cut(link, 4408, "does not take what is sent")

@@ -22,7 +22,7 @@ from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.storage.attachments import reconcile as attachments
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.terminals import commands as terminals
-from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, Sessions, TerminalReport
+from gpuaas.wire.link import Ack, Logins, LoginsKept, LogLines, Progress, Report, Result, Sessions, TerminalReport
 
 BATCH = 1_000  # messages written together
 UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
@@ -30,8 +30,8 @@ LOOP = "messages of nodes"
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
 # A batch is named after the weightiest of its messages.
-WEIGHTS = (LogLines, Sessions, Progress, TerminalReport, Report, Result)
-Message = Progress | LogLines | Result | Report | Sessions | TerminalReport
+WEIGHTS = (LogLines, Sessions, Logins, Progress, TerminalReport, Report, Result)
+Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport
 Written = tuple[Link, Message]
 log = structlog.get_logger()
 
@@ -50,6 +50,7 @@ class Messages:
     ) -> None:
         self._db, self._ids, self._clock, self._points = db, ids, clock, points
         self._errands, self._is_current, self._cut = errands, is_current, cut
+        self.logins_dropped: dict[str, int] = {}  # by node, since its agent started
         self._unwritten: asyncio.Queue[Written] = asyncio.Queue(UNWRITTEN)
 
     async def put(self, link: Link, message: Message) -> None:
@@ -106,11 +107,13 @@ class Messages:
         """The tasks that ended. One statement a kind of message: trips to the database are what costs."""
         await tasks.tell_all(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Progress)])
         await sessions.observe(tx, [(link.node_id, seen) for link, seen in wave if isinstance(seen, Sessions)])
+        await sessions.keep_logins(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Logins)])
         for link, message in wave:
             if isinstance(message, LogLines):
                 await tasks.add_logs(tx, link.node_id, message)
-        results = [(link.node_id, result) for link, result in wave if isinstance(result, Result)]
-        ended = await tasks.end_all(tx, results)
+        results = [(link, result) for link, result in wave if isinstance(result, Result)]
+        by_node = [(link.node_id, result) for link, result in results]
+        ended = await tasks.end_all(tx, by_node, [link.epoch for link, _ in results])
         for task in ended:
             if task.row_id:
                 tx.hint(topic_of(task.lane), task.row_id)
@@ -150,12 +153,15 @@ class Messages:
         for link, message in batch:
             if isinstance(message, Result):
                 ended.setdefault(link, []).append(message.task_id)
+            elif isinstance(message, Logins):
+                self.logins_dropped[link.node_id] = message.dropped
+                self._errands.start(self._send_ack(link, LoginsKept(ids=[event.id for event in message.events])))
         for link, task_ids in ended.items():
-            self._errands.start(self._send_ack(link, task_ids))
+            self._errands.start(self._send_ack(link, Ack(task_ids=task_ids)))
 
-    async def _send_ack(self, link: Link, task_ids: list[str]) -> None:
+    async def _send_ack(self, link: Link, ack: Ack | LoginsKept) -> None:
         try:
-            await link.send(Ack(task_ids=task_ids))
+            await link.send(ack)
         except BROKEN:  # told again by the next link, what was not acknowledged is no harm
             await self._cut(link)
         else:

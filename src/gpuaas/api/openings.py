@@ -3,9 +3,11 @@
 import asyncio
 import os
 from contextlib import suppress
+from datetime import timedelta
 
 import asyncpg
 import msgspec
+import structlog
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -14,10 +16,13 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.core.together import Together
 from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.contests import contest
 from gpuaas.domain.links import store as link_rows
-from gpuaas.wire.link import Challenge, Hello, link_proof
+from gpuaas.wire.link import Challenge, Hello, Refused, link_proof
 
 HELLO_SECONDS = 10.0
+INSTANCE_LENGTH = 64
+log = structlog.get_logger()
 OPENED = 200  # links opened together: a fleet comes back within seconds
 
 
@@ -43,7 +48,7 @@ class Openings:
         if not isinstance(hello, Hello) or hello.node_id != node_id:
             raise LinkRefused("the first message is not this node's hello")
         try:
-            self._check(hello, nonce, await self._keys.ask(node_id))
+            await self._check(socket, hello, nonce, await self._keys.ask(node_id))
             epoch = await self._rows.ask(hello)
         except (asyncpg.DataError, ValueError) as error:  # an id that no text column could hold, for one
             raise LinkRefused("its hello cannot be written down") from error
@@ -54,7 +59,7 @@ class Openings:
         async with self._db.read() as tx:
             return await capacity.link_keys(tx, node_ids)
 
-    def _check(self, hello: Hello, nonce: bytes, public_key: bytes | None) -> None:
+    async def _check(self, socket: Socket, hello: Hello, nonce: bytes, public_key: bytes | None) -> None:
         if public_key is None:
             raise LinkRefused("unknown, not enrolled, or retired")
         key = Ed25519PublicKey.from_public_bytes(public_key)
@@ -64,6 +69,15 @@ class Openings:
                 if origin != self._origins[0]:  # most dial the same; a wrong guess costs 0.1 ms
                     self._origins.sort(key=lambda each: each != origin)
                 return
+        with suppress(InvalidSignature):
+            key.verify(hello.proof, link_proof(nonce, hello.node_id, hello.origin))
+            reason = (
+                f"The agent dialled {hello.origin or 'an empty URL'}, and this server is {' or '.join(self._origins)}. "
+                "Set GPUAAS_URL of the server to the URL that agents dial, or run `gpuaas agent move --server URL` "
+                "on the node with the server's URL."
+            )
+            await socket.send(msgspec.msgpack.encode(Refused(reason=reason)))
+            raise LinkRefused(reason)
         raise LinkRefused("the proof does not hold")
 
     async def _write(self, hellos: list[Hello]) -> list[int]:
@@ -75,7 +89,14 @@ class Openings:
             )
             for hello in hellos
         ]
+        instances = {hello.node_id: hello.instance[:INSTANCE_LENGTH] for hello in hellos}
         async with self._db.write() as tx:
-            epochs = await link_rows.open_links(tx, [each.node_id for each in opened], self._replica_id, now)
+            links, contests = await link_rows.open_links(tx, instances, self._replica_id, now)
             await capacity.links_opened(tx, opened, now)
-        return [epochs[hello.node_id] for hello in hellos]
+            disputed = [id for id, link in links.items() if link.replaces_live]
+            if disputed:
+                await capacity.dispute(tx, disputed, now + timedelta(seconds=link_rows.DISPUTE_SECONDS))
+            raised = [each.node_id for each in contests if await contest(tx, each, now)]
+        for node_id in raised:
+            log.error("link.contested", node=node_id)
+        return [links[hello.node_id].epoch for hello in hellos]

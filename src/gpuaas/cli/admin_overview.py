@@ -6,7 +6,7 @@ from gpuaas.cli.admin_workers import COLUMNS as WORKERS
 from gpuaas.cli.connections import connected
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.words import clock, took
-from gpuaas.wire.overview import Overview, Queue
+from gpuaas.wire.overview import Alert, Overview, Queue
 
 
 def overview(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
@@ -23,6 +23,8 @@ def overview(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
         show_json(found)
         return
     show_one(found, CARD, output)
+    if output is Output.TABLE and found.alerts:
+        show_rows(found.alerts, ALERTS, output)
     if output is Output.TABLE:
         show_rows(found.queues, QUEUES, output)
         show_rows(found.workers, WORKERS, output)
@@ -66,6 +68,12 @@ CARD: list[Column[Overview]] = [
     Column("Links", lambda found: f"{found.links} over {found.replicas} replicas"),
     Column("Requests", answered),
     Column("Latency", latencies),
+]
+ALERTS: list[Column[Alert]] = [
+    Column("Alert", lambda alert: alert.code.replace("_", " ")),
+    Column("Of", lambda alert: f"{alert.subject_kind} {alert.subject_name}"),
+    Column("Since", lambda alert: alert.since, clock),
+    Column("What to do", lambda alert: alert.words),
 ]
 QUEUES: list[Column[Queue]] = [
     Column("Queue", lambda queue: queue.name.replace("_", " ")),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 from gpuaas.wire.metrics import Sample
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
@@ -117,6 +118,9 @@ class EngineTerminals(Protocol):
 
 class Engine(Protocol):
     name: str
+
+    @property
+    def logins(self) -> Logins: ...
 
     @property
     def samples(self) -> SampleFacet: ...

@@ -18,6 +18,7 @@ from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.engines.fake_terminals import FakeTerminals
 from gpuaas.engines.leases import Leases
+from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import (
     AuthorizedKey,
     Connection,
@@ -83,6 +84,7 @@ class FakeEngine:
         self.volumes = FakeVolumes(disk or FakeDisk(), clock)
         self.mounts = FakeMounts(self.volumes, self.environments.get)
         self.terminals = FakeTerminals(self._boot_of)
+        self.logins = Logins()
         self.blind = ""  # why no environment can be looked at
         self._next_port = 0
         self._numbers = itertools.count(1)
@@ -165,7 +167,7 @@ class FakeEngine:
             self._look()
             if here is not None:
                 here.state, here.removing = EnvironmentState.BROKEN, True
-                here.connections.clear()
+                self._close(here, [])
                 self.terminals.end(allocation_id, "the allocation was released")
             for phase in ("sessions_ended", "environment_removed", "cleaned"):
                 await self._point(phase, allocation_id)
@@ -205,20 +207,14 @@ class FakeEngine:
 
     async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:  # noqa: ARG002 (nobody to tell)
         here = self.environments.get(allocation_id)
-        stay = [one for one in here.connections if one.id != id] if here else []
-        if here is None or len(stay) == len(here.connections):
-            return False
-        here.connections[:] = stay
-        return True
+        return here is not None and self._close(here, [one for one in here.connections if one.id != id]) > 0
 
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:  # noqa: ARG002 (nobody to tell)
         here = self.environments.get(allocation_id)
         if here is None:
             return 0
         stay = [one for one in here.connections if fingerprints is not None and one.key_fingerprint not in fingerprints]
-        ended = len(here.connections) - len(stay)
-        here.connections[:] = stay
-        return ended
+        return self._close(here, stay)
 
     def log_in(self, allocation_id: str, username: str, fingerprint: str) -> Connection | None:
         """What SSH would do; None is a refusal."""
@@ -237,7 +233,16 @@ class FakeEngine:
             user_id=key.user_id if key else "",
         )
         here.connections.append(connection)
+        self.logins.opened(connection)
         return connection
+
+    def _close(self, here: FakeEnvironment, stay: list[Connection]) -> int:
+        """How many were closed: all but those that stay."""
+        gone = [one for one in here.connections if one not in stay]
+        here.connections[:] = stay
+        for one in gone:
+            self.logins.closed(one, self._clock())
+        return len(gone)
 
     def _boot_of(self, allocation_id: str) -> int | None:
         here = self.environments.get(allocation_id)
@@ -279,7 +284,7 @@ class FakeEngine:
         elif here.state is EnvironmentState.RUNNING:
             here.state = EnvironmentState.STOPPED
             self.terminals.end(spec.allocation_id, "the machine restarts")
-        here.connections.clear()
+        self._close(here, [])
         here.mounts.clear()
         return here
 
@@ -308,9 +313,7 @@ class FakeEngine:
             for one in here.connections
             if (not one.user_id and here.keys.admits_own) or self._admitted(here, one.key_fingerprint)
         ]
-        ended = len(here.connections) - len(stay)
-        here.connections[:] = stay
-        return ended
+        return self._close(here, stay)
 
     def _own_keys(self, here: FakeEnvironment) -> tuple[str, ...] | None:
         known = {key.fingerprint for key in here.keys.keys}

@@ -99,6 +99,16 @@ async def enrol_node(
     )
 
 
+@command.command()
+def move(
+    server: Annotated[str, typer.Option(help="URL of the control plane: what its GPUAAS_URL says.")],
+    folder: Folder = None,
+) -> None:
+    """Dial the same control plane at another URL from the next start on; the node stays the same."""
+    identity.change_server(folder_or_default(folder), server)
+    typer.echo(f"This node dials {server} from the next start of its agent on.")
+
+
 @command.callback(invoke_without_command=True)
 def run(
     context: typer.Context,

@@ -116,6 +116,8 @@ class Node(Struct, frozen=True, kw_only=True):
     slots: list[SlotMark] = []
     unknown_environments: list[str]  # environments that the database does not know; they hold their devices
     facts: NodeFacts | None = None
+    contested_at: datetime | None = None  # two live agents used its key
+    contested_detail: str = ""
 
 
 class ChangeNode(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -150,6 +150,26 @@ class Connection(Struct, frozen=True, kw_only=True):
     bytes_out: int = 0
 
 
+class LoginKind(StrEnum):
+    LOGIN = "login"
+    LOGOUT = "logout"
+
+
+class LoginEvent(Struct, frozen=True, kw_only=True):
+    """A person came in by SSH, or left."""
+
+    id: str
+    kind: LoginKind
+    allocation_id: str
+    connection_id: str
+    key_fingerprint: str
+    user_id: str  # empty: a key of the environment's own file, unknown to the platform
+    source: str
+    at: Moment
+    bytes_in: int = 0
+    bytes_out: int = 0
+
+
 class Fact(Struct, frozen=True, kw_only=True):
     """A thing found on a node, and how it was found."""
 

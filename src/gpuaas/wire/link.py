@@ -17,6 +17,7 @@ from gpuaas.wire.environments import (
     Environment,
     EnvironmentSpec,
     KeySet,
+    LoginEvent,
     NodeFacts,
     Ownership,
     ProofItem,
@@ -191,6 +192,12 @@ class Welcome(Struct, frozen=True, kw_only=True, tag="welcome"):
     server_time: Moment
 
 
+class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
+    """Why no link opens; said only to a node that proved who it is."""
+
+    reason: str
+
+
 class Task(Struct, frozen=True, kw_only=True, tag="task"):
     body: bytes
     signer: str
@@ -214,6 +221,18 @@ class Sessions(Struct, frozen=True, kw_only=True, tag="sessions"):
     allocation_id: str
     sessions: list[Connection]
     at: Moment
+
+
+class Logins(Struct, frozen=True, kw_only=True, tag="logins"):
+    """SSH logins and logouts, each sent until the server has kept it; `dropped` counts those the agent had no room
+    for since it started."""
+
+    events: list[LoginEvent]
+    dropped: int = 0
+
+
+class LoginsKept(Struct, frozen=True, kw_only=True, tag="logins_kept"):
+    ids: list[str]
 
 
 class StreamKind(StrEnum):
@@ -280,6 +299,8 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     engine: str
     boot_id: str
     facts: NodeFacts
+    instance: str = ""  # of this agent process, made at its start; empty: an older agent
+    origin: str = ""  # that the agent dialled and signed, so that a refusal can name it
 
 
 class Progress(Struct, frozen=True, kw_only=True, tag="progress"):
@@ -316,8 +337,8 @@ class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
     pass
 
 
-Down = Challenge | Welcome | Task | Ack | Lease | OpenStream | EndTerminals
-Up = Hello | Progress | LogLines | Result | Report | Sessions | TerminalReport | Beat | Samples
+Down = Challenge | Welcome | Refused | Task | Ack | LoginsKept | Lease | OpenStream | EndTerminals
+Up = Hello | Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | Beat | Samples
 
 
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:

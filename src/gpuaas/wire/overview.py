@@ -44,6 +44,17 @@ class Operations(Struct, frozen=True, kw_only=True):
     failed_last_hour: int
 
 
+class Alert(Struct, frozen=True, kw_only=True):
+    """Something an operator has to act on."""
+
+    code: str
+    subject_kind: str
+    subject_id: str
+    subject_name: str
+    since: datetime
+    words: str
+
+
 class Overview(Struct, frozen=True, kw_only=True):
     at: datetime
     queues: list[Queue]
@@ -54,5 +65,6 @@ class Overview(Struct, frozen=True, kw_only=True):
     links: int
     replicas: int
     requests: Requests
+    alerts: list[Alert]
     workers: list[WorkerStatus]
     unknown_environments: dict[str, int] = {}  # by node name; any is an alert: adopt or remove them

@@ -24,6 +24,7 @@ from gpuaas.wire.timeline import OperationStatus, Outcome
 PROVISION_LIMIT = timedelta(minutes=5)
 RELEASE_LIMIT = timedelta(minutes=5)
 REMOVE_ATTEMPTS = 3
+CONTESTED = "Two agents use the key of this node, so nothing it says proves a removal. An operator has to look."
 CLEANUP_PAUSE = timedelta(seconds=30)  # between looks at a failed allocation whose cleanup is not proven; doubles
 MOST_DOUBLINGS = 7  # an hour
 PORT_FENCE = "allocations_port"
@@ -88,7 +89,7 @@ def _after_ensure(seen: Seen, now: datetime, *, failed: Status) -> Decision:
     return Move(failed, task.reason or "The node could not make the machine.")
 
 
-def _release(seen: Seen, now: datetime) -> Decision:
+def _release(seen: Seen, now: datetime) -> Decision:  # noqa: PLR0911 - one line a case
     late = now - seen.waiting_since > RELEASE_LIMIT
     if seen.holds:
         return Move(Status.RELEASE_FAILED, f"Still held by {', '.join(seen.holds)}.") if late else None
@@ -97,7 +98,9 @@ def _release(seen: Seen, now: datetime) -> Decision:
         return Queue(TaskKind.REMOVE)
     if task.is_open:
         return Block("The node does not answer.", None) if late else None
-    if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs):
+    if _is_doubtful(seen, now):
+        return Block(CONTESTED, None) if late else None
+    if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs) and not task.disputed:
         return Settle(task.result)
     if seen.attempts < REMOVE_ATTEMPTS:
         return Queue(TaskKind.REMOVE)
@@ -109,13 +112,20 @@ def _clean_up(seen: Seen, now: datetime) -> Decision:
     task = seen.task
     if task is None or task.kind is not TaskKind.REMOVE:
         return Queue(TaskKind.REMOVE)
-    if task.is_open:
+    if task.is_open or _is_doubtful(seen, now):
         return None
+    if task.disputed:
+        return Queue(TaskKind.REMOVE)
     if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs):
         return Settle(task.result)
     if now - (task.ended_at or now) > CLEANUP_PAUSE * 2 ** min(seen.attempts - 1, MOST_DOUBLINGS):
         return Queue(TaskKind.REMOVE)
     return None if seen.blocked else Block(_why_not_clean(task), task.result)
+
+
+def _is_doubtful(seen: Seen, now: datetime) -> bool:
+    """Nobody knows whether it was the node that answered."""
+    return seen.contested or (seen.disputed_until is not None and now < seen.disputed_until)
 
 
 def is_proven(proofs: list[ProofItem]) -> bool:

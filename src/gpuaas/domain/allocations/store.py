@@ -118,6 +118,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     holds: list[str]
     attempts: int  # removals tried in the current operation
     blocked: bool  # its slots are out of sale until cleanup is proven
+    contested: bool = False  # its node's key has two holders: nothing that the node says proves a removal
+    disputed_until: datetime | None = None  # and until then that may still turn out
     resumed_at: datetime | None = None  # when the database went back in time, if it did
 
     @property
@@ -314,8 +316,9 @@ LOOK = """
         (select count(*) from node_tasks t where t.allocation_id = a.id and t.operation_id = a.operation_id
             and t.kind = $2) as attempts,
         exists (select from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
-            and c.released_at is null and s.cleanup_blocked_at is not null) as blocked, resumed_at() as resumed_at
-    from allocations a where a.id = $1
+            and c.released_at is null and s.cleanup_blocked_at is not null) as blocked, resumed_at() as resumed_at,
+        n.contested_at is not null as contested, n.link_disputed_until as disputed_until
+    from allocations a join nodes n on n.id = a.node_id where a.id = $1
 """
 LIST_PROJECT = f"""
     {SEEN} where a.project_id = $1 and a.id < $2 {{matching}} order by a.id desc limit $3

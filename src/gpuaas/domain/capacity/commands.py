@@ -13,6 +13,7 @@ from gpuaas.core.errors import Conflict, Problem, ValidationError
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.capacity import store
+from gpuaas.domain.capacity.contests import settle_contest
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.capacity.placement import Ask, FreeSlots, explain
 from gpuaas.domain.identity.callers import Caller
@@ -178,6 +179,8 @@ async def change_intent(tx: Tx, caller: Caller, id: str, to: Intent, *, reason: 
             f"{claims} claims are live on this node. Drain it, release or force-clean them, then retire it.",
             claims=claims,
         )
+    if row.contested_at and to in (Intent.ACTIVE, Intent.DRAINING):  # an operator looked; it is watched afresh
+        await settle_contest(tx, id)
     return store.node_view(await store.move_node(tx, row, to, actor=caller.actor, reason=reason, now=now))
 
 

@@ -179,6 +179,21 @@ async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> N
         tx.hint(CAPACITY, each.node_id)
 
 
+async def dispute(tx: Tx, node_ids: Sequence[str], until: datetime) -> None:
+    """A live link of each was replaced by another agent process: its proofs of removal wait until it is clear who is
+    the node."""
+    await tx.run("update nodes set link_disputed_until = $2 where id = any ($1)", node_ids, until)
+
+
+async def set_contested(tx: Tx, node_id: str, now: datetime, detail: str) -> bool:
+    """Whether it was not known before."""
+    return bool(await tx.run(SET_CONTESTED, node_id, now, detail))
+
+
+async def clear_contested(tx: Tx, node_id: str) -> None:
+    await tx.run(CLEAR_CONTESTED, node_id)
+
+
 async def links_lost(tx: Tx, last_seen: Mapping[str, datetime]) -> None:
     """By node, when it was last seen; one statement for all of them."""
     if not last_seen:
@@ -308,6 +323,11 @@ LINKS_OPENED = """
     from unnest($1::text[], $2::text[], $3::bool[], $4::text[], $5::text[], $6::jsonb[], $7::text[])
         as o (node_id, engine, simulated, agent_version, ssh_host, facts, boot_id)
     where n.id = o.node_id
+"""
+SET_CONTESTED = "update nodes set contested_at = $2, contested_detail = $3 where id = $1 and contested_at is null"
+CLEAR_CONTESTED = """
+    update nodes set contested_at = null, contested_detail = '', link_disputed_until = null
+    where id = $1 and contested_at is not null
 """
 LINKS_LOST = """
     update nodes n set offline_since = lost.at, last_seen_at = lost.at

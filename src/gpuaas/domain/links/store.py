@@ -10,9 +10,24 @@ from gpuaas.core.db import Tx
 DEAD_REPLICA_SECONDS = 6.0
 
 
-class LinkEpoch(Struct, frozen=True):
+CONTEST_SECONDS = 60.0
+DISPUTE_SECONDS = 10.0  # a live agent whose link was replaced dials again within a second
+HOLDERS_KEPT = 8  # of each node
+
+
+class OpenedLink(Struct, frozen=True):
     node_id: str
     epoch: int
+    replaces_live: bool  # the link of another agent process stood until now
+
+
+class Contest(Struct, frozen=True):
+    """The node's key was used by one process, by another, and by the first again."""
+
+    node_id: str
+    instance: str
+    other: str
+    other_epoch: int
 
 
 class LostLink(Struct, frozen=True):
@@ -20,10 +35,24 @@ class LostLink(Struct, frozen=True):
     last_seen: datetime
 
 
-async def open_links(tx: Tx, node_ids: Sequence[str], replica_id: str, now: datetime) -> dict[str, int]:
-    """The newest link of a node counts; its epoch says which that is."""
-    opened = await tx.all(LinkEpoch, OPEN_LINKS, node_ids, replica_id, now)
-    return {each.node_id: each.epoch for each in opened}
+async def open_links(
+    tx: Tx, instances: Mapping[str, str], replica_id: str, now: datetime
+) -> tuple[dict[str, OpenedLink], list[Contest]]:
+    """By node: the agent process that opens its link. The newest link counts; its epoch says which that is."""
+    opened = await tx.all(OpenedLink, OPEN_LINKS, list(instances), replica_id, now, list(instances.values()))
+    named = [each for each in opened if instances[each.node_id]]
+    contests: list[Contest] = []
+    if named:
+        nodes = [each.node_id for each in named]
+        holders = (nodes, [instances[id] for id in nodes], [each.epoch for each in named])
+        contests = await tx.all(Contest, NOTE_HOLDERS, *holders, now, CONTEST_SECONDS)
+        await tx.run(FORGET_HOLDERS, nodes, HOLDERS_KEPT)
+    return {each.node_id: each for each in opened}, contests
+
+
+async def forget_holders(tx: Tx, node_id: str) -> None:
+    """An operator settled who holds the node's key; from here on it is watched afresh."""
+    await tx.run("delete from link_holders where node_id = $1", node_id)
 
 
 async def close_links(tx: Tx, links: Sequence[tuple[str, int]]) -> list[str]:
@@ -55,11 +84,42 @@ async def strays(tx: Tx, replica_id: str, here: Mapping[str, int]) -> list[str]:
     return await tx.column(STRAYS, replica_id, list(here), list(here.values()))
 
 
+# What stood before is read from the snapshot, and so from before the insert.
 OPEN_LINKS = """
-    insert into links as l (node_id, replica_id, epoch, since)
-    select node.id, $2, nextval('link_epochs'), $3 from unnest($1::text[]) as node (id) order by node.id
-    on conflict (node_id) do update set replica_id = excluded.replica_id, epoch = excluded.epoch, since = excluded.since
-    returning node_id, epoch
+    with opened as (
+        insert into links as l (node_id, replica_id, epoch, since, instance)
+        select node.id, $2, nextval('link_epochs'), $3, node.instance
+        from unnest($1::text[], $4::text[]) as node (id, instance) order by node.id
+        on conflict (node_id) do update set replica_id = excluded.replica_id, epoch = excluded.epoch,
+            since = excluded.since, instance = excluded.instance
+        returning node_id, epoch, instance
+    )
+    select o.node_id, o.epoch, coalesce(before.instance <> o.instance, false) and o.instance <> ''
+        and before.instance <> '' as replaces_live
+    from opened o left join links before on before.node_id = o.node_id
+"""
+# A process that opens a link after another one did, and that had a link before it: both live.
+NOTE_HOLDERS = """
+    with told as (
+        select * from unnest($1::text[], $2::text[], $3::bigint[]) as t (node_id, instance, epoch)
+    ), noted as (
+        insert into link_holders as h (node_id, instance, epoch, opened_at)
+        select node_id, instance, epoch, $4 from told
+        on conflict (node_id, instance) do update set epoch = excluded.epoch, opened_at = excluded.opened_at
+    )
+    select t.node_id, t.instance, other.instance as other, other.epoch as other_epoch
+    from told t join link_holders mine on mine.node_id = t.node_id and mine.instance = t.instance, lateral (
+        select h.instance, h.epoch from link_holders h
+        where h.node_id = t.node_id and h.instance <> t.instance and h.epoch > mine.epoch
+            and h.opened_at > $4::timestamptz - $5::float8 * interval '1 second'
+        order by h.epoch limit 1
+    ) as other
+"""
+FORGET_HOLDERS = """
+    delete from link_holders h where node_id = any ($1) and epoch < (
+        select min(kept.epoch) from (
+            select k.epoch from link_holders k where k.node_id = h.node_id order by k.epoch desc limit $2
+        ) as kept)
 """
 CLOSE_LINKS = """
     delete from links l using unnest($1::text[], $2::bigint[]) as over (node_id, epoch)

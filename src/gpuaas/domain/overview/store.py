@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
-from gpuaas.wire.overview import Capacity, Operations, Queue
+from gpuaas.wire.overview import Alert, Capacity, Operations, Queue
 
 
 class Counts(Struct, frozen=True, kw_only=True):
@@ -15,6 +15,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     links: int
     replicas: int
     unknown_environments: dict[str, int]
+    alerts: list[Alert]
 
 
 async def counts(tx: Tx) -> Counts:
@@ -51,6 +52,8 @@ COUNTS = """
             union all
             select 'offline', count(*) from nodes
             where offline_since is not null and intent in ('active', 'draining', 'quarantined')
+            union all
+            select 'contested', count(*) from nodes where contested_at is not null and intent <> 'retired'
         ) n
     ) as nodes, (
         select to_jsonb(c) from (
@@ -82,5 +85,9 @@ COUNTS = """
             select n.name, count(*) from unknown_environments u join nodes n on n.id = u.node_id
             where u.gone_at is null and u.adopted_at is null group by n.name
         ) u
-    ) as unknown_environments
+    ) as unknown_environments, (
+        select coalesce(jsonb_agg(jsonb_build_object('code', 'node_contested', 'subject_kind', 'node', 'subject_id', id,
+            'subject_name', name, 'since', contested_at, 'words', contested_detail) order by contested_at), '[]')
+        from nodes where contested_at is not null and intent <> 'retired'
+    ) as alerts
 """  # house: project-filter because operators count the whole platform, and no row of anybody's is told

@@ -10,7 +10,7 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.environments import Connection
-from gpuaas.wire.link import Sessions
+from gpuaas.wire.link import Logins, Sessions
 
 SESSIONS = (
     "sessions"  # the topic of sessions to be ended, and the first word of their lanes; row ids are allocation ids
@@ -46,14 +46,33 @@ async def observe(tx: Tx, told: Iterable[tuple[str, Sessions]]) -> None:
     newest = {(node_id, seen.allocation_id): seen for node_id, seen in told}
     if not newest:
         return
-    flagged = await tx.column(
+    await tx.run(
         OBSERVE,
         [allocation_id for _, allocation_id in newest],
         [node_id for node_id, _ in newest],
         [seen.at for seen in newest.values()],
         [{"sessions": to_builtins(seen.sessions[:MOST_SESSIONS])} for seen in newest.values()],  # else a 2-D array
     )
-    for project_id in flagged:
+
+
+async def keep_logins(tx: Tx, told: Iterable[tuple[str, Logins]]) -> None:
+    """By node: each login and logout is one entry on its allocation's timeline, however often it is sent. One whose
+    allocation never stood on that node is passed over."""
+    events = [(node_id, event) for node_id, logins in told for event in logins.events]
+    if not events:
+        return
+    flagged = await tx.column(
+        KEEP_LOGINS,
+        [event.id for _, event in events],
+        [node_id for node_id, _ in events],
+        [event.allocation_id for _, event in events],
+        [event.at for _, event in events],
+        [event.kind.value for _, event in events],
+        [event.user_id for _, event in events],
+        [event.source for _, event in events],
+        [to_builtins(event) for _, event in events],
+    )
+    for project_id in set(flagged):
         tx.hint(EVENTS, str(project_id))
 
 
@@ -83,7 +102,6 @@ async def forget_end(tx: Tx, allocation_id: str, session_id: str) -> None:
     await tx.run("delete from session_ends where allocation_id = $1 and session_id = $2", allocation_id, session_id)
 
 
-# A login by a key that the platform does not know is told on the timeline, once.
 OBSERVE = """
     with told as (
         select a.id, a.tenant_id, a.project_id, s.at, s.body -> 'sessions' as body
@@ -95,20 +113,33 @@ OBSERVE = """
         on conflict (allocation_id) do update set observed_at = excluded.observed_at, body = excluded.body
             where kept.observed_at < excluded.observed_at
         returning kept.allocation_id
-    ), flagged as (
+    )
+    select count(*) from written
+"""  # house: project-filter because a node tells of every project on it
+# `kept` decides which are new; the same event twice in one message is one row too.
+KEEP_LOGINS = """
+    with told as (
+        select distinct on (t.id) t.*, a.tenant_id, a.project_id
+        from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
+                $8::jsonb[]) as t (id, node_id, allocation_id, at, kind, user_id, source, body)
+            join allocations a on a.id = t.allocation_id and a.node_id = t.node_id
+    ), kept as (
+        insert into login_events (id, allocation_id, tenant_id, at)
+        select id, allocation_id, tenant_id, at from told on conflict do nothing returning id
+    ), entered as (
         insert into timeline_entries
             (tenant_id, project_id, subject_kind, subject_id, phase, outcome, at, actor, note, evidence)
-        select t.tenant_id, t.project_id, 'allocation', t.id, 'unknown_key_login', 'done',
-            (c ->> 'opened_at')::timestamptz, 'unknown',
-            'a key of the machine''s own file, from ' || (c ->> 'source'),
-            jsonb_build_object('session', c ->> 'id', 'fingerprint', c ->> 'key_fingerprint', 'source', c ->> 'source')
-        from told t join written w on w.allocation_id = t.id, jsonb_array_elements(t.body) as c
-        where c ->> 'user_id' = '' and not exists (
-            select from allocation_sessions kept, jsonb_array_elements(kept.body) as before
-            where kept.allocation_id = t.id and before ->> 'id' = c ->> 'id')
+        select t.tenant_id, t.project_id, 'allocation', t.allocation_id,
+            case when t.user_id = '' then 'unknown_key_' else 'ssh_' end || t.kind, 'done', t.at,
+            case when t.user_id = '' then 'unknown' else t.user_id end,
+            case when t.user_id = '' then 'a key of the environment''s own file, from ' else 'from ' end || t.source,
+            jsonb_build_object('session', t.body ->> 'connection_id', 'fingerprint', t.body ->> 'key_fingerprint',
+                'source', t.source, 'known_key', t.user_id <> '', 'bytes_in', t.body -> 'bytes_in',
+                'bytes_out', t.body -> 'bytes_out')
+        from told t join kept k on k.id = t.id order by t.at
         returning project_id
     )
-    select distinct project_id from flagged
+    select distinct project_id from entered
 """  # house: project-filter because a node tells of every project on it
 LATEST = """
     select s.observed_at, extract(epoch from $2 - s.observed_at)::float8 as age_seconds,

@@ -36,6 +36,7 @@ class TaskRow(Struct, frozen=True, kw_only=True):
     reason: str
     detail: str
     result: Result | None
+    disputed: bool = False  # answered by a node whose key had two holders
 
     @property
     def is_open(self) -> bool:
@@ -141,8 +142,16 @@ async def take_unfinished(tx: Tx, node_ids: Sequence[str]) -> list[SentTask]:
     return await tx.all(SentTask, TAKE_UNFINISHED, node_ids)
 
 
-async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTask]:
-    """Write down how tasks ended, by node, once; an answer to one already ended changes nothing.
+async def doubt_removals(tx: Tx, node_id: str, since_epoch: int) -> None:
+    """What links of this node since that epoch said of removals proves nothing."""
+    await tx.run(DOUBT_REMOVALS, node_id, since_epoch, TaskKind.REMOVE.value)
+
+
+async def end_all(
+    tx: Tx, results: Sequence[tuple[str, Result]], epochs: Sequence[int] | None = None
+) -> list[EndedTask]:
+    """Write down how tasks ended, by node, once; an answer to one already ended changes nothing. `epochs` are those of
+    the links that brought the results.
 
     One statement for the results of many nodes: it is not the rows that cost, but the trips.
     """
@@ -160,6 +169,7 @@ async def end_all(tx: Tx, results: Sequence[tuple[str, Result]]) -> list[EndedTa
         [result.detail for _, result in results],
         [json.encode(result).decode() for _, result in results],
         [result.at for _, result in results],
+        [None] * len(results) if epochs is None else epochs,
     )
     first_told = {task.id for task in ended}
     await tell_all(
@@ -261,12 +271,16 @@ TAKE_UNFINISHED = """
 """
 END = """
     update node_tasks t
-    set status = r.status, reason = r.reason, detail = r.detail, result = r.result::jsonb, ended_at = r.at
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-        as r (id, node_id, status, reason, detail, result, at)
+    set status = r.status, reason = r.reason, detail = r.detail, result = r.result::jsonb, ended_at = r.at,
+        answered_epoch = r.epoch, disputed = n.contested_at is not null
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[])
+        as r (id, node_id, status, reason, detail, result, at, epoch) join nodes n on n.id = r.node_id
     where t.id = r.id and t.node_id = r.node_id and t.status in ('queued', 'sent')
     returning t.id, t.node_id, t.allocation_id, t.lane, t.kind, t.status, coalesce(t.sent_at, t.created_at) as sent_at,
         t.ended_at, coalesce((select correlation_id from operations where id = t.operation_id), '') as correlation_id
+"""
+DOUBT_REMOVALS = """
+    update node_tasks set disputed = true where node_id = $1 and answered_epoch >= $2 and kind = $3 and not disputed
 """
 TELL = """
     with told as (

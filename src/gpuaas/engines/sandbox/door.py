@@ -17,6 +17,7 @@ import asyncssh
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.descriptors import Descriptors, Share
 from gpuaas.engines.leases import WITHDRAWN, Leases
+from gpuaas.engines.logins import Logins
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.own_keys import OwnKeys
 from gpuaas.engines.sandbox.sessions import ForwardSession, ProcessSession, Traffic
@@ -58,7 +59,7 @@ class Visitor(asyncssh.SSHServer):
         self._offered: AuthorizedKey | None = None
         self.key: AuthorizedKey | None = None
         self.traffic = Traffic()
-        self.is_cut = False
+        self.is_cut = self.is_logged_in = False
         self.share: Share | None = None
         self._sessions: WeakSet[ProcessSession] = WeakSet()
         self._forwards: WeakSet[ForwardSession] = WeakSet()
@@ -82,6 +83,20 @@ class Visitor(asyncssh.SSHServer):
         self._door.visitors.discard(self)
         if self.share is not None:
             self.share.give_back()
+        if self.is_logged_in and self.key is not None:
+            self._door.logins.closed(self.described(self.key), self._door.clock())
+
+    def described(self, key: AuthorizedKey) -> Connection:
+        return Connection(
+            id=self.id,
+            allocation_id=self._door.allocation_id,
+            user_id=key.user_id,
+            key_fingerprint=key.fingerprint,
+            source=self.source,
+            opened_at=self.opened_at,
+            bytes_in=self.traffic.into,
+            bytes_out=self.traffic.out,
+        )
 
     def begin_auth(self, username: str) -> bool:
         return True
@@ -100,7 +115,9 @@ class Visitor(asyncssh.SSHServer):
 
     def auth_completed(self) -> None:
         self.key = self._offered
-        self._door.check(self)
+        if self._door.check(self) and self.key is not None:
+            self.is_logged_in = True
+            self._door.logins.opened(self.described(self.key))
 
     def session_requested(self) -> ProcessSession | bool:
         if not self._door.check(self):
@@ -159,7 +176,10 @@ class Door:
         clock: Callable[[], datetime],
         leases: Leases,
         descriptors: Descriptors,
+        logins: Logins,
+        allocation_id: str,
     ) -> None:
+        self.logins, self.allocation_id = logins, allocation_id
         self.descriptors = descriptors
         self.inside, self.clock = inside, clock
         self._username, self._leases, self._own = username, leases, own
@@ -248,21 +268,8 @@ class Door:
             visitor.connection.disconnect(asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, reason)
         return not reason
 
-    def connections(self, allocation_id: str) -> list[Connection]:
-        return [
-            Connection(
-                id=visitor.id,
-                allocation_id=allocation_id,
-                user_id=visitor.key.user_id,
-                key_fingerprint=visitor.key.fingerprint,
-                source=visitor.source,
-                opened_at=visitor.opened_at,
-                bytes_in=visitor.traffic.into,
-                bytes_out=visitor.traffic.out,
-            )
-            for visitor in self.visitors
-            if visitor.key and visitor.is_in
-        ]
+    def connections(self) -> list[Connection]:
+        return [visitor.described(visitor.key) for visitor in self.visitors if visitor.key and visitor.is_in]
 
     def end_one(self, id: str, reason: str) -> bool:
         chosen = [visitor for visitor in self.visitors if visitor.is_in and visitor.id == id]

@@ -15,6 +15,7 @@ from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.descriptors import Descriptors
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.leases import Leases
+from gpuaas.engines.logins import Logins
 from gpuaas.engines.nvml import Nvml, open_nvml
 from gpuaas.engines.sandbox import facts, files, gpus, liveness
 from gpuaas.engines.sandbox.boots import Boots, try_namespaces
@@ -71,7 +72,7 @@ class SandboxEngine:
         self._removals = Removals(self._site, self._boots, self._records, self.volumes)
         self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
         self._living: dict[str, Living] = {}
-        self._devices, self.descriptors = Devices(), Descriptors()
+        self._devices, self.descriptors, self.logins = Devices(), Descriptors(), Logins()
         self.terminals = SandboxTerminals(self._way_in, self.descriptors)
         self._sights = Sights(self._records, self._living, self._boots, self._devices)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -225,8 +226,8 @@ class SandboxEngine:
         return sum(living.door.enforce() for living in self._living.values())
 
     async def connections(self, allocation_id: str | None) -> list[Connection]:
-        doors = [(id, living.door) for id, living in self._living.items() if allocation_id in (None, id)]
-        return [connection for id, door in doors for connection in door.connections(id)]
+        doors = [living.door for id, living in self._living.items() if allocation_id in (None, id)]
+        return [connection for door in doors for connection in door.connections()]
 
     async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
         living = self._living.get(allocation_id)
@@ -351,6 +352,8 @@ class SandboxEngine:
             clock=self._clock,
             leases=self._leases,
             descriptors=self.descriptors,
+            logins=self.logins,
+            allocation_id=record.spec.allocation_id,
         )
         init = liveness.record(folder, pid)
         self._living[record.spec.allocation_id] = Living(

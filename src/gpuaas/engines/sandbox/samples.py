@@ -82,7 +82,7 @@ class SandboxSamples:
                     pid=living.pid,
                     disk=self._records.folder(id) / "disk",
                     has_own_network=self._boots.networks is not None,
-                    sessions=len(living.door.connections(id)),
+                    sessions=len(living.door.connections()),
                 )
 
     def _take(self, targets: list[Target], at: datetime) -> list[Sample]:

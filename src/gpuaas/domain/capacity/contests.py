@@ -1,0 +1,40 @@
+"""What the platform does about a node whose key has two live holders."""
+
+from datetime import datetime
+
+from gpuaas.core.db import Tx
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.states import MACHINE
+from gpuaas.domain.links import store as links
+from gpuaas.domain.links.store import CONTEST_SECONDS, Contest
+from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.timeline.store import SYSTEM, NewEntry, Subject, audit, record
+from gpuaas.wire.capacity import Intent
+from gpuaas.wire.timeline import Outcome
+
+DETAIL = (
+    "Two live agents used this node's key in turn within a minute. Somebody may have stolen it. Find out which agent "
+    "is the node's own, then rotate the key: docs/runbooks/node-keys.md."
+)
+
+
+async def contest(tx: Tx, found: Contest, now: datetime) -> bool:
+    """Quarantine the node and doubt what it answered since the other holder came; False if that was done before."""
+    await tasks.doubt_removals(tx, found.node_id, found.other_epoch)
+    if not await capacity.set_contested(tx, found.node_id, now, DETAIL):
+        return False
+    facts = {"agents": [found.instance, found.other], "within_seconds": CONTEST_SECONDS}
+    subject = Subject(kind="node", id=found.node_id)
+    entry = NewEntry(phase="link_contested", outcome=Outcome.FAILED, at=now, actor=SYSTEM, note=DETAIL, evidence=facts)
+    await record(tx, subject, entry, None)
+    await audit(tx, subject, "node.contested", actor=SYSTEM, at=now, facts=facts)
+    row = await capacity.node(tx, found.node_id, lock=True)
+    if Intent.QUARANTINED in MACHINE.moves[row.intent]:
+        await capacity.move_node(tx, row, Intent.QUARANTINED, actor=SYSTEM, reason=DETAIL, now=now)
+    return True
+
+
+async def settle_contest(tx: Tx, node_id: str) -> None:
+    """It is settled who the node is: by an operator's word, or because only one holder has the new key."""
+    await capacity.clear_contested(tx, node_id)
+    await links.forget_holders(tx, node_id)
