@@ -8,10 +8,10 @@ from urllib.parse import quote
 import pytest
 
 from gpuaas.wire.environments import Environment, EnvironmentState
-from gpuaas.wire.link import Beat, LogLines, Progress, Report, Result, TaskStatus
+from gpuaas.wire.link import Beat, LogLines, Progress, Refused, Report, Result, TaskStatus
 from tests.isolation.asgi import Socket
 from tests.isolation.ledger import changes, ledger
-from tests.isolation.machines import Machine, acknowledged, challenged, encode, enrol
+from tests.isolation.machines import Machine, acknowledged, challenged, decoder, encode, enrol
 from tests.world import World
 
 Fleet = dict[str, Machine]
@@ -31,9 +31,12 @@ async def fleet(world: World) -> Fleet:
 
 
 async def refusal(socket: Socket, said: Callable[[bytes], bytes | str]) -> Refusal:
-    """What a caller who is not let in gets to see."""
+    """What a caller who is not let in gets to see; the node itself is told that it dialled another URL."""
     socket.say(said(await challenged(socket)))
     last = await socket.next()
+    if last["type"] == "websocket.send":
+        assert isinstance(decoder.decode(last["bytes"]), Refused)
+        last = await socket.next()
     return (last["type"], last.get("code"), last.get("reason"))
 
 
