@@ -4,6 +4,7 @@ import base64
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -15,12 +16,25 @@ from gpuaas.core.owners import sync_folder
 from gpuaas.core.points import Points
 from gpuaas.wire.addresses import is_loopback
 from gpuaas.wire.environments import NodeFacts
-from gpuaas.wire.link import DEFAULT_PORTS, Enrol, Enrolled, Verifier, link_proof, origin_of
+from gpuaas.wire.link import (
+    DEFAULT_PORTS,
+    Enrol,
+    Enrolled,
+    RotatedKey,
+    RotateKey,
+    Verifier,
+    link_proof,
+    origin_of,
+    rotation_proof,
+)
 
 KEY_FILE = "node.key"
 NODE_FILE = "node.json"
 ENROL_PATH = "/internal/v1/nodes/enrol"
+ROTATE_PATH = "/internal/v1/nodes/rotate-key"
+NEXT_KEY_FILE = "node.key.next"
 ENROL_SECONDS = 30.0
+T = TypeVar("T")
 
 
 class IdentityError(Exception):
@@ -39,7 +53,12 @@ class NodeFile(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True)
 class Identity:
     node: NodeFile
-    key: Ed25519PrivateKey
+    folder: Path
+
+    @property
+    def key(self) -> Ed25519PrivateKey:
+        """Read each time: it may be changed under a running agent."""
+        return read_key(self.folder / KEY_FILE)
 
     @property
     def node_id(self) -> str:
@@ -93,7 +112,7 @@ async def enrol(
     )
     _write(folder / NODE_FILE, msgspec.json.format(msgspec.json.encode(node)))
     points.reach("enrol:node:after")
-    return Identity(node, key)
+    return Identity(node, folder)
 
 
 def is_enrolled(folder: Path) -> bool:
@@ -104,14 +123,38 @@ def load(folder: Path) -> Identity:
     """The identity in this folder, its address checked again: a file edited by hand gets no more than enrolment did."""
     try:
         node = msgspec.json.decode((folder / NODE_FILE).read_bytes(), type=NodeFile)
-        key = Ed25519PrivateKey.from_private_bytes(base64.b64decode((folder / KEY_FILE).read_bytes(), validate=True))
+        read_key(folder / KEY_FILE)
     except FileNotFoundError as error:
         missing = f"{folder} is not enrolled: {error.filename} is missing."
         raise IdentityError(f"{missing} Run `gpuaas agent enrol --server URL --token TOKEN` first.") from error
     except (msgspec.DecodeError, ValueError) as error:
         raise IdentityError(f"The identity in {folder} is damaged ({error}). Put the files back, or enrol.") from error
     checked_url(node.server_url, allow_plain_http=node.allow_plain_http)
-    return Identity(node, key)
+    return Identity(node, folder)
+
+
+def read_key(path: Path) -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(base64.b64decode(path.read_bytes(), validate=True))
+
+
+async def rotate_key(folder: Path, token: str) -> None:
+    """Change the node's key. Cut anywhere, it may be repeated with the same token: the new key of the first try is used
+    again, and the old one is thrown away only once the server has the new one."""
+    identity, path = load(folder), folder / NEXT_KEY_FILE
+    if not path.exists():
+        _write(path, base64.b64encode(Ed25519PrivateKey.generate().private_bytes_raw()))
+    new = read_key(path)
+    public = new.public_key().public_bytes_raw()
+    signed = rotation_proof(token, public)
+    request = RotateKey(
+        token=token,
+        public_key=base64.b64encode(public).decode(),
+        old_proof=base64.b64encode(identity.key.sign(signed)).decode(),
+        new_proof=base64.b64encode(new.sign(signed)).decode(),
+    )
+    await _post(identity.node.server_url, ROTATE_PATH, request, RotatedKey, "the change of the key")
+    path.replace(folder / KEY_FILE)
+    sync_folder(folder)
 
 
 def change_server(folder: Path, server_url: str) -> None:
@@ -133,19 +176,23 @@ def checked_url(url: str, *, allow_plain_http: bool) -> str:
 
 
 async def _ask(server_url: str, request: Enrol) -> Enrolled:
+    return await _post(server_url, ENROL_PATH, request, Enrolled, "the enrolment")
+
+
+async def _post(server_url: str, path: str, request: Enrol | RotateKey, answers: type[T], what: str) -> T:
     headers = {"content-type": "application/json"}
     try:
         async with httpx.AsyncClient(timeout=ENROL_SECONDS, trust_env=False) as http:
-            answer = await http.post(server_url + ENROL_PATH, content=msgspec.json.encode(request), headers=headers)
+            answer = await http.post(server_url + path, content=msgspec.json.encode(request), headers=headers)
     except httpx.HTTPError as error:
         raise IdentityError(f"{server_url} did not answer ({error}). Check the address and try again.") from error
     if not answer.is_success:
         raise IdentityError(
-            f"{server_url} refused the enrolment ({answer.status_code}): {_detail(answer.content)}"
+            f"{server_url} refused {what} ({answer.status_code}): {_detail(answer.content)}"
             " A token works once and only for minutes: ask an operator for a new one."
         )
     try:
-        return msgspec.json.decode(answer.content, type=Enrolled)
+        return msgspec.json.decode(answer.content, type=answers)
     except msgspec.DecodeError as error:
         raise IdentityError(f"{server_url} does not answer like a GPUaaS server ({error}).") from error
 

@@ -11,6 +11,7 @@ from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, N
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.commands import declare_lost
 from gpuaas.domain.capacity import commands, store
+from gpuaas.domain.capacity.keys import create_rotation_token
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.storage.volumes.commands import check_retirable
 from gpuaas.wire.capacity import (
@@ -93,6 +94,12 @@ async def declare_node_lost(id: str, data: ChangeNode, context: Context) -> Node
     return store.node_view(await store.node(context.tx, id))
 
 
+@post("/admin/nodes/{id:str}/rotate-key", responses=CHANGE, opt={"shows_secret": True})
+async def rotate_key(id: str, data: ChangeNode, context: Context) -> EnrolmentToken:
+    """A single-use token with which the node changes its key: `gpuaas agent rotate-key` on the node."""
+    return await create_rotation_token(context.tx, context.caller, id, reason=data.reason, now=context.now)
+
+
 @get("/admin/nodes/{id:str}/slots", responses=READ)
 async def list_slots(id: str, context: Context) -> Page[Slot]:
     """The node's slots: candidates, approved, claimed, blocked."""
@@ -141,6 +148,7 @@ ROUTER = Router(
         unquarantine_node,
         retire_node,
         declare_node_lost,
+        rotate_key,
         list_slots,
         approve_slot,
         disable_slot,

@@ -14,7 +14,8 @@ from gpuaas.api.sockets import admit_of
 from gpuaas.core.db import AWAY, RERUN
 from gpuaas.domain.capacity import commands
 from gpuaas.domain.capacity.commands import EnrolmentRefused
-from gpuaas.wire.link import Enrol, Enrolled
+from gpuaas.domain.capacity.keys import RotationRefused, rotate_key
+from gpuaas.wire.link import Enrol, Enrolled, RotatedKey, RotateKey
 
 LINK = re.compile(r"/internal/v1/nodes/([^/]+)/link")
 log = structlog.get_logger()
@@ -82,4 +83,13 @@ async def enrol(data: Enrol, services: Services) -> Enrolled:
     return Enrolled(node_id=node_id, verifiers=[services.signer.verifier])
 
 
-ROUTER = Router("/internal/v1", route_handlers=[enrol], include_in_schema=False)
+@post("/nodes/rotate-key", status_code=200, responses=problems(RotationRefused), security=[])
+async def rotate_node_key(data: RotateKey, services: Services) -> RotatedKey:
+    """A node changes its key: it shows an operator's token and proves that it has both keys."""
+    async with services.worker_db.write() as tx:
+        node_id = await rotate_key(tx, data, now=services.clock.now())
+    await services.links.cut(node_id, "the key was changed")
+    return RotatedKey(node_id=node_id)
+
+
+ROUTER = Router("/internal/v1", route_handlers=[enrol, rotate_node_key], include_in_schema=False)

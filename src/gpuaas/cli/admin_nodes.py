@@ -171,6 +171,26 @@ def lost(
         show_one(client.admin.nodes.lost(found.id, reason=reason), columns(surroundings_of(ctx)), output)
 
 
+@command.command("rotate-key")
+def rotate_key(
+    ctx: typer.Context, node: NodeArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
+) -> None:
+    """Make a token with which a node changes its key; the old key is refused from then on.
+
+    \b
+    Example:
+      gpuaas admin nodes rotate-key gpu-07 --reason "the old key was copied"
+    """
+    with connected(ctx) as client:
+        made = client.admin.nodes.rotate_key(chosen_node(client, node).id, reason=reason)
+    if output is Output.JSON:
+        show_json(made)
+        return
+    say(made.token)
+    note("Shown this once. On the node, with the token in place of T; its agent may go on running:")
+    note("  gpuaas agent rotate-key --token T")
+
+
 @command.command("enrol-token")
 def enrol_token(
     ctx: typer.Context,

@@ -99,6 +99,16 @@ async def enrol_node(
     )
 
 
+@command.command("rotate-key")
+def rotate_key(
+    token: Annotated[str, typer.Option(envvar="GPUAAS_ROTATION_TOKEN", help="Of `gpuaas admin nodes rotate-key`.")],
+    folder: Folder = None,
+) -> None:
+    """Change this node's key. A running agent goes on with the new one."""
+    uvloop.run(identity.rotate_key(folder_or_default(folder), token))
+    typer.echo("The key is changed. The server refuses the old one.")
+
+
 @command.command()
 def move(
     server: Annotated[str, typer.Option(help="URL of the control plane: what its GPUAAS_URL says.")],

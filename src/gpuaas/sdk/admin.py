@@ -58,6 +58,12 @@ class AdminNodes(Noun[R_co]):
         return change_node(id, "lost", reason, idempotency_key)
 
     @Call
+    def rotate_key(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[EnrolmentToken]:
+        """A token with which the node changes its key, minutes long, shown once."""
+        body = ChangeNode(reason=reason)
+        return post(path("admin", "nodes", id, "rotate-key"), EnrolmentToken, body, key=idempotency_key)
+
+    @Call
     def create_enrolment_token(
         self,
         node_name: str,

@@ -118,6 +118,7 @@ class Node(Struct, frozen=True, kw_only=True):
     facts: NodeFacts | None = None
     contested_at: datetime | None = None  # two live agents used its key
     contested_detail: str = ""
+    key_changed_at: datetime | None = None
 
 
 class ChangeNode(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

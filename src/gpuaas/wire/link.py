@@ -27,6 +27,7 @@ from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, S
 from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
 
 LINK_PURPOSE = "gpuaas-link-v1"
+ROTATION_PURPOSE = "gpuaas-rotate-key-v1"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 TASK_PURPOSE = b"gpuaas-task-v1\x00"
 STREAM_PURPOSE = b"gpuaas-stream-v1\x00"
@@ -40,6 +41,19 @@ class Enrol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     public_key: str  # base64 of 32 raw Ed25519 bytes
     agent_version: str
     facts: NodeFacts
+
+
+class RotateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A node changes its key: an operator's token, and a signature of the same bytes by the old key and by the new."""
+
+    token: str
+    public_key: str  # the new one: base64 of 32 raw Ed25519 bytes
+    old_proof: str  # base64
+    new_proof: str
+
+
+class RotatedKey(Struct, frozen=True, kw_only=True):
+    node_id: str
 
 
 class Verifier(Struct, frozen=True, kw_only=True):
@@ -344,6 +358,11 @@ Up = Hello | Progress | LogLines | Result | Report | Sessions | Logins | Termina
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:
     """The bytes a node signs to open its link: bound to this server's nonce, this node and the origin it dialled."""
     return msgspec.msgpack.encode((LINK_PURPOSE, nonce, node_id, origin))
+
+
+def rotation_proof(token: str, public_key: bytes) -> bytes:
+    """The bytes that both keys of a node sign to change one for the other."""
+    return msgspec.msgpack.encode((ROTATION_PURPOSE, token, public_key))
 
 
 def origin_of(url: str) -> str:

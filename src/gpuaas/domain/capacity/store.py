@@ -147,15 +147,19 @@ async def move_node(tx: Tx, row: NodeRow, to: Intent, *, actor: str, reason: str
 
 
 async def add_enrolment_token(
-    tx: Tx, token_hash: bytes, node_id: str, *, created_by: str, expires_at: datetime
+    tx: Tx, token_hash: bytes, node_id: str, *, created_by: str, expires_at: datetime, purpose: str = "enrol"
 ) -> None:
-    await tx.run(
-        "insert into enrolment_tokens (token_hash, node_id, created_by, expires_at) values ($1, $2, $3, $4)",
-        token_hash,
-        node_id,
-        created_by,
-        expires_at,
-    )
+    await tx.run(ADD_TOKEN, token_hash, node_id, created_by, expires_at, purpose)
+
+
+async def use_rotation_token(tx: Tx, token_hash: bytes, new_key: bytes) -> str | None:
+    """The node whose key it changes, once; again only for the key that the node has by now."""
+    node_id = await tx.value(USE_ROTATION_TOKEN, token_hash, new_key)
+    return None if node_id is None else str(node_id)
+
+
+async def set_key(tx: Tx, node_id: str, public_key: bytes, now: datetime) -> None:
+    await tx.run("update nodes set public_key = $2, key_changed_at = $3 where id = $1", node_id, public_key, now)
 
 
 async def use_enrolment_token(tx: Tx, token_hash: bytes, public_key: bytes) -> str | None:
@@ -309,8 +313,21 @@ USE_ENROLMENT_TOKEN = """
         for update of n
     )
     update enrolment_tokens t set used_at = coalesce(t.used_at, clock_timestamp()) from node
-    where t.token_hash = $1 and t.expires_at > clock_timestamp()
+    where t.token_hash = $1 and t.purpose = 'enrol' and t.expires_at > clock_timestamp()
         and ((t.used_at is null and node.public_key is null) or node.public_key = $2)
+    returning t.node_id
+"""
+ADD_TOKEN = """
+    insert into enrolment_tokens (token_hash, node_id, created_by, expires_at, purpose) values ($1, $2, $3, $4, $5)
+"""
+USE_ROTATION_TOKEN = """
+    with node as (
+        select n.id, n.public_key from nodes n join enrolment_tokens e on e.node_id = n.id where e.token_hash = $1
+        for update of n
+    )
+    update enrolment_tokens t set used_at = coalesce(t.used_at, clock_timestamp()) from node
+    where t.token_hash = $1 and t.purpose = 'rotate_key' and t.expires_at > clock_timestamp()
+        and (t.used_at is null or node.public_key = $2)
     returning t.node_id
 """
 ENROL_NODE = """

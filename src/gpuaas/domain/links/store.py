@@ -50,6 +50,11 @@ async def open_links(
     return {each.node_id: each for each in opened}, contests
 
 
+async def end_links(tx: Tx, node_id: str) -> None:
+    """The replica that has the link finds it without its row when it next checks in, and cuts it."""
+    await tx.run("delete from links where node_id = $1", node_id)
+
+
 async def forget_holders(tx: Tx, node_id: str) -> None:
     """An operator settled who holds the node's key; from here on it is watched afresh."""
     await tx.run("delete from link_holders where node_id = $1", node_id)
