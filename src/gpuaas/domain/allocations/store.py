@@ -118,8 +118,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     holds: list[str]
     attempts: int  # removals tried in the current operation
     blocked: bool  # its slots are out of sale until cleanup is proven
-    contested: bool = False  # its node's key has two holders: nothing that the node says proves a removal
-    disputed_until: datetime | None = None  # and until then that may still turn out
+    contested: bool = False  # its node's key has two holders
+    disputed_until: datetime | None = None  # until then that may turn out
     resumed_at: datetime | None = None  # when the database went back in time, if it did
 
     @property
@@ -257,9 +257,8 @@ async def add_proofs(tx: Tx, row: AllocationRow, proofs: list[ProofItem], now: d
 
 
 async def proofs(tx: Tx, allocation_id: str) -> list[CleanupProof]:
-    return await tx.all(
-        CleanupProof, "select * from cleanup_proofs where allocation_id = $1 order by at, item", allocation_id
-    )
+    sql = "select * from cleanup_proofs where allocation_id = $1 order by at, item"
+    return await tx.all(CleanupProof, sql, allocation_id)
 
 
 async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:

@@ -177,10 +177,10 @@ class Boots:
         return self.networks is not None and self.networks.is_ready(index)
 
     async def refill(self, indexes: list[int]) -> None:
-        """What the next environments will want, made while nobody waits."""
-        self._nursery.fill()
-        if self.networks is not None:
-            for index in indexes[: self._spare_networks]:
+        """What the next environments will want, made while nobody waits. What cannot be made now is made then."""
+        with contextlib.suppress(EngineError, OSError):
+            self._nursery.fill()
+            for index in indexes[: self._spare_networks] if self.networks else ():
                 await self.networks.ensure(index)
 
     async def snapshot(self) -> Path:

@@ -97,7 +97,7 @@ class SandboxEngine:
         await self._adopt_all()
         for id in living:
             if id not in self._living:
-                self._devices.hold(id, await self._devices_of(id))
+                self._devices.hold(id, await self._sights.devices_of(id))
         self._prepare_next()
 
     def _find_living(self) -> dict[str, int | None]:
@@ -255,13 +255,6 @@ class SandboxEngine:
                 here = self._records.read(spec.allocation_id)
                 self._devices.hold(spec.allocation_id, () if here is None else here.devices)
 
-    async def _devices_of(self, id: str) -> tuple[str, ...] | None:
-        """Of an environment that lives and is not adopted: by its record, else as its pid 1 has them."""
-        with contextlib.suppress(UnreadableError):
-            here = self._records.read(id)
-            return () if here is None else here.devices
-        return await gpus.used_inside(Inside(self._records.folder(id)))
-
     def _pid_of(self, allocation_id: str) -> int | None:
         """None only when it is proven that nothing runs there."""
         sighting = self._look(allocation_id)
@@ -401,9 +394,4 @@ class SandboxEngine:
 
     def _prepare_next(self) -> None:
         if self._refill is None or self._refill.done():
-            self._refill = asyncio.create_task(self._refill_spares())
-
-    async def _refill_spares(self) -> None:
-        """What cannot be prepared now is made when it is wanted."""
-        with contextlib.suppress(EngineError, OSError):
-            await self._boots.refill(self._numbers.free_indexes())
+            self._refill = asyncio.create_task(self._boots.refill(self._numbers.free_indexes()))

@@ -1,6 +1,7 @@
 """Environments as they are found: what runs, what the records say, and what an observer is told of both."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import asyncssh
 from msgspec.structs import replace
 
 from gpuaas.engines.devices import Devices
-from gpuaas.engines.sandbox import isolation, liveness
+from gpuaas.engines.sandbox import gpus, isolation, liveness
 from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
@@ -42,6 +43,13 @@ class Sights:
 
     def __init__(self, records: Records, living: Mapping[str, Living], boots: Boots, devices: Devices) -> None:
         self._records, self._living, self._boots, self._devices = records, living, boots, devices
+
+    async def devices_of(self, id: str) -> tuple[str, ...] | None:
+        """Of an environment that lives and is not adopted: by its record, else as its pid 1 has them."""
+        with suppress(UnreadableError):
+            here = self._records.read(id)
+            return () if here is None else here.devices
+        return await gpus.used_inside(Inside(self._records.folder(id)))
 
     def all(self) -> list[Environment]:
         return [self._look(id) for id in self._records.ids()]
