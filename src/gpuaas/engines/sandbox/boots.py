@@ -180,8 +180,9 @@ class Boots:
         """What the next environments will want, made while nobody waits. What cannot be made now is made then."""
         with contextlib.suppress(EngineError, OSError):
             self._nursery.fill()
-            for index in indexes[: self._spare_networks] if self.networks else ():
-                await self.networks.ensure(index)
+            if self.networks is not None:
+                for index in indexes[: self._spare_networks]:
+                    await self.networks.ensure(index)
 
     async def snapshot(self) -> Path:
         target = self._site.root / "etc" / etc.fingerprint()
