@@ -128,6 +128,7 @@ UNPUBLISHED = {
     "GET /readyz",
     "GET /metrics",
     "POST /internal/v1/nodes/enrol",
+    "POST /internal/v1/nodes/rotate-key",
 }
 SOCKETS = {  # test_terminal.py
     "/internal/v1/streams/{stream_id}",
