@@ -65,6 +65,6 @@ class Overview(Struct, frozen=True, kw_only=True):
     links: int
     replicas: int
     requests: Requests
-    alerts: list[Alert]
+    alerts: list[Alert] = []
     workers: list[WorkerStatus]
     unknown_environments: dict[str, int] = {}  # by node name; any is an alert: adopt or remove them
