@@ -208,6 +208,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{id}/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** RotateKey */
+        post: operations["ApiV1AdminNodesIdRotateKeyRotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{id}/slots": {
         parameters: {
             query?: never;
@@ -2146,6 +2163,16 @@ export interface components {
             /** @description what you looked at, for the audit log */
             reason: string;
         };
+        /** Alert */
+        Alert: {
+            code: string;
+            /** Format: date-time */
+            since: string;
+            subject_id: string;
+            subject_kind: string;
+            subject_name: string;
+            words: string;
+        };
         /** Allocation */
         Allocation: {
             active_at: string | null;
@@ -2595,7 +2622,7 @@ export interface components {
          * EnvironmentState
          * @enum {string}
          */
-        EnvironmentState: "running" | "stopped" | "broken";
+        EnvironmentState: "running" | "stopped" | "broken" | "unknown";
         /** ExtendAllocation */
         ExtendAllocation: {
             expires_at?: string | null;
@@ -2868,6 +2895,9 @@ export interface components {
         /** Node */
         Node: {
             agent_version: string;
+            contested_at?: string | null;
+            /** @default  */
+            contested_detail: string;
             engine: string;
             facts?: components["schemas"]["NodeFacts"] | null;
             id: string;
@@ -2875,6 +2905,7 @@ export interface components {
             intent_reason: string;
             /** Format: date-time */
             intent_since: string;
+            key_changed_at?: string | null;
             last_seen_at: string | null;
             name: string;
             offline_since: string | null;
@@ -2958,6 +2989,7 @@ export interface components {
         Outcome: "began" | "done" | "failed";
         /** Overview */
         Overview: {
+            alerts?: components["schemas"]["Alert"][];
             allocations: {
                 [key: string]: number;
             };
@@ -4884,6 +4916,116 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, illegal_move, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminNodesIdRotateKeyRotateKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeNode"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentToken"];
                 };
             };
             /** @description token_expired, token_invalid, token_missing */
