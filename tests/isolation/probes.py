@@ -110,7 +110,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "SetQuotas": {"limits": {"gpus": 1000}},
     "SetUserQuotas": {"limits": {"tokens": 1000}},
 }
-LED_ENDS = ("/access-grants/", "/members/", "/allocations/{id}/sessions/")
+LED_ENDS = ("/access-grants/", "/members/", "/invitations/", "/allocations/{id}/sessions/")
 LED = {
     *("InviteMember", "ChangeMember", "ChangeProject"),
     *("SetSshKeys", "AllowOwnKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"),
@@ -121,6 +121,7 @@ ALONE = {
     "POST /api/v1/auth/personal/signup",
     "POST /api/v1/auth/personal/login",
     "POST /api/v1/auth/logout",
+    "POST /api/v1/invitations/accept",  # the secret decides, whoever asks
 }
 UNPUBLISHED = {
     "GET /api/v1/openapi.json",

@@ -18,6 +18,7 @@ from gpuaas.api import (
     admin_unknown,
     admin_workers,
     allocations,
+    audit,
     auth,
     console,
     exposition,
@@ -48,6 +49,7 @@ VERSION = "1"
 NOUNS = (
     auth,
     projects,
+    audit,
     quotas,
     ssh_keys,
     skus,

@@ -41,7 +41,8 @@ from gpuaas.domain.timeline.store import audit_denial
 
 T = TypeVar("T")
 TRIES = 8
-STREAMED = (b"text/event-stream", b"application/x-asciicast")
+NDJSON = b"application/x-ndjson"
+STREAMED = (b"text/event-stream", b"application/x-asciicast", NDJSON)
 # A browser's or a proxy's copy of an answer would outlive the session that was given it.
 ALWAYS_SAID = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 JSON = Encoder()

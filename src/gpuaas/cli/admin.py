@@ -3,6 +3,7 @@
 from gpuaas.cli import (
     admin_accounts,
     admin_allocations,
+    admin_audit,
     admin_invariants,
     admin_nodes,
     admin_operations,
@@ -23,6 +24,7 @@ command.add_typer(admin_allocations.command, name="allocations")
 command.add_typer(admin_accounts.tenants, name="tenants")
 command.add_typer(admin_accounts.projects, name="projects")
 command.add_typer(admin_accounts.users, name="users")
+command.add_typer(admin_audit.command, name="audit")
 command.add_typer(admin_quotas.command, name="quotas")
 command.add_typer(admin_unknown.command, name="unknown-environments")
 command.add_typer(admin_runtimes.command, name="runtimes")

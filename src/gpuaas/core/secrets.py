@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from gpuaas.core.db import Database
 from gpuaas.core.owners import sync_folder
+from gpuaas.wire.audit import PURPOSE
 from gpuaas.wire.link import STREAM_PURPOSE, TASK_PURPOSE, OpenStream, Task, Verifier
 
 MASTER_BYTES = 32
@@ -79,6 +80,19 @@ class TaskSigner:
 
     def sign_stream(self, body: bytes) -> OpenStream:
         return OpenStream(body=body, signer=self.verifier.id, signature=self._key.sign(STREAM_PURPOSE + body))
+
+
+class AuditSigner:
+    """Signs the seals of the audit log. The database never has this key, so whoever changes rows cannot seal them."""
+
+    def __init__(self, master: MasterKey) -> None:
+        self._key = Ed25519PrivateKey.from_private_bytes(master.derive("audit-signing"))
+        public = self._key.public_key().public_bytes_raw()
+        self.id = hashlib.sha256(public).hexdigest()[:16]
+        self.public_key = base64.b64encode(public).decode()
+
+    def sign(self, seal_hash: str) -> str:
+        return base64.b64encode(self._key.sign(PURPOSE + seal_hash.encode())).decode()
 
 
 async def pin(db: Database, signer: TaskSigner) -> None:

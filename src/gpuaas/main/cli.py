@@ -55,6 +55,7 @@ COMMANDS = {
     "tokens": Lazy("Account", "gpuaas.cli.tokens", "Personal tokens for programs."),
     "sessions": Lazy("Account", "gpuaas.cli.sessions", "Where you are signed in."),
     "members": Lazy("Account", "gpuaas.cli.members", "Who works in a project, and as what."),
+    "audit": Lazy("Account", "gpuaas.cli.audit", "Audit log of a tenant that you lead."),
     "invitations": Lazy("Account", "gpuaas.cli.invitations", "Invitations to projects."),
     "projects": Lazy("Account", "gpuaas.cli.projects", "Projects, and which one is yours by default."),
     "quotas": Lazy("Account", "gpuaas.cli.quotas", "Show what a project and you may still add."),

@@ -30,7 +30,7 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.outbox import Event, Relay
 from gpuaas.core.points import Points, points_from
-from gpuaas.core.secrets import MasterKey, MasterKeyError, TaskSigner, pin
+from gpuaas.core.secrets import AuditSigner, MasterKey, MasterKeyError, TaskSigner, pin
 from gpuaas.core.settings import Settings, SettingsError
 from gpuaas.core.traces import Traces
 from gpuaas.core.watch import Watch
@@ -40,6 +40,7 @@ from gpuaas.domain.allocations.limits import LimitsWorker
 from gpuaas.domain.allocations.observations.reach import ReachWorker
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.allocations.unknown.reconcile import UnknownEnvironmentWorker
+from gpuaas.domain.audit.reconcile import SealWorker
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
@@ -135,7 +136,11 @@ async def assemble(
     url = config.advertise_url or config.public_url
     relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
     catalog = Catalog(worker_db, clock)
-    workers = all_workers(worker_db, ids, clock, policy, config.retention)
+    audit_signer = AuditSigner(master)
+    workers = (
+        *all_workers(worker_db, ids, clock, policy, config.retention),
+        SealWorker(worker_db, clock, audit_signer),
+    )
     services = Services(
         api_db=api_db,
         operator_db=operator_db,
@@ -145,6 +150,7 @@ async def assemble(
         clock=clock,
         master=master,
         signer=signer,
+        audit_signer=audit_signer,
         accounts=Accounts(worker_db, ids, parts.passwords),
         index=index,
         launch=Launch(index, catalog, ids),

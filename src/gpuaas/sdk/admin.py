@@ -1,6 +1,7 @@
 """For operators: the fleet, all allocations, the work loop."""
 
 from gpuaas.sdk.accounts import AdminAccounts
+from gpuaas.sdk.audit import AdminAudit
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.quotas import AdminQuotas
 from gpuaas.sdk.requests import Request, get, path, post
@@ -223,6 +224,7 @@ class Admin(Noun[R_co]):
         self.runtimes = AdminRuntimes(runner)
         self.quotas = AdminQuotas(runner)
         self.accounts = AdminAccounts(runner)
+        self.audit = AdminAudit(runner)
 
     @Call
     def overview(self) -> Request[Overview]:

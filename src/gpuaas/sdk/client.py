@@ -8,6 +8,7 @@ from typing import Generic, Self
 from gpuaas.sdk.access_grants import AccessGrants
 from gpuaas.sdk.admin import Admin
 from gpuaas.sdk.allocations import AllocationGroups, Allocations
+from gpuaas.sdk.audit import TenantAudit
 from gpuaas.sdk.auth import Auth
 from gpuaas.sdk.exchange import Exchange, Options
 from gpuaas.sdk.members import Invitations, Members
@@ -46,6 +47,7 @@ class Nouns(Generic[R_co]):
         self.access_grants = AccessGrants(runner)
         self.members = Members(runner)
         self.invitations = Invitations(runner)
+        self.tenant_audit = TenantAudit(runner)
         self.operations = Operations(runner)
         self.volumes = Volumes(runner)
         self.storage_backends = StorageBackends(runner)

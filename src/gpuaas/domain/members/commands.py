@@ -123,8 +123,6 @@ async def accept(tx: Tx, caller: Caller, secret: str, *, now: datetime) -> Invit
 
 async def withdraw(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
     row = await store.invitation(tx, id)
-    if not caller.may(Permission.MEMBERS_MANAGE, row):
-        raise NotFound("invitation")
     caller.require(Permission.MEMBERS_MANAGE, "invitation", row)
     await store.withdraw(tx, id, now)
     subject = Subject(kind="invitation", id=id, tenant_id=row.tenant_id, project_id=row.project_id)

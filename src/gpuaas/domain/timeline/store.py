@@ -84,6 +84,7 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
 
     actor: str | None = None
     action: str | None = None  # its beginning: `volume` and `volume.delete` both find the latter
+    target: str | None = None  # its id
     result: AuditResult | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -145,21 +146,36 @@ async def audit(
 
 
 async def audit_denial(tx: Tx, place: Place, *, actor: str, action: str, target: str, at: datetime) -> None:
-    """After the refused request rolled back; the same refusal again within a minute is counted, not repeated."""
+    """After the refused request rolled back; the same refusal again within a minute is counted, not repeated. Counts
+    stand in a table of their own: audit rows are sealed and never change."""
     if not await tx.run(COUNT_DENIAL, actor, action, target, at):
         await tx.run(DENIAL, at, place.tenant_id, place.project_id, actor, action, target, correlation_id.get())
 
 
 async def audit_failure(tx: Tx, subject: Subject, action: str, *, actor: str, at: datetime, source: str) -> None:
     """Somebody who is not signed in failed; the same again from there within a minute is counted, not repeated."""
-    if not await tx.run(COUNT_FAILURE, subject.kind, subject.id, action, source, at):
+    if not await tx.run(COUNT_FAILURE, actor, action, subject.id, at, source):
         facts, correlation = {"source": source}, correlation_id.get()
         await tx.run(FAILURE, at, subject.kind, subject.id, actor, action, correlation, facts)
 
 
 async def audit_of_project(tx: Tx, project_id: str, wanted: AuditFilter, paging: Paging) -> list[AuditRow]:
-    asked = (wanted.actor, wanted.action, wanted.result and wanted.result.value, wanted.since, wanted.until)
-    return await tx.all(AuditRow, AUDIT_OF_PROJECT, project_id, _number(paging), paging.limit + 1, *asked)
+    return await tx.all(AuditRow, AUDIT_OF_PROJECT, *_asked(wanted, paging), project_id)
+
+
+async def audit_of_tenant(tx: Tx, tenant_id: str, wanted: AuditFilter, paging: Paging) -> list[AuditRow]:
+    return await tx.all(AuditRow, AUDIT_OF_TENANT, *_asked(wanted, paging), tenant_id)
+
+
+async def audit_of_all(tx: Tx, wanted: AuditFilter, paging: Paging) -> list[AuditRow]:
+    """For operators."""
+    return await tx.all(AuditRow, AUDIT_OF_ALL, *_asked(wanted, paging))
+
+
+def _asked(wanted: AuditFilter, paging: Paging) -> tuple[object, ...]:
+    result = wanted.result and wanted.result.value
+    asked = (wanted.actor, wanted.action, result, wanted.since, wanted.until, wanted.target)
+    return (_number(paging), paging.limit + 1, *asked)
 
 
 async def start_operation(tx: Tx, id: str, subject: Subject, kind: str, *, requested_by: str, now: datetime) -> None:
@@ -290,17 +306,25 @@ AUDIT = """
         (at, tenant_id, project_id, target_kind, target_id, actor, acted_as, action, result, correlation_id, facts)
     values ($1, $2, $3, $4, $5, $6, $7, $8, 'done', $9, $10)
 """
-AUDIT_OF_PROJECT = f"""
-    select id, at, actor, {ACTOR_NAME}, action, target_kind, target_id, result, repeats, correlation_id, facts
-    from audit where project_id = $1 and ($2::bigint is null or id < $2) and ($4::text is null or actor = $4)
-        and ($5::text is null or starts_with(action, $5)) and ($6::text is null or result = $6)
-        and ($7::timestamptz is null or at >= $7) and ($8::timestamptz is null or at < $8)
-    order by id desc limit $3
+AUDIT_ROWS = f"""
+    select id, at, actor, {ACTOR_NAME}, action, target_kind, target_id, result,
+        coalesce(r.repeats, a.repeats) as repeats, correlation_id, facts
+    from audit a left join audit_repeats r on r.audit_id = a.id
+    where ($1::bigint is null or id < $1) and ($3::text is null or actor = $3)
+        and ($4::text is null or starts_with(action, $4)) and ($5::text is null or result = $5)
+        and ($6::timestamptz is null or at >= $6) and ($7::timestamptz is null or at < $7)
+        and ($8::text is null or target_id = $8)
 """
+NEWEST = "order by id desc limit $2"
+AUDIT_OF_PROJECT = f"{AUDIT_ROWS} and project_id = $9 {NEWEST}"
+AUDIT_OF_TENANT = f"{AUDIT_ROWS} and tenant_id = $9 {NEWEST}"
+AUDIT_OF_ALL = f"{AUDIT_ROWS} {NEWEST}"  # house: project-filter because operators see every project
 COUNT_DENIAL = """
-    update audit set repeats = repeats + 1 where id = (
+    insert into audit_repeats as kept (audit_id, repeats)
+    select id, 2 from (
         select id from audit where result = 'denied' and actor = $1 and action = $2 and target_id = $3
-            and at > $4::timestamptz - interval '1 minute' order by id desc limit 1)
+            and at > $4::timestamptz - interval '1 minute' order by id desc limit 1) as found
+    on conflict (audit_id) do update set repeats = kept.repeats + 1
 """
 DENIAL = """
     insert into audit
@@ -308,9 +332,12 @@ DENIAL = """
     values ($1, $2, $3, $4, $4, $5, 'route', $6, 'denied', $7)
 """
 COUNT_FAILURE = """
-    update audit set repeats = repeats + 1 where id = (
-        select id from audit where result = 'denied' and target_kind = $1 and target_id = $2 and action = $3
-            and facts ->> 'source' = $4 and at > $5::timestamptz - interval '1 minute' order by id desc limit 1)
+    insert into audit_repeats as kept (audit_id, repeats)
+    select id, 2 from (
+        select id from audit where result = 'denied' and actor = $1 and action = $2 and target_id = $3
+            and at > $4::timestamptz - interval '1 minute' and facts ->> 'source' = $5
+        order by id desc limit 1) as found
+    on conflict (audit_id) do update set repeats = kept.repeats + 1
 """
 FAILURE = """
     insert into audit (at, target_kind, target_id, actor, acted_as, action, result, correlation_id, facts)
