@@ -121,8 +121,8 @@ ALONE = {
     "POST /api/v1/auth/personal/signup",
     "POST /api/v1/auth/personal/login",
     "POST /api/v1/auth/logout",
-    "POST /api/v1/invitations/accept",  # the secret decides, whoever asks
 }
+BY_SECRET = {"POST /api/v1/invitations/accept"}  # the secret decides, whoever asks: tests/attacks/test_invitations.py
 UNPUBLISHED = {
     "GET /api/v1/openapi.json",
     "GET /healthz",
@@ -241,7 +241,7 @@ def published(app: Litestar) -> Iterator[str]:
             raise Uncovered(f"{route.path_format} is no route we know the kind of")
         else:
             names = {f"{method} {route.path_format}" for method in route.methods if method != "OPTIONS"}
-            yield from sorted(names - ALONE - UNPUBLISHED)
+            yield from sorted(names - ALONE - BY_SECRET - UNPUBLISHED)
 
 
 def of_operation(name: str, contract: dict[str, Any]) -> Iterator[Probe]:
