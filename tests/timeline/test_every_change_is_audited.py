@@ -1,4 +1,4 @@
-"""T21: from the table of routes, every change that succeeds writes exactly one audit row, found by its correlation id."""
+"""T21: from the route table, every change that succeeds writes exactly one audit row, found by its correlation id."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
