@@ -68,7 +68,9 @@ class Cluster:
     def copy_from(self, primary: "Cluster", name: str) -> None:
         """A streaming standby of `primary`."""
         self._folder()
-        self._run("pg_basebackup", "-D", "data", "-h", str(primary.folder), "-U", "gpuaas", "-X", "stream", "-R")
+        self._run(
+            "pg_basebackup", "-D", "data", "-h", str(primary.folder), "-U", "gpuaas", "-X", "stream", "-R", "-cfast"
+        )
         self.configure(cluster_name=name, synchronous_standby_names="")
 
     def start(self) -> None:
