@@ -7,10 +7,10 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from gpuaas.core.clock import DatabaseClock, SystemClock
+from gpuaas.core.clock import ClockUnknown, DatabaseClock, SystemClock
 from gpuaas.core.health import Health
 from gpuaas.core.migrate import migrate
-from gpuaas.core.trouble import ClockUnknown, is_away
+from gpuaas.core.trouble import is_away
 from gpuaas.core.watch import CLOCK_SKEW, HISTORY_CHANGED, Watch
 from tests.clusters import pair
 from tests.postgres import run

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from gpuaas.core.trouble import ClockUnknown
-
 DRIFT = 200e-6  # seconds that a monotonic clock may drift in a second
 SKEW_SECONDS = 1.0  # by how much a system clock may differ before it is reported
+
+
+class ClockUnknown(ConnectionError):
+    """The time of the database was never measured, so nothing may be decided yet."""
 
 
 class Clock(Protocol):

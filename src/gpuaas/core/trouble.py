@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import asyncpg
 
+from gpuaas.core.clock import ClockUnknown
+
 
 class Reason(StrEnum):
     UNREACHABLE = "unreachable"  # refused, cut, starting, stopping or failing over
@@ -23,10 +25,6 @@ class Reason(StrEnum):
 
 class PoolExhausted(TimeoutError):
     """No connection of the pool became free in time."""
-
-
-class ClockUnknown(ConnectionError):
-    """The time of the database was never measured, so nothing may be decided yet."""
 
 
 # In order: the first class that matches names the reason.
