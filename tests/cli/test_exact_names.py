@@ -49,6 +49,9 @@ OF_ONE_COMMAND = {
     "admin allocations force-release id": (samples.ALLOCATION,) * 2,
     "admin allocations force-cleanup id": (samples.ALLOCATION,) * 2,
     "admin unknown-environments remove environment": (samples.id_of("alloc", 9),) * 2,
+    "admin tenants suspend id": (samples.id_of("ten", 9),) * 2,
+    "admin projects suspend id": (samples.id_of("proj", 9),) * 2,
+    "admin users suspend id": (samples.id_of("user", 9),) * 2,
     "invitations withdraw id": (sharing.INVITATION.id,) * 2,
 }
 """Values that name no existing object."""

@@ -15,6 +15,7 @@ const STEPS: Record<string, Step> = {
   sku_unavailable: { title: "No machine like this is free" },
   illegal_move: { title: "Not possible in its present state", next: "The page shows the state it is in now." },
   conflict: { title: "That clashes with something that is there" },
+  suspended: { title: "Suspended by an operator", next: "Your data is kept. Contact whoever runs this GPUaaS." },
   quota_exceeded: {
     title: "This exceeds a quota",
     next: "Release or delete something, or ask an operator to raise the limit. The Quota page shows what remains.",
