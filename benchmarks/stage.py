@@ -111,7 +111,7 @@ async def _people(db: Database, dsn: str, folder: Path) -> Stage:
         await identity.add_session(tx, session)
         key_id = ids.new("key")
         public = Ed25519PrivateKey.generate().public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
-        await access.add(tx, key_id, user.id, title="bench", key=parse(public.decode()), now=now)
+        await access.add(tx, key_id, user.id, title="bench", key=parse(public.decode()), token_id=None, now=now)
     return Stage(dsn=dsn, folder=folder, project_id=file.project_id, user_id=user.id, ssh_key_id=key_id)
 
 

@@ -30,7 +30,7 @@ from gpuaas.domain.tasks.store import SentTask
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ProofItem
-from gpuaas.wire.link import Progress, Report, Result, TaskBody, TaskKind, TaskStatus
+from gpuaas.wire.link import LEASE_SECONDS, Progress, Report, Result, TaskBody, TaskKind, TaskStatus
 from tests.quiet import Quiet
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ class Nodes:
     async def connect(self, node: Node) -> None:
         """Its link opens, as api/links.py would write it down."""
         world, node.is_silent = self._world, False
+        await node.lease(world.services.clock.now(), LEASE_SECONDS)
         async with world.db.write() as tx:
             facts = await node.probe()
             opened = capacity.OpenedLink(node_id=node.id, facts=facts, agent_version="1", boot_id="b")

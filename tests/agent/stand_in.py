@@ -20,6 +20,7 @@ from gpuaas.wire.environments import (
     Ownership,
     ProofItem,
 )
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.metrics import Sample
 
 
@@ -134,7 +135,7 @@ class StandInEngine:
     async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
         self.here[allocation_id] = msgspec.structs.replace(self.here[allocation_id], ownership=ownership)
 
-    async def lease(self, server_time: datetime, seconds: float) -> None:
+    async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
         self.calls.append(f"lease {seconds:.0f}")
 
     async def enforce(self) -> int:

@@ -280,6 +280,13 @@ OTHERS = [
         wrong="ttl_seconds",
     ),
     Bad(
+        says="break-glass without a reason",
+        path="/admin/allocations/a/break-glass",
+        body=b'{"reason": ""}',
+        who="operator",
+        wrong="reason",
+    ),
+    Bad(
         says="no reason",
         path="/admin/allocations/a/force-cleanup",
         body=b'{"runtime_verified_absent": true, "reason": ""}',

@@ -93,7 +93,7 @@ async def do(engine: SandboxEngine, request: Request) -> object:
         "arm": arm,
         "pass_time": pass_time,
         "starve": starve_self,
-        "lease": lambda: engine.lease(msgspec.convert(request.body[0], datetime), request.body[1]),
+        "lease": lambda: engine.lease(msgspec.convert(request.body[0], datetime), *request.body[1:]),
         "enforce": engine.enforce,
         "end_connection": lambda: engine.end_connection(*request.body),
         "start": engine.start,

@@ -9,6 +9,7 @@ import msgspec
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from tests.engines.conversations import RemoteTerminals
 from tests.engines.remote_runtimes import Ear, RemoteRuntimes
 from tests.engines.remote_samples import RemoteSamples
@@ -84,8 +85,8 @@ class RemoteEngine:
     async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
         await self._ask("set_ownership", [allocation_id, ownership])
 
-    async def lease(self, server_time: datetime, seconds: float) -> None:
-        await self._ask("lease", [server_time, seconds])
+    async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
+        await self._ask("lease", [server_time, seconds, holder_seconds])
 
     async def enforce(self) -> int:
         return int(await self._ask("enforce"))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from gpuaas.engines.leases import CUT_OFF, OVER, WITHDRAWN
+from gpuaas.engines.leases import CUT_OFF, CUT_OFF_HOLDER, OVER, WITHDRAWN
 from gpuaas.wire.environments import KeySet
 from tests.engines.benches import Bench, Key, Way, eventually, granted, ignore, keys, spec
 
@@ -21,7 +21,7 @@ async def told(bench: Bench, way: Way | None) -> str:
     """What a person who was cut off read; the fake engine has nobody to tell."""
     assert way is not None
     words = await way.ended()
-    return words if bench.engine.name != "fake" else f"{WITHDRAWN} {CUT_OFF} {OVER} ended by ada"
+    return words if bench.engine.name != "fake" else f"{WITHDRAWN} {CUT_OFF} {CUT_OFF_HOLDER} {OVER} ended by ada"
 
 
 async def people_in(bench: Bench, allocation_id: str) -> set[str]:
@@ -84,6 +84,37 @@ async def test_a_lease_that_runs_out_ends_what_was_granted_and_nothing_else(benc
     assert await people_in(bench, allocation_id) == {ada.authorized.fingerprint}
     assert await bench.log_in(made, bob) is None
     assert await bench.log_in(made, ada) is not None
+
+
+async def test_the_holders_own_keys_end_with_the_longer_lease_and_come_back_with_the_next(
+    bench: Bench, allocation_id: str
+) -> None:
+    ada = Key("user_ada")
+    made = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    await bench.engine.lease(NOON, LEASE, 4 * LEASE)
+    way = await bench.log_in(made, ada)
+    await bench.pass_time(3 * LEASE)
+    await bench.engine.enforce()
+    assert await people_in(bench, allocation_id) == {ada.authorized.fingerprint}
+    await bench.pass_time(LEASE)
+    assert await bench.engine.enforce() >= 1
+    assert CUT_OFF_HOLDER in await told(bench, way)
+    assert await bench.log_in(made, ada) is None
+    await bench.engine.lease(NOON + timedelta(seconds=4 * LEASE), LEASE, 4 * LEASE)
+    assert await bench.log_in(made, ada) is not None
+
+
+async def test_a_key_of_the_holder_ends_at_its_own_time(bench: Bench, allocation_id: str) -> None:
+    """As one that a token added does, with the token."""
+    ada = Key("user_ada")
+    mine = msgspec.structs.replace(ada.authorized, ends_at=NOON + timedelta(seconds=60))
+    made = await bench.engine.ensure(spec(allocation_id, KeySet(generation=1, keys=(mine,))), ignore)
+    await bench.engine.lease(NOON, LEASE)
+    way = await bench.log_in(made, ada)
+    await bench.pass_time(61)
+    assert await bench.engine.enforce() >= 1
+    assert OVER in await told(bench, way)
+    assert await bench.log_in(made, ada) is None
 
 
 async def test_a_grant_ends_on_the_node_at_its_own_time(bench: Bench, allocation_id: str) -> None:

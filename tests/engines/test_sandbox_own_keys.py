@@ -6,6 +6,7 @@ import asyncssh
 import pytest
 
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, spec
+from tests.engines.test_access import LEASE, NOON
 from tests.engines.test_own_keys import open_to_own, seen
 
 FILE = ".ssh/authorized_keys"
@@ -35,6 +36,7 @@ async def run(way: SshWay, line: str) -> None:
 
 async def test_what_sshd_would_not_trust_is_not_admitted(real: SandboxBench, allocation_id: str, guest: Key) -> None:
     ada = Key("user_ada")
+    await real.engine.lease(NOON, LEASE)
     made = await real.engine.ensure(spec(allocation_id, open_to_own(1, ada)), ignore)
     way = await real.log_in(made, ada)
     assert isinstance(way, SshWay)
@@ -54,6 +56,7 @@ async def test_a_file_outside_the_home_is_never_read(real: SandboxBench, allocat
     outside = real.root.parent / f"outside-{allocation_id}"
     outside.write_text(guest.private.export_public_key().decode())
     ada = Key("user_ada")
+    await real.engine.lease(NOON, LEASE)
     made = await real.engine.ensure(spec(allocation_id, open_to_own(1, ada)), ignore)
     way = await real.log_in(made, ada)
     assert isinstance(way, SshWay)
@@ -66,6 +69,7 @@ async def test_a_file_outside_the_home_is_never_read(real: SandboxBench, allocat
 
 async def test_weak_and_unknown_kinds_of_keys_are_passed_over(real: SandboxBench, allocation_id: str) -> None:
     ada = Key("user_ada")
+    await real.engine.lease(NOON, LEASE)
     made = await real.engine.ensure(spec(allocation_id, open_to_own(1, ada)), ignore)
     way = await real.log_in(made, ada)
     assert isinstance(way, SshWay)

@@ -76,6 +76,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "public_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEy",
     },
     "AskPlacement": {"sku": SLICE, "project_id": "project"},
+    "OpenBreakGlass": {"reason": "probe"},
     "ForceCleanup": {"runtime_verified_absent": False, "reason": "probe"},
     "ReleaseAllocation": {},
     "RestartAllocation": {},
@@ -135,7 +136,10 @@ SOCKETS = {  # test_terminal.py
     "/internal/v1/streams/{stream_id}",
     "/api/v1/terminal/{allocation_id}",
 }
-IGNORES_KEY = {("POST", "/api/v1/allocations/{id}/terminal-token")}
+IGNORES_KEY = {
+    ("POST", "/api/v1/allocations/{id}/terminal-token"),
+    ("POST", "/api/v1/admin/allocations/{id}/break-glass"),
+}
 
 
 class Uncovered(AssertionError):

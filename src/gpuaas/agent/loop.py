@@ -164,7 +164,7 @@ class Agent:
         self._look.set()
 
     async def leased(self, lease: Lease) -> None:
-        await self._engine.lease(lease.server_time, lease.seconds)
+        await self._engine.lease(lease.server_time, lease.seconds, lease.holder_seconds)
 
     def received(self, task: Task) -> None:
         match self._admission.judge(task, self._time.now()):

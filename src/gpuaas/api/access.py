@@ -1,6 +1,7 @@
 """Access to a machine: its keys, what is granted to others, who holds it."""
 
 from litestar import Router, delete, get, patch, post, put
+from msgspec.structs import replace
 
 from gpuaas.api.deps import Context, Cursor, Limit, Reason
 from gpuaas.api.problems import problems
@@ -20,15 +21,20 @@ from gpuaas.wire.access import (
 )
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.common import Page
+from gpuaas.wire.link import LEASE_SECONDS
 
 READ = problems(NotFound)
 CHANGE = problems(NotFound, InsufficientPermissions, Conflict, IllegalMove, ValidationError)
 
 
+def with_leases(context: Context, keys: AllocationKeys) -> AllocationKeys:
+    return replace(keys, lease_seconds=LEASE_SECONDS, holder_lease_seconds=context.services.links.holder_lease_seconds)
+
+
 @get("/allocations/{id:str}/ssh-keys", responses=READ)
 async def get_allocation_keys(id: str, context: Context) -> AllocationKeys:
     """Which keys open this machine, and whether it was seen to admit exactly these."""
-    return await commands.get_keys(context.tx, context.caller, id)
+    return with_leases(context, await commands.get_keys(context.tx, context.caller, id))
 
 
 @put(
@@ -37,13 +43,13 @@ async def get_allocation_keys(id: str, context: Context) -> AllocationKeys:
 )
 async def set_allocation_keys(id: str, data: SetSshKeys, context: Context) -> AllocationKeys:
     """Change the holder's keys of a running machine; sessions of keys that go are cut. The last one needs a word."""
-    return await commands.set_keys(context.tx, context.caller, id, data, now=context.now)
+    return with_leases(context, await commands.set_keys(context.tx, context.caller, id, data, now=context.now))
 
 
 @put("/allocations/{id:str}/own-keys", responses=problems(NotFound, InsufficientPermissions, Conflict))
 async def allow_own_keys(id: str, data: AllowOwnKeys, context: Context) -> AllocationKeys:
     """Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are."""
-    return await commands.allow_own_keys(context.tx, context.caller, id, data, now=context.now)
+    return with_leases(context, await commands.allow_own_keys(context.tx, context.caller, id, data, now=context.now))
 
 
 @post("/allocations/{id:str}/handover", status_code=200, responses=CHANGE)

@@ -13,6 +13,7 @@ from gpuaas.api.unit import admit
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Problem, RateLimitExceeded
 from gpuaas.core.paging import Paging
 from gpuaas.core.secrets import token_hash
+from gpuaas.domain.access import commands as access
 from gpuaas.domain.identity import commands, store
 from gpuaas.domain.identity.commands import WrongCredentials
 from gpuaas.domain.members import commands as members
@@ -148,8 +149,8 @@ async def create_token(data: CreateToken, context: Context) -> NewToken:
 
 @delete("/auth/tokens/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def revoke_token(id: str, context: Context) -> None:
-    """Revoke a personal token at once."""
-    await commands.revoke_token(context.tx, context.caller, id, context.now)
+    """Revoke a personal token at once. SSH keys that it added are removed."""
+    await access.revoke_token(context.tx, context.caller, id, now=context.now)
 
 
 @get("/me")

@@ -15,10 +15,13 @@ from gpuaas.core.db import Tx
 from gpuaas.core.ids import Ids
 from gpuaas.core.paging import MOST
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.wire.common import NO_CONTROL_CHARACTERS
 
 AnyRequest = Request[Any, Any, Any]
 Limit = Annotated[int | None, QueryParameter(name="limit", ge=1, le=MOST, required=False)]
-Reason = Annotated[str | None, QueryParameter(name="reason", required=False, max_length=500)]
+Reason = Annotated[
+    str | None, QueryParameter(name="reason", required=False, max_length=500, pattern=NO_CONTROL_CHARACTERS)
+]
 Cursor = Annotated[str | None, QueryParameter(name="cursor", max_length=200, required=False)]
 
 

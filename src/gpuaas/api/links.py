@@ -30,6 +30,7 @@ from gpuaas.domain.links import store as link_rows
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.link import (
     DEAD_AFTER_SECONDS,
+    HOLDER_LEASE_SECONDS,
     LEASE_SECONDS,
     Beat,
     EndTerminals,
@@ -63,6 +64,7 @@ class Links:
         points: Points,
         origins: frozenset[str],
     ) -> None:
+        self.holder_lease_seconds = HOLDER_LEASE_SECONDS  # how long a holder's keys admit on a node that is cut off
         self._db, self._clock, self._replica_id = db, clock, hints.replica_id
         self._links: dict[str, Link] = {}
         self._incarnation: str | None = None  # of the database, as of the last check-in
@@ -299,7 +301,7 @@ class Links:
             self._errands.start(self._tell(link, self._lease()))
 
     def _lease(self) -> Lease:
-        return Lease(server_time=self._clock.now(), seconds=LEASE_SECONDS)
+        return Lease(server_time=self._clock.now(), seconds=LEASE_SECONDS, holder_seconds=self.holder_lease_seconds)
 
     def _last_seen(self) -> dict[str, datetime]:
         now, monotonic = self._clock.now(), self._clock.monotonic()

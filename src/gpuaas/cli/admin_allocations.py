@@ -10,8 +10,9 @@ from gpuaas.cli.apps import new_app
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ENDED
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
 from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.terminal import attend_to, conclude, require_terminal
 from gpuaas.wire.allocations import CleanupProof, FleetFilter, NodeTask, Status
 
 command = new_app("Allocations of all projects, and what to do when one is stuck.")
@@ -122,3 +123,43 @@ def force_cleanup(
         )
         done = client.admin.allocations.force_cleanup(id, runtime_verified_absent=verified_absent, reason=reason)
     show_one(done, summary(surroundings_of(ctx).now), output)
+
+
+@command.command("break-glass")
+def break_glass(
+    ctx: typer.Context,
+    id: IdArgument,
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why; the people of the allocation see it.")],
+    minutes: Annotated[int, typer.Option("--minutes", min=1, max=240, help="How long the access lasts.")] = 60,
+    yes: YesOption = False,
+) -> None:
+    """Open a recorded terminal on somebody's allocation. Its people see who, why and until when, and can end it.
+
+    \b
+    Example:
+      gpuaas admin allocations break-glass alloc_… --reason "ticket 4711: fan alarm" --minutes 30
+    """
+    require_terminal("gpuaas admin allocations get shows what is known of it")
+    confirm(
+        f"Open a terminal on {id}?",
+        lost="nothing; its people are told that you are in, and why, and what it shows is recorded.",
+        survives="everything inside it.",
+        yes=yes,
+    )
+    with connected(ctx) as client:
+
+        def mint(session_id: str | None) -> str:
+            opened = client.admin.allocations.break_glass(id, reason=reason, minutes=minutes, session_id=session_id)
+            return opened.terminal.token
+
+        session, outcome = attend_to(ctx, id, mint)
+    conclude(id, session, outcome)
+
+
+@command.command("end-break-glass")
+def end_break_glass(ctx: typer.Context, id: IdArgument) -> None:
+    """End all break-glass access to an allocation; terminals are closed."""
+    with connected(ctx) as client:
+        client.admin.allocations.end_break_glass(id)
+    note("Ended.")

@@ -15,11 +15,21 @@ from gpuaas.cli.words import age
 from gpuaas.wire.access import AllocationKeys
 from gpuaas.wire.sessions import LiveSession
 
+
+def when_cut_off(keys: AllocationKeys) -> str:
+    return (
+        f"the holder's keys work for {keys.holder_lease_seconds / 3600:g} hours, "
+        f"all others for {keys.lease_seconds / 60:g} minutes"
+    )
+
+
 KEYS: list[Column[AllocationKeys]] = [
     Column("Keys that enter", lambda keys: ", ".join(keys.fingerprints) or "none"),
     Column("Installed", lambda keys: "yes" if keys.installed else "on its way"),
     Column("Its own file", lambda keys: "admitted" if keys.admits_own_keys else "not admitted"),
     Column("Unknown keys in it", lambda keys: ", ".join(keys.own_fingerprints) if keys.admits_own_keys else None),
+    Column("Refused keys in it", lambda keys: ", ".join(keys.own_refused_fingerprints) or None),
+    Column("If its node is cut off", when_cut_off),
 ]
 
 

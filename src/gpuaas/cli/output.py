@@ -1,6 +1,7 @@
 """What a command shows: a table for people, JSON and CSV for programs. Results on stdout, all else on stderr."""
 
 import csv
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ T = TypeVar("T")
 ROOMY = 500  # nobody reads a pipe's right edge: do not cut there
 GAP = 2  # between columns
 NARROWEST = 6  # a name cut shorter than this says nothing
+
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Output(StrEnum):
@@ -111,7 +115,12 @@ def show_csv(rows: Sequence[T], columns: Sequence[Column[T]], *, with_header: bo
     writer = csv.writer(sys.stdout, lineterminator="\n")
     if with_header:
         writer.writerow([column.title.lower().replace(" ", "_") for column in columns])
-    writer.writerows([column.raw(row) for column in columns] for row in rows)
+    writer.writerows([printable(column.raw(row)) for column in columns] for row in rows)
+
+
+def printable(cell: object) -> object:
+    """Without control characters: a name or a reason that somebody else chose must not steer the reader's terminal."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", cell) if isinstance(cell, str) else cell
 
 
 def table_of(rows: Sequence[T], columns: Sequence[Column[T]], room: int) -> Table:

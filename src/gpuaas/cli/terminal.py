@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -36,22 +37,36 @@ def command(
       gpuaas terminal train-a --record
       gpuaas terminal train-a --session term_01hx…
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Complaint("A terminal needs a terminal.", next_step=f"gpuaas ssh {name} -- COMMAND runs a command")
-    url = signed_in(surroundings_of(ctx)).url.rstrip("/")
+    require_terminal(f"gpuaas ssh {name} -- COMMAND runs a command")
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)
         connection_of(found)
-        address = f"ws{url.removeprefix('http')}/api/v1/terminal/{found.id}"
-        for attempt in range(ATTEMPTS):
-            asked = session or None
-            minted = client.allocations.mint_terminal_token(found.id, session_id=asked, record=record)
-            outcome = asyncio.run(attend(address, minted.token, pause=min(attempt, 1)))
-            session = outcome.session_id or session
-            if not outcome.is_lost:
-                break
-            note("The connection was lost; trying to come back.")
+
+        def mint(session_id: str | None) -> str:
+            return client.allocations.mint_terminal_token(found.id, session_id=session_id, record=record).token
+
+        session, outcome = attend_to(ctx, found.id, mint, session)
     conclude(found.name, session, outcome)
+
+
+def require_terminal(next_step: str) -> None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Complaint("A terminal needs a terminal.", next_step=next_step)
+
+
+def attend_to(
+    ctx: typer.Context, allocation_id: str, mint: Callable[[str | None], str], session: str = ""
+) -> tuple[str, Outcome]:
+    """Until the terminal ends or its person leaves; a lost connection is opened again, with a new token."""
+    url = signed_in(surroundings_of(ctx)).url.rstrip("/")
+    address = f"ws{url.removeprefix('http')}/api/v1/terminal/{allocation_id}"
+    for attempt in range(ATTEMPTS):
+        outcome = asyncio.run(attend(address, mint(session or None), pause=min(attempt, 1)))
+        session = outcome.session_id or session
+        if not outcome.is_lost:
+            break
+        note("The connection was lost; trying to come back.")
+    return session, outcome
 
 
 def conclude(name: str, session: str, outcome: Outcome) -> None:

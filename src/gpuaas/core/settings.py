@@ -27,6 +27,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     sign_up: SignUpMode = SignUpMode.OPEN  # who may make an account: open, invitation or closed
     pool_size: int = 12
     min_free_mib: int = 256  # free space of the data folder's disk below which readiness reports it
+    holder_lease_hours: float = 24.0  # how long a holder's own SSH keys admit on a node that is cut off
     terminal_hours: float = 8.0  # the longest life of a browser terminal
     terminal_detached_minutes: float = 5.0  # how long one waits for its reader to come back
     terminal_record: bool = False  # record every terminal, not only those that ask for it

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.metrics import Sample
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
 from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
@@ -167,8 +168,8 @@ class Engine(Protocol):
     async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
         """The record of whose it is, kept with the environment and told by `observe`."""
 
-    async def lease(self, server_time: datetime, seconds: float) -> None:
-        """Granted keys admit for so long from this moment of the server's; see leases.py."""
+    async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
+        """Keys admit for so long from this moment of the server's; see leases.py."""
 
     async def enforce(self) -> int:
         """Cut connections whose key no longer admits because time passed; how many were cut."""

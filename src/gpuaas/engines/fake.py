@@ -35,6 +35,7 @@ from gpuaas.wire.environments import (
     ProofItem,
     fingerprints,
 )
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.metrics import GPU_METRICS, Metric, Reading, Sample
 
 PROOFS = ("processes", "mounts", "files", "port", "network")
@@ -195,8 +196,8 @@ class FakeEngine:
         here = self.environments.get(allocation_id)
         return here is not None and not here.removing
 
-    async def lease(self, server_time: datetime, seconds: float) -> None:
-        self._leases.renew(server_time, seconds)
+    async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
+        self._leases.renew(server_time, seconds, holder_seconds)
 
     async def enforce(self) -> int:
         return sum(self._cut_unadmitted(here) for here in self.environments.values())
@@ -222,7 +223,7 @@ class FakeEngine:
         if here is None or here.state is not EnvironmentState.RUNNING or here.spec.username != username:
             return None
         key = self._admitted(here, fingerprint)
-        if key is None and not (here.keys.admits_own and fingerprint in here.own_file):
+        if key is None and not (fingerprint in here.own_file and self._admits_own(here, fingerprint)):
             return None
         connection = Connection(
             id=f"{allocation_id}-{next(self._numbers)}",
@@ -307,11 +308,17 @@ class FakeEngine:
         key = next((key for key in here.keys.keys if key.fingerprint == fingerprint), None)
         return None if key is None or self._leases.objection(key) else key
 
+    def _admits_own(self, here: FakeEnvironment, fingerprint: str) -> bool:
+        key = AuthorizedKey(type="", blob="", fingerprint=fingerprint, user_id="")
+        is_refused = fingerprint in here.keys.refused_own
+        return here.keys.admits_own and not is_refused and not self._leases.objection(key, is_own_file=True)
+
     def _cut_unadmitted(self, here: FakeEnvironment) -> int:
         stay = [
             one
             for one in here.connections
-            if (not one.user_id and here.keys.admits_own) or self._admitted(here, one.key_fingerprint)
+            if (not one.user_id and self._admits_own(here, one.key_fingerprint))
+            or self._admitted(here, one.key_fingerprint)
         ]
         return self._close(here, stay)
 

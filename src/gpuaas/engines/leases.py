@@ -1,38 +1,84 @@
-"""Whether a granted key admits: only while the server has lately said so, and never past the end of its grant.
+"""Whether a key admits while the node is cut off from the server.
 
-Time is the server's, told with each lease and carried on by the monotonic clock. An engine that starts has no lease:
-granted keys wait for the first one, the holder's own do not.
+Every key except the current holder's ends with the lease, and so do keys of the allocation's own file; the holder's
+keys end with the longer holder lease. No key admits past its own end. Time is the server's, told with each lease and
+carried on by the monotonic clock. An engine that starts has no lease: other keys wait for the first one. The holder's
+do not, but the end of the holder lease is kept on disk: a restart of an agent that is cut off does not extend it.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
 
 from gpuaas.wire.environments import AuthorizedKey
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 
 WITHDRAWN = "this key no longer admits to this machine"
 CUT_OFF = "this node is cut off from the platform; shared access waits until it is back"
+CUT_OFF_HOLDER = "this node has been cut off from the platform for too long; access waits until it is back"
 OVER = "the time of this access is over"
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """The last lease, as written to disk: the server's time, the node's own time then, and the end for the holder."""
+
+    server_time: datetime
+    node_time: datetime
+    holder_until: datetime
+
+
 class Leases:
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
+    """`file` and `clock`, the node's own clock, are for engines whose environments outlive the agent."""
+
+    def __init__(
+        self,
+        monotonic: Callable[[], float],
+        *,
+        file: Path | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._monotonic, self._file, self._clock = monotonic, file, clock
         self._told: tuple[datetime, float] | None = None
         self._until: datetime | None = None
+        self._holder_until: datetime | None = None
 
-    def renew(self, server_time: datetime, seconds: float) -> None:
+    def restore(self) -> None:
+        """Read what the last agent on this node wrote; a file that cannot be read is no lease."""
+        if self._file is None or self._clock is None:
+            return
+        try:
+            kept = msgspec.json.decode(self._file.read_bytes(), type=Kept)
+        except (OSError, msgspec.DecodeError):
+            return
+        passed = max(self._clock() - kept.node_time, timedelta())
+        self._told = kept.server_time + passed, self._monotonic()
+        self._holder_until = kept.holder_until
+
+    def renew(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
         """The newest word counts: a shorter lease shortens."""
         self._told = server_time, self._monotonic()
         self._until = server_time + timedelta(seconds=seconds)
+        self._holder_until = server_time + timedelta(seconds=holder_seconds)
+        if self._file is not None and self._clock is not None:
+            kept = Kept(server_time=server_time, node_time=self._clock(), holder_until=self._holder_until)
+            fresh = self._file.with_suffix(".new")
+            fresh.write_bytes(msgspec.json.encode(kept))
+            fresh.replace(self._file)
 
-    def objection(self, key: AuthorizedKey) -> str:
-        """Why this key of the set in force does not admit now; empty when it does."""
-        if not key.granted:
-            return ""
-        if self._told is None or self._until is None:
-            return CUT_OFF
-        server_time, at = self._told
-        now = server_time + timedelta(seconds=self._monotonic() - at)
-        if key.ends_at is not None and now >= key.ends_at:
+    def objection(self, key: AuthorizedKey, *, is_own_file: bool = False) -> str:
+        """Why this key of the set in force, or of the own file, does not admit now; empty when it does."""
+        now = self._now()
+        if now is not None and key.ends_at is not None and now >= key.ends_at:
             return OVER
-        return CUT_OFF if now >= self._until else ""
+        if key.granted or is_own_file:
+            return "" if now is not None and self._until is not None and now < self._until else CUT_OFF
+        is_over = now is not None and self._holder_until is not None and now >= self._holder_until
+        return CUT_OFF_HOLDER if is_over else ""
+
+    def _now(self) -> datetime | None:
+        if self._told is None:
+            return None
+        server_time, at = self._told
+        return server_time + timedelta(seconds=self._monotonic() - at)

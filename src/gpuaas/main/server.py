@@ -133,7 +133,7 @@ async def assemble(
     links = Links(
         db=worker_db, hints=hints, ids=ids, clock=clock, signer=signer, points=points, origins=origins(config)
     )
-    url = config.advertise_url or config.public_url
+    url, links.holder_lease_seconds = config.advertise_url or config.public_url, config.holder_lease_hours * 3600
     relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
     catalog = Catalog(worker_db, clock)
     audit_signer = AuditSigner(master)

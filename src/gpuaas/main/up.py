@@ -182,6 +182,7 @@ def prepare(folder: Path) -> None:
         folder.chmod(TRAVERSABLE)  # whatever the umask says
     try:
         (folder / "logs").mkdir(exist_ok=True)
+        (folder / "logs").chmod(0o700)
     except OSError as error:
         raise Complaint(f"{folder} is not ours: {error.strerror}", next_step="gpuaas up --data FOLDER") from error
 

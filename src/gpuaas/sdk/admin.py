@@ -4,7 +4,7 @@ from gpuaas.sdk.accounts import AdminAccounts
 from gpuaas.sdk.audit import AdminAudit
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.quotas import AdminQuotas
-from gpuaas.sdk.requests import Request, get, path, post
+from gpuaas.sdk.requests import Repeat, Request, delete, get, path, post
 from gpuaas.sdk.runtimes import AdminRuntimes
 from gpuaas.wire.allocations import (
     Allocation,
@@ -18,6 +18,7 @@ from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, E
 from gpuaas.wire.common import Page
 from gpuaas.wire.invariants import Invariant
 from gpuaas.wire.overview import Overview
+from gpuaas.wire.terminals import BreakGlassOpened, OpenBreakGlass
 from gpuaas.wire.timeline import Operation, OperationStatus
 from gpuaas.wire.unknown_environments import AdoptEnvironment, RemoveUnknownEnvironment, UnknownEnvironment
 from gpuaas.wire.work import SwitchWorker, WorkerStatus
@@ -171,6 +172,20 @@ class AdminAllocations(Noun[R_co]):
         """An operator looked at the node; only `runtime_verified_absent` frees the slots."""
         body = ForceCleanup(runtime_verified_absent=runtime_verified_absent, reason=reason)
         return post(path("admin", "allocations", id, "force-cleanup"), Allocation, body, key=idempotency_key)
+
+    @Call
+    def break_glass(
+        self, id: str, *, reason: str, minutes: int = 60, session_id: str | None = None
+    ) -> Request[BreakGlassOpened]:
+        """A token for one recorded terminal on somebody's allocation; its people see the reason."""
+        body = OpenBreakGlass(reason=reason, minutes=minutes, session_id=session_id)
+        route = path("admin", "allocations", id, "break-glass")
+        return Request(method="POST", path=route, answer=BreakGlassOpened, body=body, repeat=Repeat.NEVER)
+
+    @Call
+    def end_break_glass(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
+        """Ends all break-glass access to it; terminals are closed."""
+        return delete(path("admin", "allocations", id, "break-glass"), key=idempotency_key)
 
 
 class AdminWorkers(Noun[R_co]):

@@ -26,7 +26,7 @@ from gpuaas.wire.common import Page
 from gpuaas.wire.metrics import AllocationHealth, Metrics
 from gpuaas.wire.sessions import EndedSession, LiveSessions
 from gpuaas.wire.storage import LaunchAttachment
-from gpuaas.wire.terminals import MintTerminalToken, Terminal, TerminalToken
+from gpuaas.wire.terminals import BreakGlass, MintTerminalToken, Terminal, TerminalToken
 from gpuaas.wire.timeline import Entry, LogLine
 
 AT_REST = frozenset({Status.RELEASED, Status.FAILED, Status.RELEASE_FAILED, Status.RESTART_FAILED})
@@ -147,6 +147,11 @@ class Allocations(Noun[R_co]):
         body = MintTerminalToken(session_id=session_id, record=record)
         route = path("allocations", id, "terminal-token")
         return Request(method="POST", path=route, answer=TerminalToken, body=body, repeat=Repeat.NEVER)
+
+    @Listing
+    def break_glass(self, id: str, *, limit: int | None = None) -> Request[Page[BreakGlass]]:
+        """Which operators had or have access to it, and why."""
+        return get(path("allocations", id, "break-glass"), Page[BreakGlass], limit=limit)
 
     @Listing
     def terminals(self, id: str, *, limit: int | None = None) -> Request[Page[Terminal]]:

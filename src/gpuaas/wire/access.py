@@ -30,6 +30,8 @@ class SshKey(Struct, frozen=True, kw_only=True):
     public_key: str  # as we emit it: type, blob, no options, no comment of the sender's
     created_at: datetime
     opens: list[OpenedMachine] = []
+    token_id: str | None = None  # the personal token that added it; the key ends with the token
+    ends_at: datetime | None = None
 
 
 class SetSshKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,7 +52,10 @@ class AllocationKeys(Struct, frozen=True, kw_only=True):
     admits_own_keys: bool = False  # keys of the machine's own ~/.ssh/authorized_keys enter too
     own_fingerprints: list[str] = []  # of those found there, unknown to the platform; none while they are not admitted
     own_observed_at: datetime | None = None
+    own_refused_fingerprints: list[str] = []  # in the file, or of former grantees: keys of known people without access
     warning: str = ""
+    lease_seconds: float = 0  # on a node that is cut off, all keys but the holder's stop admitting after this time
+    holder_lease_seconds: float = 0  # and the holder's after this
 
 
 class AllowOwnKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -20,7 +20,8 @@ Name = Annotated[
     ),
 ]
 Reference = Annotated[str, Meta(min_length=1, max_length=64, description="the id or name of a thing there is")]
-Reason = Annotated[str, Meta(max_length=500)]
+NO_CONTROL_CHARACTERS = r"^[^\x00-\x1f\x7f-\x9f]*$(?!\n)"  # text that is shown to others, also on their terminals
+Reason = Annotated[str, Meta(max_length=500, pattern=NO_CONTROL_CHARACTERS)]
 Title = Annotated[str, Meta(min_length=1, max_length=100)]
 Moment = Annotated[datetime, Meta(tz=True)]  # from another machine: one without a zone is refused as it is read
 Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=EMAIL_PATTERN)]

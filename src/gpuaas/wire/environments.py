@@ -33,6 +33,7 @@ class KeySet(Struct, frozen=True, kw_only=True):
     generation: int
     keys: tuple[AuthorizedKey, ...] = ()
     admits_own: bool = False  # those of the person's own ~/.ssh/authorized_keys too; the holder allowed it
+    refused_own: tuple[str, ...] = ()  # fingerprints that the own file never admits: of known people without access
 
 
 class Ownership(Struct, frozen=True, kw_only=True):

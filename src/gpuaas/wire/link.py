@@ -33,7 +33,8 @@ TASK_PURPOSE = b"gpuaas-task-v1\x00"
 STREAM_PURPOSE = b"gpuaas-stream-v1\x00"
 BEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 5.0
-LEASE_SECONDS = 300.0  # how long granted keys admit without hearing from the server
+LEASE_SECONDS = 300.0  # how long keys admit without hearing from the server, but for the current holder's
+HOLDER_LEASE_SECONDS = 24 * 3600.0  # how long the current holder's do, unless the server says otherwise
 
 
 class Enrol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -223,10 +224,11 @@ class Ack(Struct, frozen=True, kw_only=True, tag="ack"):
 
 
 class Lease(Struct, frozen=True, kw_only=True, tag="lease"):
-    """Granted keys admit for so long from this moment."""
+    """How long keys admit from this moment without another lease. The holder's keys last longer than all others."""
 
     server_time: Moment
     seconds: float
+    holder_seconds: float = HOLDER_LEASE_SECONDS
 
 
 class Sessions(Struct, frozen=True, kw_only=True, tag="sessions"):

@@ -16,6 +16,7 @@ class LiveSession(Struct, frozen=True, kw_only=True):
     bytes_in: int
     bytes_out: int
     is_ending: bool  # somebody asked for its end
+    break_glass_reason: str = ""  # why an operator is in, who is no member of the project
     is_unknown_key: bool = False  # one of the machine's own file: the platform does not know whose
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from gpuaas.wire.common import Reference
+from gpuaas.wire.common import NO_CONTROL_CHARACTERS, Reference
 
 SUBPROTOCOL = "gpuaas.terminal.v1"
 STREAM_SUBPROTOCOL = "gpuaas.stream.v1"
@@ -35,6 +35,32 @@ class TerminalToken(Struct, frozen=True, kw_only=True):
     url: str
     session_id: str | None = None
     recorded: bool = False
+
+
+class OpenBreakGlass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An operator's way into an allocation that is not theirs. Its people see the reason, and may end the access."""
+
+    reason: Annotated[str, Meta(min_length=5, max_length=500, pattern=NO_CONTROL_CHARACTERS)]
+    minutes: Annotated[int, Meta(ge=1, le=240)] = 60
+    session_id: Reference | None = None  # goes back into a terminal that is open
+
+
+class BreakGlass(Struct, frozen=True, kw_only=True):
+    id: str
+    project_id: str
+    allocation_id: str
+    user_id: str
+    email: str
+    reason: str
+    created_at: datetime
+    expires_at: datetime
+    ended_at: datetime | None = None
+    ended_by: str | None = None
+
+
+class BreakGlassOpened(Struct, frozen=True, kw_only=True):
+    access: BreakGlass
+    terminal: TerminalToken
 
 
 class Terminal(Struct, frozen=True, kw_only=True):

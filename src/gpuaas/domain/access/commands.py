@@ -16,7 +16,9 @@ from gpuaas.domain.allocations.authority import Action, authorize, may, readable
 from gpuaas.domain.allocations.states import LIVE
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import view
+from gpuaas.domain.identity import commands as identity
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.commands import is_session
 from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
 from gpuaas.wire.access import AddSshKey, AllocationKeys, AllowOwnKeys, GrantStatus, HandOver, SetSshKeys, SshKey
 from gpuaas.wire.allocations import Allocation
@@ -35,8 +37,10 @@ class NoWayIn(Problem):
 async def add_key(tx: Tx, caller: Caller, data: AddSshKey, *, ids: Ids, now: datetime) -> SshKey:
     caller.require_write()
     key = keys.parse(data.public_key)
-    row = await store.add(tx, ids.new("key"), caller.user_id, data.title, key, now=now)
-    facts = {"fingerprint": row.fingerprint}
+    token_id = None if is_session(caller) else caller.credential_id
+    row = await store.add(tx, ids.new("key"), caller.user_id, data.title, key, token_id=token_id, now=now)
+    await store.render_with(tx, row.fingerprint)
+    facts = {"fingerprint": row.fingerprint, "token_id": token_id}
     await audit(tx, Subject(kind="ssh_key", id=row.id), "ssh_key.add", actor=caller.actor, at=now, facts=facts)
     return row.view()
 
@@ -45,6 +49,13 @@ async def get_key(tx: Tx, caller: Caller, id: str) -> SshKey:
     row = await store.get(tx, id)
     caller.require_own("ssh_key", row.user_id)
     return row.view()
+
+
+async def revoke_token(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
+    """The token, and with it every key that it added."""
+    await identity.revoke_token(tx, caller, id, now)
+    for key_id in await store.keys_of_token(tx, caller.user_id, id):
+        await remove_key(tx, caller, key_id, now=now)
 
 
 async def remove_key(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
@@ -103,7 +114,8 @@ async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *,
     """The holder's to allow: whoever can write that file lets in whom they like. Who leads may take it back."""
     row = await authorize(tx, caller, id, Action.ALLOW_OWN_KEYS if data.allowed else Action.REFUSE_OWN_KEYS)
     require_live(row)
-    if await own_keys.admit(tx, id, allowed=data.allowed):
+    if await own_keys.admit(tx, id, by=caller.user_id if data.allowed else None):
+        await store.render(tx, id)
         what, note = ("own_keys_allowed", own_keys.WARNING) if data.allowed else ("own_keys_refused", "")
         await _tell(tx, caller, row, what, note=note, now=now, facts={"allowed": data.allowed})
     return await store.allocation_keys(tx, id)
@@ -126,7 +138,7 @@ async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: dat
         await store.set_allocation_keys(tx, row, chosen)
     await store.set_holder(tx, row, data.user_id)
     if row.holder_id != data.user_id:
-        await own_keys.admit(tx, id, allowed=False)  # whoever holds it now decides for themselves
+        await own_keys.admit(tx, id, by=None)  # whoever holds it now decides for themselves
     await store.render(tx, id)
     facts = {"from": row.holder_id, "to": data.user_id, "ssh_key_ids": chosen}
     await _tell(tx, caller, row, "handed_over", note=data.reason, now=now, facts=facts)

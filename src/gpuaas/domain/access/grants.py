@@ -120,15 +120,14 @@ async def end(tx: Tx, grant: GrantRow, to: GrantStatus, *, actor: str, note: str
 
 
 async def shut_out(tx: Tx, project_id: str, user_id: str, *, actor: str, note: str, now: datetime) -> list[str]:
-    """Somebody no longer works in the project: nothing of theirs opens any of its machines. Which those were."""
+    """A person no longer works in the project: end their keys and grants on all of its allocations. Returns the ids of
+    those that they held or could enter."""
     opened = await store.remove_keys_of(tx, project_id, user_id)
-    grants = await store.live_grants_of(tx, project_id, user_id)
-    for grant in grants:
+    for grant in await store.live_grants_of(tx, project_id, user_id):
         await store.move(tx, grant, GrantStatus.REVOKED, actor=actor, note=note, now=now)
-    machines = sorted({*opened, *(grant.allocation_id for grant in grants)})
-    for allocation_id in machines:
+    for allocation_id in opened:
         await store.render(tx, allocation_id)
-    return machines
+    return sorted({*opened, *await store.render_of(tx, user_id, project_id)})
 
 
 def _ready(ssh_key_id: str | None) -> GrantStatus:

@@ -14,6 +14,7 @@ from gpuaas.domain.access.keys import PublicKey
 from gpuaas.domain.access.own_keys.store import WARNING
 from gpuaas.domain.access.states import MACHINE
 from gpuaas.domain.allocations.store import KEYS, AllocationRow
+from gpuaas.domain.identity.callers import Placed
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, OpenedMachine, SshKey
@@ -29,6 +30,8 @@ class SshKeyRow(Struct, frozen=True, kw_only=True):
     blob: str
     fingerprint: str
     created_at: datetime
+    token_id: str | None = None
+    ends_at: datetime | None = None  # with the token that added it
     opens: list[OpenedMachine] = []  # read with the row where a person will see it
 
     def view(self) -> SshKey:
@@ -40,6 +43,8 @@ class SshKeyRow(Struct, frozen=True, kw_only=True):
             public_key=f"{self.type} {self.blob}",
             created_at=self.created_at,
             opens=self.opens,
+            token_id=self.token_id,
+            ends_at=self.ends_at,
         )
 
 
@@ -103,9 +108,11 @@ class Seen(Struct, frozen=True, kw_only=True):
     task: TaskRow | None  # the newest of the lane
 
 
-async def add(tx: Tx, id: str, user_id: str, title: str, key: PublicKey, *, now: datetime) -> SshKeyRow:
+async def add(
+    tx: Tx, id: str, user_id: str, title: str, key: PublicKey, *, token_id: str | None, now: datetime
+) -> SshKeyRow:
     try:
-        return await tx.one(SshKeyRow, ADD, id, user_id, title, key.type, key.blob, key.fingerprint, now)
+        return await tx.one(SshKeyRow, ADD, id, user_id, title, key.type, key.blob, key.fingerprint, now, token_id)
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"You have this key already ({key.fingerprint}).", fingerprint=key.fingerprint) from error
 
@@ -123,6 +130,12 @@ async def list_of(tx: Tx, user_id: str, paging: Paging) -> list[SshKeyRow]:
 
 async def count_of(tx: Tx, user_id: str) -> int:
     return int(await tx.value("select count(*) from ssh_keys where user_id = $1", user_id))
+
+
+async def keys_of_token(tx: Tx, user_id: str, token_id: str) -> list[str]:
+    return await tx.column(
+        "select id from ssh_keys where user_id = $1 and token_id = $2 order by id", user_id, token_id
+    )
 
 
 async def remove(tx: Tx, id: str) -> None:
@@ -156,7 +169,7 @@ async def are_keys_of(tx: Tx, ssh_key_ids: list[str], user_id: str) -> bool:
     return all([await tx.value("select key_fingerprint($1, $2) is not null", id, user_id) for id in ssh_key_ids])
 
 
-async def works_in(tx: Tx, row: AllocationRow, user_id: str) -> bool:
+async def works_in(tx: Tx, row: Placed, user_id: str) -> bool:
     """Whether this person may be let in at all: a member above viewer, or who leads the tenant."""
     return bool(await tx.value("select works_in($2, $1)", row.project_id, user_id))
 
@@ -165,6 +178,22 @@ async def render(tx: Tx, allocation_id: str) -> None:
     """The complete key set anew, in the transaction of whatever changed it."""
     await tx.run("select render_keyset($1)", allocation_id)
     tx.hint(KEYS, allocation_id)
+
+
+async def render_of(tx: Tx, user_id: str, project_id: str | None) -> list[str]:
+    """Every live allocation whose key set may change with what this person may do."""
+    return _rendered(tx, await tx.column("select * from render_keysets_of($1, $2)", user_id, project_id))
+
+
+async def render_with(tx: Tx, fingerprint: str) -> list[str]:
+    """Every allocation whose own key file holds this key."""
+    return _rendered(tx, await tx.column("select * from render_keysets_with($1)", fingerprint))
+
+
+def _rendered(tx: Tx, ids: list[str]) -> list[str]:
+    for id in ids:
+        tx.hint(KEYS, id)
+    return ids
 
 
 async def set_holder(tx: Tx, row: AllocationRow, user_id: str) -> None:
@@ -262,11 +291,11 @@ def _tell(tx: Tx, allocation_id: str, project_id: str) -> None:
 
 
 ADD = """
-    insert into ssh_keys (id, user_id, title, type, blob, fingerprint, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7) returning *
+    insert into ssh_keys (id, user_id, title, type, blob, fingerprint, created_at, token_id)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) returning *, key_ends_at(token_id) as ends_at
 """
 KEY = """
-    select k.*, (
+    select k.*, key_ends_at(k.token_id) as ends_at, (
         select coalesce(jsonb_agg(jsonb_build_object('allocation_id', a.id, 'name', a.name,
             'project_id', a.project_id) order by a.id desc), '[]')
         from allocations a where a.status not in ('released', 'failed') and a.id in (
@@ -284,6 +313,7 @@ OPENED_BY = """
 ALLOCATION_KEYS = """
     select k.allocation_id, k.generation, k.observed_generation >= k.generation as installed,
         k.admits_own as admits_own_keys, k.own_keys as own_fingerprints, k.own_keys_at as own_observed_at,
+        k.refused_own as own_refused_fingerprints,
         case when k.admits_own then $2 else '' end as warning,
         array(select c.ssh_key_id from allocation_keys c where c.allocation_id = $1 order by 1) as ssh_key_ids,
         array(select e ->> 'fingerprint' from jsonb_array_elements(k.body) as e) as fingerprints

@@ -366,7 +366,7 @@ MOVE = """
     select * from moved
 """
 KEYSET = """
-    select generation, body as keys, admits_own and not is_suspended(allocation_id) as admits_own
+    select generation, body as keys, admits_own and not is_suspended(allocation_id) as admits_own, refused_own
     from allocation_keysets where allocation_id = $1
 """
 KEYS_OBSERVED = """

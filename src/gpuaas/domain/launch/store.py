@@ -52,7 +52,8 @@ class Key(AuthorizedKey, frozen=True, kw_only=True):
     id: str
 
     def authorized(self) -> AuthorizedKey:
-        return AuthorizedKey(type=self.type, blob=self.blob, fingerprint=self.fingerprint, user_id=self.user_id)
+        fields = {name: getattr(self, name) for name in AuthorizedKey.__struct_fields__}
+        return AuthorizedKey(**fields)
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -100,8 +101,10 @@ async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
 FIND = """
     select p.id, p.tenant_id, (
         select coalesce(jsonb_agg(jsonb_build_object('id', k.id, 'type', k.type, 'blob', k.blob,
-            'fingerprint', k.fingerprint, 'user_id', k.user_id) order by k.id), '[]')
+            'fingerprint', k.fingerprint, 'user_id', k.user_id,
+            'ends_at', key_ends_at(k.token_id)) order by k.id), '[]')
         from ssh_keys k where k.user_id = caller.caller_user_id and k.id = any ($3)
+            and (k.token_id is null or key_ends_at(k.token_id) > clock_timestamp())
     ) as keys
     from projects p where p.id = coalesce($2,
         case when cardinality(caller.caller_project_ids) = 1 then caller.caller_project_ids[1] end)

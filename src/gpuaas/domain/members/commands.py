@@ -14,7 +14,7 @@ from gpuaas.domain.access import grants
 from gpuaas.domain.access import store as access
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import checked_email, get_project
-from gpuaas.domain.identity.permissions import WORKING, Permission
+from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.members import store
 from gpuaas.domain.timeline.store import Subject, audit
@@ -115,6 +115,7 @@ async def accept(tx: Tx, caller: Caller, secret: str, *, now: datetime) -> Invit
     joined = await store.accept(tx, token_hash(secret), now)
     if joined is None:
         raise InvitationInvalid
+    await access.render_of(tx, caller.user_id, joined.project_id)  # they may hold allocations from before
     place = Subject(kind="project", id=joined.project_id, tenant_id=joined.tenant_id, project_id=joined.project_id)
     facts = {"role": joined.role, "invitation": joined.id, "invited_by": joined.invited_by, "email": joined.email}
     await audit(tx, place, "member.join", actor=caller.actor, at=now, facts=facts)
@@ -130,15 +131,14 @@ async def withdraw(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
 
 
 async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: ChangeMember, *, now: datetime) -> Member:
-    """Who becomes a viewer loses what they could enter."""
+    """A lower role ends what it no longer allows, on live connections too."""
     project = await _led(tx, caller, project_id, data.role)
     member = await store.member(tx, project_id, user_id)
     await _check_owner(tx, caller, project, member, stays=data.role is Role.OWNER)
     await store.set_role(tx, project_id, user_id, data.role)
     facts: dict[str, object] = {"user": user_id, "from": member.role, "to": data.role}
-    if data.role not in WORKING:
-        note = "they became a viewer"
-        facts["shut_out_of"] = await grants.shut_out(tx, project_id, user_id, actor=caller.actor, note=note, now=now)
+    if shut_out := await _role_changed(tx, caller, project, user_id, note=f"they became a {data.role}", now=now):
+        facts["shut_out_of"] = shut_out
     await audit(tx, project.subject, "member.change", actor=caller.actor, at=now, facts=facts)
     return structs.replace(member, role=data.role)
 
@@ -155,10 +155,21 @@ async def remove(tx: Tx, caller: Caller, project_id: str, user_id: str, *, now: 
     await _check_owner(tx, caller, project, member, stays=False, leaves=leaves)
     await store.remove(tx, project_id, user_id)
     why = "they left the project" if leaves else "they were removed from the project"
-    machines = await grants.shut_out(tx, project_id, user_id, actor=caller.actor, note=why, now=now)
-    facts = {"user": user_id, "role": member.role, "shut_out_of": machines}
+    machines = await _role_changed(tx, caller, project, user_id, note=why, now=now)
+    left_tenant = await store.leave_tenant(tx, project.tenant_id, user_id)
+    facts = {"user": user_id, "role": member.role, "shut_out_of": machines, "left_tenant": left_tenant}
     action = "member.leave" if leaves else "member.remove"
     await audit(tx, project.subject, action, actor=caller.actor, at=now, facts=facts)
+
+
+async def _role_changed(
+    tx: Tx, caller: Caller, project: PlacedProject, user_id: str, *, note: str, now: datetime
+) -> list[str]:
+    """Render every key set that the role decides about; the ids of the allocations that the person lost, if any."""
+    if await access.works_in(tx, project, user_id):  # a tenant admin does, whatever their role in the project
+        await access.render_of(tx, user_id, project.id)
+        return []
+    return await grants.shut_out(tx, project.id, user_id, actor=caller.actor, note=note, now=now)
 
 
 async def _led(tx: Tx, caller: Caller, project_id: str, role: Role) -> PlacedProject:

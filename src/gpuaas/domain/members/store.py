@@ -65,6 +65,11 @@ async def remove(tx: Tx, project_id: str, user_id: str) -> None:
     await tx.run("delete from project_members where project_id = $1 and user_id = $2", project_id, user_id)
 
 
+async def leave_tenant(tx: Tx, tenant_id: str, user_id: str) -> bool:
+    """Ends the membership of a person who is in no project of the tenant any more and does not lead it."""
+    return bool(await tx.value("select leave_tenant($2, $1)", tenant_id, user_id))
+
+
 async def invite(tx: Tx, new: NewInvitation) -> InvitationRow:
     """Asked again, it is the same invitation, with the role, the time and the secret of the last asking."""
     return await tx.one(InvitationRow, INVITE, *astuple(new))

@@ -10,6 +10,7 @@ from gpuaas.domain.allocations.authority import Action, readable, require
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.sessions import store
 from gpuaas.domain.terminals import store as terminals
+from gpuaas.domain.terminals.break_glass import commands as break_glass
 from gpuaas.domain.terminals.commands import close
 from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
 from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
@@ -57,6 +58,7 @@ async def end(
         await start_operation(tx, operation_id, row.subject, "end_session", requested_by=caller.actor, now=now)
         if session.kind == TERMINAL:
             await close(tx, id, reason=words, actor=caller.actor, now=now)
+            await break_glass.end_of_person(tx, row, session.user_id, by=caller.actor, now=now)
             await end_operation(tx, operation_id, OperationStatus.SUCCEEDED, reason=words, now=now)
         else:
             await store.want_end(tx, row, id, operation_id=operation_id, reason=words, now=now)

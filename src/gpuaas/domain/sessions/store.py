@@ -21,6 +21,7 @@ MOST_SESSIONS = 400
 class SeenSession(Connection, frozen=True, kw_only=True):
     email: str = ""
     is_ending: bool = False
+    break_glass_reason: str = ""  # operators come in by terminals alone
 
     @property
     def is_unknown_key(self) -> bool:

@@ -48,7 +48,14 @@ async def mint(
         raise Conflict(f"The machine is {row.status}. Open a terminal when it is active.", status=row.status)
     recorded = data.record or policy.record or await store.is_project_recorded(tx, row.project_id)
     if data.session_id is not None:
-        recorded = await _check_session(tx, caller, row, data.session_id) or recorded
+        recorded = await check_session(tx, caller, row, data.session_id) or recorded
+    return await issue_ticket(tx, caller, row, url=url, session_id=data.session_id, recorded=recorded, now=now)
+
+
+async def issue_ticket(
+    tx: Tx, caller: Caller, row: AllocationRow, *, url: str, session_id: str | None, recorded: bool, now: datetime
+) -> TerminalToken:
+    """The caller was found to be allowed in."""
     wait = await store.wait_for_mint(tx, caller.user_id, limit=MINTS, since=now - MINUTE)
     if wait:
         raise RateLimitExceeded(max(1, int(wait + 0.999)))
@@ -60,16 +67,15 @@ async def mint(
         allocation_id=row.id,
         user_id=caller.user_id,
         credential_id=caller.credential_id,
-        terminal_id=data.session_id,
+        terminal_id=session_id,
         recorded=recorded,
         created_at=now,
         expires_at=now + TICKET_LIFE,
     )
     await store.add_ticket(tx, ticket)
-    facts = {"session_id": data.session_id, "recorded": recorded}
+    facts = {"session_id": session_id, "recorded": recorded}
     await audit(tx, row.subject, "terminal.mint", actor=caller.actor, at=now, facts=facts)
-    expires_at, session_id = ticket.expires_at, data.session_id
-    return TerminalToken(token=token, expires_at=expires_at, url=url, session_id=session_id, recorded=recorded)
+    return TerminalToken(token=token, expires_at=ticket.expires_at, url=url, session_id=session_id, recorded=recorded)
 
 
 def recording_notice(ticket: TakenTicket, policy: Policy) -> str:
@@ -83,7 +89,7 @@ def recording_notice(ticket: TakenTicket, policy: Policy) -> str:
     return f"This terminal is recorded, {why}: what it shows is kept, and what is typed only as far as it is shown."
 
 
-async def _check_session(tx: Tx, caller: Caller, row: AllocationRow, terminal_id: str) -> bool:
+async def check_session(tx: Tx, caller: Caller, row: AllocationRow, terminal_id: str) -> bool:
     """Whether it is recorded. One's own terminal on this machine, that has not ended."""
     terminal = await store.get(tx, terminal_id, row.id)
     caller.require_own("terminal", terminal.user_id)

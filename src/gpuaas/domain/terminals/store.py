@@ -254,9 +254,11 @@ LIST = """
     from terminals where allocation_id = $1 and id < $2 order by id desc limit $3
 """
 LIVE_SESSIONS = """
-    select t.id, 'terminal' as kind, t.user_id, coalesce(u.email, '') as email, '' as key_fingerprint, t.source,
-        t.opened_at, 0 as bytes_in, 0 as bytes_out, false as is_ending
+    select t.id, 'terminal' as kind, t.user_id, coalesce(u.email, b.email, '') as email, '' as key_fingerprint,
+        t.source, t.opened_at, 0 as bytes_in, 0 as bytes_out, false as is_ending,
+        coalesce(b.reason, '') as break_glass_reason
     from terminals t left join users u on u.id = t.user_id
+        left join break_glass b on b.allocation_id = t.allocation_id and b.user_id = t.user_id and b.ended_at is null
     where t.allocation_id = $1 and t.closed_at is null and t.opened_at is not null order by t.id
 """
 OPENED = """

@@ -227,7 +227,7 @@ class Door:
     def _objection(self, key: AuthorizedKey) -> str:
         """Judged as the set in force has it: the same key may by now be granted, the holder's own, or gone."""
         if not key.user_id and self.keys.admits_own:
-            return ""
+            return self._own_objection(key)
         current = self._admitted.get(base64.b64decode(key.blob))
         return WITHDRAWN if current is None else self._leases.objection(current)
 
@@ -251,9 +251,14 @@ class Door:
             return key
         if not self.keys.admits_own:
             return None
+        own = None
         with suppress(OSError):  # a file that cannot be read now admits nobody
-            return self._own.read().get(public_data)
-        return None
+            own = self._own.read().get(public_data)
+        return None if own is None or self._own_objection(own) else own
+
+    def _own_objection(self, key: AuthorizedKey) -> str:
+        """Why a key of the own file does not admit: its person is known to have no access, or there is no lease."""
+        return WITHDRAWN if key.fingerprint in self.keys.refused_own else self._leases.objection(key, is_own_file=True)
 
     def own_keys(self) -> tuple[str, ...] | None:
         """Fingerprints of those in the person's own file that the platform does not know."""

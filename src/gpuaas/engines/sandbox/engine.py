@@ -36,6 +36,7 @@ from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.terminals import SandboxTerminals
 from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 
 PORTS = range(20_000, 30_000)
 STOP_SECONDS = 2.0
@@ -76,7 +77,7 @@ class SandboxEngine:
         self.terminals = SandboxTerminals(self._way_in, self.descriptors)
         self._sights = Sights(self._records, self._living, self._boots, self._devices)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._leases = Leases(monotonic)
+        self._leases = Leases(monotonic, file=self._site.root / "lease.json", clock=clock)
         self._refill: asyncio.Task[None] | None = None
         self._nvml = cache(nvml)
         self.samples = SandboxSamples(self._living, self._records, self._boots, nvml=self._nvml)
@@ -87,6 +88,7 @@ class SandboxEngine:
         if refusal and not self._allow_unisolated:
             raise EngineError("this node cannot isolate environments", refusal)
         self._site.open()
+        self._leases.restore()
         await self.runtimes.open()
         self.volumes.open()
         self._numbers.open()
@@ -219,8 +221,8 @@ class SandboxEngine:
                 raise EngineError("there is no such environment here", allocation_id)
             self._own(record, ownership)
 
-    async def lease(self, server_time: datetime, seconds: float) -> None:
-        self._leases.renew(server_time, seconds)
+    async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
+        self._leases.renew(server_time, seconds, holder_seconds)
 
     async def enforce(self) -> int:
         return sum(living.door.enforce() for living in self._living.values())

@@ -21,6 +21,7 @@ from gpuaas.engines.sandbox.streams import Reader, SocketWriter, Writer
 COMMAND_LIMIT = 100_000
 PASSED_VARIABLES = re.compile(r"(LANG|LANGUAGE|LC_[A-Z]+|COLORTERM|NO_COLOR)")
 PASSED_LIMIT = 256
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a reason is text that somebody else wrote
 SFTP_SERVERS = (
     "/usr/lib/openssh/sftp-server",
     "/usr/libexec/openssh/sftp-server",
@@ -115,7 +116,7 @@ class ProcessSession(asyncssh.SSHServerSession[bytes]):
     def tell(self, text: str) -> None:
         """A word from the platform to the person."""
         if not self._channel.is_closing():
-            self._channel.write_stderr(f"gpuaas: {text}\r\n".encode())
+            self._channel.write_stderr(f"gpuaas: {CONTROL.sub('?', text)}\r\n".encode())
 
     async def _start(self) -> Process:
         size = _window(self._channel.get_terminal_size()) if self._wants_terminal else None

@@ -1,0 +1,171 @@
+"""Every cell of the authorization matrix: the SQL rule, the key set and the terminals agree with the model."""
+
+from typing import Any
+
+import asyncpg
+import pytest
+
+from gpuaas.api.app import described
+from gpuaas.domain.allocations.authority import NEEDS, Action, Need
+from gpuaas.domain.allocations.store import Right
+from gpuaas.wire.identity import Role
+from tests.access.authorization import (
+    BY_KEY,
+    BY_TERMINAL,
+    CHANGES,
+    ENTRIES,
+    FILE,
+    PLACE,
+    ROUTES,
+    STANDINGS,
+    Standing,
+    after,
+    decided,
+    document,
+    expected,
+)
+from tests.access.test_allocation_keys import a_key
+from tests.world import Person, World
+
+MUTATIONS = {
+    "a viewer works": ("works_in", "'member')", "'member', 'viewer')"),
+    "a holder need not work": ("allocation_rights", "found.holder_id = person and", "found.holder_id = person or"),
+    "an expired grant admits": ("allocation_rights", "> clock_timestamp()", "> '-infinity'"),
+    "a revoked grant admits": ("allocation_rights", "g.status = 'active'", "true"),
+    "nobody holds what is vacant": ("allocation_rights", "not works_in(found.holder_id, found.project_id)", "false"),
+    "every worker controls": (
+        "allocation_rights",
+        "facts.holds or facts.leads then 'control'",
+        "facts.works then 'control'",
+    ),
+    "tenant admins have no role": ("effective_role", "l.role in ('owner', 'admin')", "false"),
+    "tenant members lead": ("effective_role", "l.role in ('owner', 'admin')", "true"),
+    "a suspended person keeps the role": ("effective_role", "and u.suspended_at is null", ""),
+    "key sets ask nobody": ("render_keyset", "'hold' = any (allocation_rights(k.user_id, allocation))", "true"),
+    "grants of viewers stay": ("render_keyset", "works_in(k.user_id, g.project_id)", "true"),
+    "terminals stay open": ("terminal_objection", "'enter' = any (r.rights)", "true"),
+}
+
+
+class Scene:
+    """One allocation held by Hal, and Pat, who stands in every way to it."""
+
+    def __init__(self, world: World, pat: Person, hal: Person, allocation_id: str) -> None:
+        self.world, self.pat, self.hal, self.id = world, pat, hal, allocation_id
+        self.tenant, self.project = world.ada.tenant_id, world.ada.project_id
+
+    async def differences(self, needs: dict[Action, Need] = NEEDS) -> list[str]:
+        """Cells where the product does not decide what the model expects."""
+        found: list[str] = []
+        async with self.world.db.read() as tx:
+            for name, standing in STANDINGS.items():
+                for change in CHANGES:
+                    rights, admitted, objection = await self._decide(tx.connection, standing, change)
+                    facts = after(standing, change)
+                    for entry, action in ENTRIES.items():
+                        if entry in BY_KEY:
+                            got = admitted
+                        elif entry in BY_TERMINAL:
+                            got = objection is None
+                        else:
+                            got = decided(rights, entry, needs)
+                        if got != expected(facts, action):
+                            found.append(f"{name}, {change}: {entry} is {'allowed' if got else 'refused'}")
+        return found
+
+    async def _decide(self, db: Any, standing: Standing, change: str) -> tuple[set[str], bool, str | None]:
+        transaction = db.transaction()
+        await transaction.start()
+        try:
+            await self._arrange(db, standing)
+            for statement in CHANGES[change]:
+                args = (self.pat.id, self.tenant, self.hal.id)
+                await db.execute(statement, *args[: 3 if "$3" in statement else 2])
+            await db.execute("select render_keyset($1)", self.id)
+            rights = set(await db.fetchval("select allocation_rights($1, $2)", self.pat.id, self.id))
+            admitted = await db.fetchval(ADMITTED, self.id, self.pat.id)
+            objection = await db.fetchval(OBJECTION, self.id, self.pat.id)
+            return rights, bool(admitted), objection
+        finally:
+            await transaction.rollback()
+
+    async def _arrange(self, db: Any, standing: Standing) -> None:
+        if standing.project:
+            sql = "insert into project_members (project_id, tenant_id, user_id, role) values ($1, $2, $3, $4)"
+            await db.execute(sql, self.project, self.tenant, self.pat.id, standing.project)
+        if standing.tenant:
+            sql = "insert into tenant_members (tenant_id, user_id, role) values ($1, $2, $3)"
+            await db.execute(sql, self.tenant, self.pat.id, standing.tenant)
+        if standing.holds:
+            await db.execute("update allocations set holder_id = $2 where id = $1", self.id, self.pat.id)
+        if standing.granted:
+            await db.execute(GRANT, self.tenant, self.project, self.id, self.pat.id, self.pat.key_id)
+        else:  # a key that Pat chose once: whether it counts is the rule's to say
+            sql = "insert into allocation_keys (allocation_id, tenant_id, ssh_key_id) values ($1, $2, $3)"
+            await db.execute(sql, self.id, self.tenant, self.pat.key_id)
+
+
+GRANT = """
+    insert into access_grants (id, tenant_id, project_id, allocation_id, user_id, ssh_key_id, status, status_since,
+        created_by, created_at)
+    values ('grant_matrix', $1, $2, $3, $4, $5, 'active', now(), $4, now())
+"""
+ADMITTED = """
+    select exists (select from allocation_keysets k, jsonb_array_elements(k.body) as e
+        where k.allocation_id = $1 and e ->> 'user_id' = $2
+            and coalesce((e ->> 'ends_at')::timestamptz, 'infinity') > clock_timestamp())
+"""
+OBJECTION = """
+    select terminal_objection($1, a.boot, $2, (select s.id from sessions s where s.user_id = $2 limit 1))
+    from allocations a where a.id = $1
+"""
+
+
+@pytest.fixture
+async def scene(world: World) -> Scene:
+    hal, pat = await world.sign_up("hal", key=a_key()), await world.sign_up("pat", key=a_key())
+    await world.join(hal, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    return Scene(world, pat, hal, await world.allocation(of=hal, project_id=world.ada.project_id))
+
+
+async def test_the_rule_decides_every_cell_as_the_model_expects_and_each_broken_rule_is_seen(scene: Scene) -> None:
+    assert len(ENTRIES) * len(STANDINGS) * len(CHANGES) >= 2000
+    assert await scene.differences() == []
+    connection = await asyncpg.connect(scene.world.dsn)
+    try:
+        for what, (function, rule, broken) in MUTATIONS.items():
+            source = await connection.fetchval(
+                "select pg_get_functiondef(oid) from pg_proc where proname = $1", function
+            )
+            assert rule in source, what
+            await connection.execute(source.replace(rule, broken))
+            assert await scene.differences() != [], what
+            await connection.execute(source)
+        assert await scene.differences() == []
+    finally:
+        await connection.close()
+
+
+def test_every_action_is_needed_and_a_weaker_need_is_seen() -> None:
+    """The same with the table of actions: each is used by an entry point, and lowered to `read` it is noticed."""
+    assert set(ENTRIES.values()) == set(Action) == set(NEEDS)
+    member, viewer = after(STANDINGS["member"], "none"), after(STANDINGS["viewer"], "none")
+    for entry, action in ENTRIES.items():
+        weaker = {**NEEDS, action: Need(Right.READ, NEEDS[action].permission)}
+        is_seen = decided({"read"}, entry, weaker) != expected(viewer, action)
+        assert is_seen or action is Action.READ, entry
+        assert expected(member, action) == (NEEDS[action].right.value in {"read", "work"}), entry
+
+
+def test_every_route_of_an_allocation_is_in_the_matrix() -> None:
+    published = {
+        f"{method.upper()} {path}"
+        for path, methods in described().openapi_schema.to_schema()["paths"].items()
+        for method in methods
+        if path.startswith(f"{PLACE}/{{")
+    }
+    assert published == set(ROUTES)
+
+
+def test_the_reference_is_current() -> None:
+    assert FILE.read_text() == document(), "run python -m tests.access.authorization"
