@@ -38,6 +38,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/allocations/{id}/break-glass": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** OpenBreakGlass */
+        post: operations["ApiV1AdminAllocationsIdBreakGlassOpenBreakGlass"];
+        /** EndBreakGlass */
+        delete: operations["ApiV1AdminAllocationsIdBreakGlassEndBreakGlass"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/allocations/{id}/force-cleanup": {
         parameters: {
             query?: never;
@@ -1066,6 +1084,23 @@ export interface paths {
         put?: never;
         /** AskAccess */
         post: operations["ApiV1AllocationsIdAccessRequestsAskAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/allocations/{id}/break-glass": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListBreakGlass */
+        get: operations["ApiV1AllocationsIdBreakGlassListBreakGlass"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2306,9 +2341,14 @@ export interface components {
             allocation_id: string;
             fingerprints: string[];
             generation: number;
+            /** @default 0 */
+            holder_lease_seconds: number;
             installed: boolean;
+            /** @default 0 */
+            lease_seconds: number;
             own_fingerprints?: string[];
             own_observed_at?: string | null;
+            own_refused_fingerprints?: string[];
             ssh_key_ids: string[];
             /** @default  */
             warning: string;
@@ -2459,6 +2499,26 @@ export interface components {
          * @enum {string}
          */
         BillingState: "not_started" | "running" | "stopped";
+        /** BreakGlass */
+        BreakGlass: {
+            allocation_id: string;
+            /** Format: date-time */
+            created_at: string;
+            email: string;
+            ended_at?: string | null;
+            ended_by?: string | null;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            project_id: string;
+            reason: string;
+            user_id: string;
+        };
+        /** BreakGlassOpened */
+        BreakGlassOpened: {
+            access: components["schemas"]["BreakGlass"];
+            terminal: components["schemas"]["TerminalToken"];
+        };
         /**
          * BundleState
          * @description `deprecated`: still applied when it is named exactly. `retired`: who has it keeps it, nobody else gets it.
@@ -2863,6 +2923,8 @@ export interface components {
         };
         /** LiveSession */
         LiveSession: {
+            /** @default  */
+            break_glass_reason: string;
             bytes_in: number;
             bytes_out: number;
             email: string;
@@ -3012,6 +3074,14 @@ export interface components {
             sent_at: string | null;
             seq: number;
             status: string;
+        };
+        /** OpenBreakGlass */
+        OpenBreakGlass: {
+            /** @default 60 */
+            minutes: number;
+            reason: string;
+            /** @description the id or name of a thing there is */
+            session_id?: string | null;
         };
         /** OpenedMachine */
         OpenedMachine: {
@@ -3206,6 +3276,11 @@ export interface components {
         /** Page[Volume] */
         "Page_gpuaas.wire.storage.Volume_": {
             items: components["schemas"]["Volume"][];
+            next_cursor?: string | null;
+        };
+        /** Page[BreakGlass] */
+        "Page_gpuaas.wire.terminals.BreakGlass_": {
+            items: components["schemas"]["BreakGlass"][];
             next_cursor?: string | null;
         };
         /** Page[Terminal] */
@@ -3692,11 +3767,13 @@ export interface components {
         SshKey: {
             /** Format: date-time */
             created_at: string;
+            ends_at?: string | null;
             fingerprint: string;
             id: string;
             opens?: components["schemas"]["OpenedMachine"][];
             public_key: string;
             title: string;
+            token_id?: string | null;
             type: string;
         };
         /** StageRuntimeBundle */
@@ -4073,6 +4150,208 @@ export interface operations {
                 };
             };
             /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminAllocationsIdBreakGlassOpenBreakGlass: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenBreakGlass"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakGlassOpened"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description rate_limit_exceeded */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminAllocationsIdBreakGlassEndBreakGlass: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11004,6 +11283,85 @@ export interface operations {
                 };
             };
             /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AllocationsIdBreakGlassListBreakGlass: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.terminals.BreakGlass_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
