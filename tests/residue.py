@@ -33,6 +33,11 @@ ENTER = """
 set -e
 mount --make-rprivate /
 ip link set lo up
+ip link add outside type veth peer name beyond
+ip addr add 192.0.2.1/30 dev outside
+ip link set outside up
+ip link set beyond up
+ip route add default via 192.0.2.2
 mkdir -p /run/netns
 mount -t tmpfs tmpfs /run/netns
 mount -t sysfs sysfs "$1"
@@ -96,8 +101,21 @@ class Baseline:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-# Tunnel devices that the kernel puts into every new network namespace.
-BUILT_IN_INTERFACES = {"lo", "sit0", "tunl0", "gre0", "gretap0", "erspan0", "ip6tnl0", "ip6gre0", "ip_vti0", "ip6_vti0"}
+# Ours, which carry a default route that leads nowhere; and those that the kernel puts into every new namespace.
+BUILT_IN_INTERFACES = {
+    "lo",
+    "outside",
+    "beyond",
+    "sit0",
+    "tunl0",
+    "gre0",
+    "gretap0",
+    "erspan0",
+    "ip6tnl0",
+    "ip6gre0",
+    "ip_vti0",
+    "ip6_vti0",
+}
 
 
 def isolate(folder: Path, group: str) -> bool:
