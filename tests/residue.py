@@ -40,6 +40,7 @@ ip link set beyond up
 ip route add default via 192.0.2.2
 mkdir -p /run/netns
 mount -t tmpfs tmpfs /run/netns
+mount --make-shared /run/netns
 mount -t sysfs sysfs "$1"
 mount --bind "$1/devices/virtual/net" /sys/devices/virtual/net
 mount --bind "$1/class/net" /sys/class/net

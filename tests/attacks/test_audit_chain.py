@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gpuaas.core.secrets import AuditSigner, MasterKey
 from gpuaas.domain.audit.reconcile import SealWorker
 from gpuaas.wire.audit import START, AuditRecord, ChainKey, ExportLine, Seal, Verification, row_hash, seal_hash
+from tests.live import eventually
 from tests.world import World
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -191,6 +192,16 @@ async def seal(world: World) -> None:
     await SealWorker(world.db, world.services.clock, world.services.audit_signer)("")
 
 
+async def seal_all(world: World) -> None:
+    """Transactions of other databases of the same server hold a seal back, so one pass may not be enough."""
+
+    async def is_sealed() -> bool:
+        await seal(world)
+        return bool(await world.value("select (select count(*) from audit) = (select sum(rows) from audit_seals)"))
+
+    await eventually(is_sealed)
+
+
 async def exported(world: World) -> list[ExportLine]:
     answer = await world.operator.http.get("/api/v1/admin/audit/export")
     assert answer.headers["content-type"].startswith("application/x-ndjson")
@@ -230,9 +241,9 @@ IN_THE_DATABASE = {
 
 @pytest.mark.parametrize("attack", IN_THE_DATABASE)
 async def test_tampering_in_the_database_is_found(world: World, attack: str) -> None:
-    await seal(world)
+    await seal_all(world)
     assert checked_of(await exported(world)).errors == []
-    await seal(world)
+    await seal_all(world)
     await as_owner(world, IN_THE_DATABASE[attack])
     assert checked_of(await exported(world)).errors
 
@@ -251,12 +262,15 @@ async def test_rows_are_sealed_in_commit_order_and_refusals_counted_later_break_
     assert "late" not in str(await exported(world))
     await transaction.commit()
     await late.close()
-    await seal(world)
+    await seal_all(world)
+    before = checked_of(await exported(world))
+    await seal_all(world)  # the export is a row
     for _ in range(3):
         assert (await world.http.get("/api/v1/admin/nodes")).status_code == 403
-    await seal(world)
+    await seal_all(world)
     checked = checked_of(await exported(world))
-    assert (checked.errors, checked.seals) == ([], 2)  # counting adds no rows
+    assert (before.errors, checked.errors) == ([], [])
+    assert checked.seals - before.seals <= 1  # counting adds no rows
     refusals = await world.operator.http.get("/api/v1/admin/audit", params={"actor": world.ada.id, "result": "denied"})
     assert [row["repeats"] for row in refusals.json()["items"]] == [4]
 

@@ -59,7 +59,7 @@ BLOCKED = {
 }
 
 
-def tests_in(path: Path) -> set[str]:
+def functions_of(path: Path) -> set[str]:
     tree = ast.parse(path.read_text())
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     return {node.name for node in functions if node.name.startswith("test_")}
@@ -71,7 +71,7 @@ def missing(place: str) -> str:
     path = TESTS / file
     if not path.exists():
         return f"{file} does not exist"
-    found = tests_in(path)
+    found = functions_of(path)
     return "" if (name in found if name else found) else f"{place} holds no such test"
 
 

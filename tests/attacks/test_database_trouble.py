@@ -145,7 +145,12 @@ async def test_a_replica_stays_up_says_why_keeps_its_links_and_recovers_alone(re
         assert refused.json()["facts"]["reason"] == reason
         assert refused.headers["Retry-After"] == "1"
         assert replica.epoch == epoch
-        assert f'gpuaas_database_errors_total{{reason="{reason}"}} 0.0' not in (await replica.get("/metrics")).text
+
+        async def is_counted() -> bool:
+            line = f'gpuaas_database_errors_total{{reason="{reason}"}} 0.0'
+            return line not in (await replica.get("/metrics")).text
+
+        await eventually(is_counted)
     await eventually(replica.is_ready)
     assert replica.epoch == epoch
     id = (await world.submit()).raise_for_status().json()["allocations"][0]["id"]

@@ -60,6 +60,7 @@ async def up(platform: Stack) -> Stack:
     try:
         await connection.execute("set role gpuaas_worker")
         await connection.execute("delete from rate_limits")
+        await connection.execute("delete from attempt_delays")
     finally:
         await connection.close()
     return platform

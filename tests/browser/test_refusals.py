@@ -7,9 +7,10 @@ from tests.browser.conftest import Arrive
 
 
 async def test_a_refusal_says_why_and_a_button_takes_what_would_fit(arrive: Arrive) -> None:
-    ada = await arrive("ada")
+    ada, bob = await arrive("ada"), await arrive("bob")
     await ada.sign_up()
-    await ada.machine("here-first", gpu_count=4)
+    await bob.sign_up()
+    await bob.machine("here-first", gpu_count=4)  # so that the node is short, and not Ada's quota
     page = ada.page
     await page.goto(f"/projects/{await ada.project_id()}/launch")
     await page.get_by_role("radio", name="8 GPUs").click()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.async_api import CDPSession, expect
@@ -83,4 +84,4 @@ def heaviest(scripts: dict[str, int]) -> str:
 
 
 def built(url: str) -> str:
-    return (BUILT / "assets" / url.rpartition("/")[2]).read_text()
+    return (BUILT / urlsplit(url).path.lstrip("/")).read_text()

@@ -300,5 +300,12 @@ OTHERS = [
         who="operator",
         wrong="reason",
     ),
+    Bad(
+        says="a huge reason for another key",
+        path="/admin/nodes/n/rotate-key",
+        body=json.dumps({"reason": "r" * 501}).encode(),
+        who="operator",
+        wrong="reason",
+    ),
 ]
 ALL = [*SUBMITS, *PUBLIC_KEYS, *BODIES, *HEADERS, *QUERIES, *OTHERS]
