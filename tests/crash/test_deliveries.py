@@ -40,7 +40,7 @@ FORGOTTEN = """
     where id = $1 returning id, node_id
 """
 FORGETTING = {
-    TaskKind.INSTALL_KEYS: "gone is let in",
+    TaskKind.INSTALL_KEYS: "keys",  # a generation beyond the server's, which it overtakes with the wanted keys
     TaskKind.VOLUME_ATTACH: "mounts inside",
     TaskKind.WRITE_RUNTIME: "runtime inside",
     TaskKind.STAGE_RUNTIME: "bundles on disk",
