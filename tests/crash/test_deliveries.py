@@ -26,6 +26,11 @@ SEND_TWICE = """
     create trigger send_twice before update on node_tasks for each row execute function send_twice();
 """
 TASKS = "select id, kind from node_tasks order by id"
+NEWEST = """
+    select distinct on (node_id, allocation_id, lane) id from node_tasks
+    order by node_id, allocation_id, lane, seq desc
+"""
+OF_A_LIFE = set(TaskKind) - {TaskKind.REMOVE_UNKNOWN}  # which is for environments without an allocation
 # As the server would send it after losing its own memory; or as one that the node never heard of, which was held up.
 AGAIN = "update node_tasks set status = 'queued', result = null, ended_at = null where id = $1 returning id, node_id"
 LATE = """
@@ -66,11 +71,15 @@ async def deliver(on: Stage, sql: str, task_id: str) -> str:
 
 
 async def deliver_all(on: Stage, sql: str) -> set[str]:
-    """Each once more, the newest first, and every one is too late; the kinds they were of."""
+    """Each once more, the newest first; the kinds they were of. An older task of a lane is too late. The newest may be
+    done again, which changes nothing, or is of an earlier boot and refused: its result may have been lost with other
+    writes of the database."""
     tasks = await on.query(TASKS)
-    answers = {row["kind"]: await deliver(on, sql, row["id"]) for row in reversed(tasks)}
-    assert set(answers.values()) == {"superseded"}, answers
-    return set(answers)
+    newest = {row["id"] for row in await on.query(NEWEST)}
+    for row in reversed(tasks):
+        answer = await deliver(on, sql, row["id"])
+        assert answer == "superseded" or (answer in ("done", "refused") and row["id"] in newest), (row, answer)
+    return {row["kind"] for row in tasks}
 
 
 async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_other() -> None:
@@ -88,10 +97,10 @@ async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_oth
             await life.expect_unchanged(before)
         await life.leave_a_volume()
         before = await life.portrait()
-        assert await deliver_all(on, AGAIN) == set(TaskKind) - {TaskKind.REMOVE}
+        assert await deliver_all(on, AGAIN) == OF_A_LIFE - {TaskKind.REMOVE}
         await life.expect_unchanged(before)
         await life.end()
-        assert await deliver_all(on, AGAIN) == set(TaskKind)
+        assert await deliver_all(on, AGAIN) == OF_A_LIFE
         await on.reach(lambda: unsettled(on))
         assert on.machine.processes_of(life.id) == set()
 

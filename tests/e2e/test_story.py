@@ -13,6 +13,7 @@ import httpx
 import pytest
 from msgspec import to_builtins
 
+from gpuaas.wire.members import secret_in
 from tests.e2e.stack import Stack, run, stack
 from tests.patience import PATIENCE_SECONDS
 from tests.runtimes.wheels import publication
@@ -184,9 +185,8 @@ async def tell(up: Stack, ada: Person, bob: Person, operator: Person) -> None:
 
 
 async def join(ada: Person, bob: Person, project: str) -> None:
-    await ada.post(f"/projects/{project}/members", {"email": BOB["email"], "role": "member"})
-    invited = (await bob.get("/invitations"))["items"][0]
-    await bob.post(f"/invitations/{invited['id']}/accept", {})
+    invited = await ada.post(f"/projects/{project}/members", {"email": BOB["email"], "role": "member"})
+    await bob.post("/invitations/accept", {"secret": secret_in(invited["link"])})
 
 
 async def mounted(person: Person, here: str) -> None:

@@ -131,7 +131,7 @@ async def test_after_release_nothing_is_left_and_the_timeline_tells_every_phase(
         assert probe.connect_ex(("127.0.0.1", connection["port"])) != 0
     assert not [path for path in up.data.rglob("*") if id in path.name]
     entries = json.loads(await up.cli("allocations", "timeline", "gone", "-o", "json"))
-    told = [entry["phase"] for entry in reversed(entries)]
+    told = [entry["phase"] for entry in reversed(entries) if entry["phase"] not in ("ssh_login", "ssh_logout")]
     create_phases = [
         "requested",
         "placed",

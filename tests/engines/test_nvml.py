@@ -45,7 +45,7 @@ class Answering:
 
 
 def real_spec(slots: int) -> EnvironmentSpec:
-    return replace(spec("a", keys(1), slots=slots), simulated=False)
+    return replace(spec("a", keys(1), devices=tuple(f"GPU-{n}" for n in range(slots))), simulated=False)
 
 
 def inside(found: dict[str, str] | None) -> Inside:

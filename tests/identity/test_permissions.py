@@ -88,7 +88,11 @@ async def test_both_kinds_of_operator_run_the_fleet_and_nobody_else_does(world: 
 async def test_a_denial_is_audited_and_its_repeats_are_counted(world: World) -> None:
     for _ in range(3):
         await world.http.get("/api/v1/admin/nodes")
-    rows = await peek.rows(world.db, "select actor, action, target_id, repeats from audit where result = 'denied'")
+    sql = """
+        select a.actor, a.action, a.target_id, r.repeats from audit a join audit_repeats r on r.audit_id = a.id
+        where a.result = 'denied'
+    """
+    rows = await peek.rows(world.db, sql)
     assert [tuple(row) for row in rows] == [(world.ada.id, "fleet:read", "GET /api/v1/admin/nodes", 3)]
 
 

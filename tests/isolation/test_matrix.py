@@ -52,6 +52,7 @@ THIRD_FENCE = {
     "PUT /api/v1/allocations/{id}/ssh-keys body ssh_key_ids",
     "POST /api/v1/allocations/{id}/handover body ssh_key_ids",
     "POST /api/v1/allocations/{id}/handover body user_id",
+    "POST /api/v1/admin/nodes/{id}/unknown-environments/{environment_id}/adopt body holder_id",
     "POST /api/v1/allocations/{id}/access-grants body ssh_key_id",
     "POST /api/v1/allocations/{id}/access-grants body user_id",
     "POST /api/v1/allocations/{id}/access-requests body ssh_key_id",

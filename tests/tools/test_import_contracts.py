@@ -11,11 +11,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 MODULES = [
     *("main/up", "cli/nodes", "agent/loop", "api/nodes", "sdk/client", "engines/base", "core/states", "core/db"),
-    *("wire/capacity", "wire/common", "domain/launch/commands", "domain/access/store", "domain/allocations/store"),
-    *("domain/capacity/states", "domain/identity/store", "domain/timeline/store", "domain/resizes/store"),
-    *("domain/members/store", "domain/sessions/store", "domain/terminals/store", "domain/storage/views"),
-    *("domain/runtimes/store", "domain/metrics/store", "domain/overview/store", "domain/skus/store"),
-    *("domain/tasks/store", "domain/links/store", "domain/workers/store", "domain/invariants/store"),
+    *("wire/capacity", "wire/common", "domain/capacity/states"),
+    *(f"domain/{path.parent.name}/store" for path in sorted((ROOT / "src/gpuaas/domain").glob("*/__init__.py"))),
 ]
 PLANTED = [
     ("layers", "wire/capacity", "import gpuaas.core.db"),

@@ -181,8 +181,8 @@ async def end_all(
 async def _renumber(tx: Tx, results: Sequence[tuple[str, Result]]) -> set[str]:
     """Give an open task whose number the node has used up the next number, and queue it again.
 
-    Only the newest task of a lane is open, so the node can have taken a higher number only from writes that this
-    database lost. The task was not done then, or was done and its result lost with them: to do it again is right.
+    Only for the newest task of a lane: the node can have taken a higher number only from writes that this database
+    lost. The task was not done then, or was done and its result lost with them: to do it again is right.
     """
     renumbered = set()
     for node_id, result in results:
@@ -242,6 +242,8 @@ RENUMBER = """
     update node_tasks t set status = 'queued', seq = 1 + greatest($3,
         (select max(o.seq) from node_tasks o where o.allocation_id = t.allocation_id))
     where t.id = $1 and t.node_id = $2 and t.ended_at is null and t.seq <= $3 and t.attempt < $4
+        and not exists (select from node_tasks o where o.node_id = t.node_id and o.lane = t.lane
+            and o.allocation_id is not distinct from t.allocation_id and o.seq > t.seq)
 """
 LATEST_ON_NODE = "select * from node_tasks where allocation_id is null and lane = $1 order by id desc limit 1"
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"

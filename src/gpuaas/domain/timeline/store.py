@@ -286,9 +286,10 @@ def _followed(row: asyncpg.Record) -> Followed:
     return Followed(Cursor(row["epoch"], row["place"], row["id"]), entry)
 
 
-# Tenants see the names of their own people; anybody else who acts on their things is an operator to them.
+# Tenants see the names of their people, also of those who left; anybody else who acts on their things is an operator.
 ACTOR_NAME = """
-    coalesce((select u.email from users u where u.id = actor), (select n.name from nodes n where n.id = actor),
+    coalesce((select u.email from users u where u.id = actor), name_of_person(actor),
+        (select n.name from nodes n where n.id = actor),
         case when actor like 'user\\_%' then 'operator' else actor end) as actor_name
 """
 ENTRY = f"""
