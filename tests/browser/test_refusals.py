@@ -9,6 +9,7 @@ from tests.browser.conftest import Arrive
 async def test_a_refusal_says_why_and_a_button_takes_what_would_fit(arrive: Arrive) -> None:
     ada, bob = await arrive("ada"), await arrive("bob")
     await ada.sign_up()
+    await ada.add_key()
     await bob.sign_up()
     await bob.machine("here-first", gpu_count=4)  # so that the node is short, and not Ada's quota
     page = ada.page
