@@ -6,7 +6,16 @@ groups first. What takes minutes in full runs as a sample in `make test` and who
 
 import pytest
 
-FILES_TOGETHER = ("browser/", "chaos/", "crash/test_crashes", "e2e/test_up", "isolation/", "contracts/test_bad_input")
+# The same fixture, or the same range of ports.
+FILES_TOGETHER = (
+    "browser/",
+    "chaos/",
+    "crash/test_crashes",
+    "e2e/test_up",
+    "isolation/",
+    "contracts/test_bad_input",
+    *("access/test_real_ssh", "attacks/test_sec1", "terminals/test_sandbox"),
+)
 FILES_APART = ("browser/test_axe", "crash/test_red_twins", "runtimes/test_real", "contracts/test_openapi")
 ORDINARY_USER = "ordinary user"
 # Bundles and crashes take longest, and differ least between root and an ordinary user.

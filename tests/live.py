@@ -79,7 +79,7 @@ async def agent(world: World, url: str, folder: Path, engine: Engine) -> AsyncIt
     """A real agent, enrolled at the first call with all its slots approved; its node's id."""
     operator = world.operator.http
     if not identity.is_enrolled(folder):
-        asked = {"node_name": folder.name.replace("_", "-")}
+        asked = {"node_name": folder.name.replace("_", "-").strip("-")}
         issued = (await operator.post("/api/v1/admin/enrolment-tokens", json=asked)).raise_for_status().json()
         facts = await engine.probe()
         await identity.enrol(url, issued["token"], folder, facts, agent_version="1", points=NoPoints())

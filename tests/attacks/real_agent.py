@@ -24,7 +24,7 @@ AGENT = ("-m", "gpuaas.main", "agent")
 async def enrol(world: World, url: str, folder: Path, *, gpus: int) -> str:
     """Enrolled with all its slots approved; its node's id."""
     operator = world.operator.http
-    asked = {"node_name": folder.name.replace("_", "-")}
+    asked = {"node_name": folder.name.replace("_", "-").strip("-")}
     issued = (await operator.post("/api/v1/admin/enrolment-tokens", json=asked)).raise_for_status().json()
     facts = await sandbox(folder, gpus=gpus).probe()
     await identity.enrol(url, issued["token"], folder, facts, agent_version="1", points=NoPoints())
@@ -68,7 +68,9 @@ async def allocation(world: World, folder: Path) -> tuple[str, OpenSsh, Key]:
     id = str((await world.submit(ssh_key_ids=[added.json()["id"]])).json()["allocations"][0]["id"])
 
     async def is_up() -> bool:
-        return bool((await world.seen(id))["status"] == "active")
+        shown = await world.seen(id)
+        assert shown["status"] != "failed", shown["status_reason"]
+        return bool(shown["status"] == "active")
 
     await eventually(is_up)
     connection = (await world.seen(id))["connection"]

@@ -1,6 +1,7 @@
 """A whole GPUaaS as a person runs it: `gpuaas up` and the CLI as processes, plain OpenSSH beside them."""
 
 import asyncio
+import itertools
 import os
 import shutil
 import signal
@@ -19,6 +20,7 @@ from tests.patience import PATIENCE_SECONDS
 
 READY_SECONDS = 120
 COMMAND_SECONDS = PATIENCE_SECONDS
+_stacks = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Stack:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.folder, self.port, self.arguments = folder, free_port(), arguments
+        self.ports = ports_of_stack()
         self.data = folder / "data"
         self.key = folder / "key"
         self.wheels = folder / "wheels"
@@ -64,6 +67,7 @@ class Stack:
             "GPUAAS_CONFIG": str(self.folder / "cli" / "config.toml"),
             "HOME": str(self.folder),
             "NO_COLOR": "1",
+            "GPUAAS_PORTS": f"{self.ports[0]}-{self.ports[-1]}",
             "PIP_NO_INDEX": "1",  # bundles are staged from what the test itself lays there
             "PIP_FIND_LINKS": str(self.wheels),
         }
@@ -129,6 +133,13 @@ class Stack:
         ran = await run("ssh", "-F", await self.ssh_config(), "-o", "BatchMode=yes", name, command)
         assert ran.code == 0, f"{command} → {ran.code}\n{ran.err}"
         return ran.out
+
+
+def ports_of_stack() -> range:
+    """Of each worker and each stack its own: two agents that look for a free port at once would find the same one."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 8
+    first = 10_000 + 1_000 * worker + 100 * (next(_stacks) % 10)
+    return range(first, first + 100)
 
 
 def gpuaas(*arguments: str) -> tuple[str, ...]:

@@ -126,7 +126,9 @@ def run(
     gpus: Gpus = 8,
     bind: Annotated[str, typer.Option(help="Address on which people's SSH connections are taken.")] = "127.0.0.1",
     ssh_host: Annotated[str | None, typer.Option(help="Name or address people use to reach it; default: bind.")] = None,
-    ports: Annotated[str, typer.Option(help="Ports for SSH, one per environment.")] = f"{PORTS[0]}-{PORTS[-1]}",
+    ports: Annotated[
+        str, typer.Option(envvar="GPUAAS_PORTS", help="Ports for SSH, one per environment.")
+    ] = f"{PORTS[0]}-{PORTS[-1]}",
     shared_storage: Annotated[
         Path | None,
         typer.Option(envvar="GPUAAS_SHARED_STORAGE", help="Folder for shared volumes that every node mounts."),
