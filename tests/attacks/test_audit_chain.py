@@ -113,7 +113,7 @@ def cut_the_beginning(lines: list[ExportLine], dice: random.Random) -> None:
 
 
 def forge(lines: list[ExportLine], dice: random.Random) -> None:
-    """A changed row under a seal that is made anew, by somebody without the key."""
+    """A changed row under a seal that is made again, by somebody without the key."""
     ends = positions(lines, Seal)
     number = dice.randrange(1, len(ends))
     begin, end = ends[number - 1] + 1, ends[number]

@@ -80,7 +80,7 @@ async def test_a_key_of_a_stranger_to_the_project_is_refused_once_it_is_seen_in_
 
 
 async def test_the_file_is_allowed_only_while_who_allowed_it_holds_the_allocation(world: World) -> None:
-    """An admin may allow it while there is no holder; the holder who comes back decides anew."""
+    """An admin may allow it while there is no holder; the holder who comes back decides again."""
     bob, a = await held_by_bob(world)
     await demote(world, bob)
     (await allow(world.ada, a)).raise_for_status()

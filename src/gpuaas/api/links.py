@@ -271,7 +271,7 @@ class Links:
         await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
 
     def _is_replaced(self, incarnation: str | None) -> bool:
-        """The database may have gone back in time: nodes have to report, and be sent unfinished tasks, anew."""
+        """The database may have gone back in time: nodes have to report, and be sent unfinished tasks, again."""
         former, self._incarnation = self._incarnation, incarnation or self._incarnation
         if former in (None, self._incarnation):
             return False

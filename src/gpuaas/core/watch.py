@@ -53,7 +53,7 @@ class Watch:
         self._listeners: list[Listener] = []
 
     def on_change(self, listener: Listener) -> None:
-        """Called when the database has another history than before: forget what was read from it, and read it anew.
+        """Called when the database has another history than before: forget what was read from it, and read it again.
         All listeners are called again, later, if one of them fails."""
         self._listeners.append(listener)
 

@@ -24,7 +24,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class Reached(Struct, frozen=True, kw_only=True):
-    """An allocation whose key set was written anew, or a terminal that was closed."""
+    """An allocation whose key set was written again, or a terminal that was closed."""
 
     allocation_id: str
     project_id: str
