@@ -19,7 +19,7 @@ from tests.engines.swaps import swapping
 from tests.patience import PATIENCE_SECONDS
 
 TRIES = 20  # a few of them unmounted something else before
-_numbers = count(1)
+_numbers = count(1)  # with the process: other workers see the same loop devices
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts on the node's own side")
 
 
@@ -50,7 +50,7 @@ async def machine(bench: SandboxBench, id: str) -> Machine:
 
 
 async def new(bench: SandboxBench, backend: Backend = Backend.SHARED) -> VolumeRef:
-    volume = VolumeRef(volume_id=f"vol_{next(_numbers)}s", backend=backend, size_gib=1)
+    volume = VolumeRef(volume_id=f"vol_{os.getpid()}x{next(_numbers)}s", backend=backend, size_gib=1)
     await bench.engine.volumes.ensure(volume, None, ignore)
     return volume
 

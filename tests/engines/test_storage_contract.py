@@ -1,6 +1,7 @@
 """What every engine promises of volumes. One suite, every engine."""
 
 import asyncio
+import os
 from itertools import count
 
 import pytest
@@ -10,12 +11,12 @@ from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, Backend, VolumeRef, WantedMount
 from tests.engines.benches import Bench, Key, ignore, keys, spec
 
-_numbers = count(1)
+_numbers = count(1)  # with the process: other workers see the same loop devices
 
 
 @pytest.fixture(params=list(Backend))
 def volume(request: pytest.FixtureRequest) -> VolumeRef:
-    return VolumeRef(volume_id=f"vol_{next(_numbers)}x", backend=request.param, size_gib=1)
+    return VolumeRef(volume_id=f"vol_{os.getpid()}x{next(_numbers)}x", backend=request.param, size_gib=1)
 
 
 def at(volume: VolumeRef, path: str = "/data", mode: AccessMode = AccessMode.READ_WRITE) -> WantedMount:

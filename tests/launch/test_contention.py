@@ -40,10 +40,10 @@ class Fight:
         async with world.client(self.replicas[0].ada.token, number=number) as http:
             while go_on():
                 self.operations += 1
-                await self._turn(http, f"{number}-{self.operations}")
+                gpus = self._random.choice([1, 1, 1, 2, 4])
+                await self.turn(http, f"{number}-{self.operations}", gpus)
 
-    async def _turn(self, http: httpx.AsyncClient, key: str) -> None:
-        gpus = self._random.choice([1, 1, 1, 2, 4])
+    async def turn(self, http: httpx.AsyncClient, key: str, gpus: int) -> None:
         body = {"sku": SLICE, "ssh_key_ids": [self.replicas[0].ada.key_id], "gpu_count": gpus}
         answer = await http.post("/api/v1/allocations", json=body, headers={"X-Idempotency-Key": key})
         if answer.status_code == 409:
@@ -120,6 +120,20 @@ async def test_a_minute_of_fighting_has_no_moment_with_two_owners(tmp_path: Path
         until = loop.time() + 60
         await fight.run(lambda: loop.time() < until)
         await fight.check()
+
+
+async def test_claims_follow_each_other_whatever_the_clocks_of_the_replicas_say(tmp_path: Path) -> None:
+    """The first replica's clock is late: it dates the release after the second replica's next claim."""
+    async with ring(tmp_path, 2) as worlds:
+        worlds[0].clock.advance(seconds=10)
+        fight = Fight(worlds, seed=7)
+        for number, world in enumerate(worlds):
+            async with world.client(worlds[0].ada.token) as http:
+                await fight.turn(http, str(number), gpus=SLOTS)
+            await worlds[0].nodes.settle()
+            await worlds[1].services.index.refresh()
+        assert await worlds[0].value("select count(*) from claims") == 2 * SLOTS
+        assert await worlds[0].value(LIVE_TWICE) == 0
 
 
 async def test_without_the_unique_index_two_replicas_would_sell_twice_and_it_would_be_seen(tmp_path: Path) -> None:
