@@ -42,6 +42,13 @@ class Shared:
     async def revoke(self, grant: str, who: Person) -> httpx.Response:
         return await who.http.delete(f"/api/v1/allocations/{self.id}/access-grants/{grant}")
 
+    async def observed(self, grant: str) -> tuple[str, bool, bool]:
+        """What Ada is shown of a grant after the node confirmed the key set."""
+        await self.world.nodes.settle()
+        place = f"/api/v1/allocations/{self.id}/access-grants/{grant}"
+        shown = (await self.world.http.get(place)).raise_for_status().json()
+        return shown["status"], shown["installed"], shown["applied"]
+
     async def admitted(self) -> set[str]:
         """Whose keys the machine itself has, once all has settled."""
         await self.world.nodes.settle()
@@ -68,6 +75,25 @@ async def test_a_grant_with_a_key_is_active_at_once_and_the_machine_admits_it(sh
     assert await shared.admitted() == {shared.world.ada.id, shared.bob.id}
     shown = (await shared.bob.http.get(f"/api/v1/allocations/{shared.id}/access-grants")).json()["items"]
     assert [(one["id"], one["installed"]) for one in shown] == [(made.json()["id"], True)]
+
+
+async def test_only_a_grant_whose_key_is_admitted_is_installed(shared: Shared) -> None:
+    """Asked, waiting for a key, of a viewer, revoked: the confirmed key set does not hold the key."""
+    asked = (await shared.ask(shared.bob, ssh_key_id=shared.bob.key_id)).json()
+    assert await shared.observed(asked["id"]) == ("asked", False, True)
+    granted = (await shared.grant(ssh_key_id=shared.bob.key_id)).json()
+    assert (granted["status"], granted["installed"], granted["applied"]) == ("active", False, False)
+    assert await shared.observed(asked["id"]) == ("active", True, True)
+    suspended = "update users set suspended_at = {} where id = $1"
+    for moment, installed in (("now()", False), ("null", True)):
+        await peek.plant(shared.world.db, suspended.format(moment), shared.bob.id)
+        await peek.plant(shared.world.db, "select render_keyset($1)", shared.id)
+        assert await shared.observed(asked["id"]) == ("active", installed, True)
+    revoked = (await shared.revoke(asked["id"], shared.world.ada)).json()
+    assert (revoked["status"], revoked["installed"], revoked["applied"]) == ("revoked", False, False)
+    assert await shared.observed(asked["id"]) == ("revoked", False, True)
+    waiting = (await shared.grant()).json()
+    assert await shared.observed(waiting["id"]) == ("awaiting_key", False, True)
 
 
 async def test_the_timeline_says_whose_access_it_is(shared: Shared) -> None:

@@ -1,5 +1,6 @@
 """Keys of a machine's own file, through the front door: allowed by its holder alone, observed, and flagged."""
 
+from datetime import datetime
 from typing import Any
 
 from gpuaas.domain.sessions import store as sessions
@@ -104,3 +105,30 @@ async def test_a_new_holder_decides_anew_and_a_restart_changes_nothing(world: Wo
     (await world.http.post(f"/api/v1/allocations/{a}/handover", json=body)).raise_for_status()
     await world.nodes.settle()
     assert not world.node_of(await world.get(a)).environments[a].keys.admits_own
+
+
+async def test_the_project_lists_who_allowed_the_own_key_file_since_when_and_what_was_found(world: World) -> None:
+    a, b = await world.allocation(), await world.allocation()
+    bob = await world.sign_up("bob", key=a_key())
+    await world.join(bob, world.ada, project=Role.VIEWER, tenant=Role.MEMBER)
+    place = f"/api/v1/projects/{world.ada.project_id}/own-keys"
+    assert (await bob.http.get(place)).json()["items"] == []
+    before = world.clock.now()
+    await allow(world.ada, a)
+    (asked,) = (await bob.http.get(place)).json()["items"]
+    assert (asked["allocation_id"], asked["allowed_by_email"]) == (a, world.ada.email)
+    assert datetime.fromisoformat(asked["allowed_at"]) > before
+    assert (asked["installed"], asked["fingerprints"], asked["observed_at"]) == (False, [], None)
+    world.node_of(await world.get(a)).environments[a].own_file = {STRAY}
+    await world.nodes.settle()
+    await observed(world, a)
+    (seen,) = (await bob.http.get(place)).json()["items"]
+    assert (seen["installed"], seen["fingerprints"], seen["observed_at"] is None) == (True, [STRAY], False)
+    await allow(world.ada, b)
+    assert [one["allocation_id"] for one in (await bob.http.get(place)).json()["items"]] == [b, a]
+    await allow(world.ada, a, allowed=False)
+    (await world.release(b)).raise_for_status()
+    await world.nodes.settle()
+    assert (await bob.http.get(place)).json()["items"] == []
+    stranger = await world.sign_up("eve", key=a_key())
+    assert (await stranger.http.get(place)).status_code == 404

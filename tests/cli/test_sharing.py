@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from gpuaas.cli.complaints import ExitCode
-from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus
+from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, OwnKeyFile
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import Role
 from gpuaas.wire.members import Invitation, Member, ReachedMachine, ReachedProject, SentInvitation
@@ -295,3 +295,35 @@ def test_terminals_are_listed_and_a_recording_is_written(terminal: Terminal, sha
     assert (ran.code, file.read_bytes()) == (0, CAST)
     assert f"{len(CAST)} bytes" in ran.err
     assert terminal.run("allocations", "recording", "train-a", "nothing").code == ExitCode.NOT_FOUND
+
+
+def test_the_project_lists_the_allocations_that_admit_their_own_key_file(terminal: Terminal, shared: FakeApi) -> None:
+    file = OwnKeyFile(
+        allocation_id=samples.ALLOCATION,
+        allocation_name="train-a",
+        project_id=samples.PROJECT,
+        allowed_by=BOB.user_id,
+        allowed_by_email=BOB.email,
+        allowed_at=samples.NOON,
+        installed=False,
+        fingerprints=["SHA256:stray"],
+        refused_fingerprints=[],
+        observed_at=samples.NOON,
+    )
+    shared.on("GET", f"{PROJECT}/own-keys", page(file), page())
+    ran = terminal.run("projects", "own-keys", "-o", "csv")
+    assert ran.code == 0, ran
+    assert all(word in ran.out for word in ("train-a", BOB.email, "pending", "SHA256:stray"))
+    ran = terminal.run("projects", "own-keys")
+    assert "No allocation admits" in ran.out + ran.err
+
+
+@pytest.mark.parametrize(
+    ("installed", "applied", "word"),
+    [(True, True, "admitted"), (False, True, "not admitted"), (False, False, "pending")],
+)
+def test_the_list_of_grants_says_what_the_node_confirmed(
+    terminal: Terminal, shared: FakeApi, *, installed: bool, applied: bool, word: str
+) -> None:
+    shared.on("GET", f"{PROJECT}/access-grants", page(grant(installed=installed, applied=applied)))
+    assert f",{word}," in terminal.run("grants", "list", "-o", "csv").out

@@ -42,6 +42,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.projects.change("p", record_terminals=True), "PATCH /projects/p"),
     (nouns.projects.events("p"), "GET /projects/p/events"),
     (nouns.projects.timeline("p"), "GET /projects/p/timeline"),
+    (nouns.projects.own_keys("p"), "GET /projects/p/own-keys"),
     (nouns.projects.audit("p", action="volume"), "GET /projects/p/audit"),
     (nouns.ssh_keys.list(), "GET /ssh-keys"),
     (nouns.ssh_keys.add("t", "k"), "POST /ssh-keys"),

@@ -8,6 +8,7 @@ from gpuaas.api.problems import problems
 from gpuaas.core.errors import Conflict, IllegalMove, InsufficientPermissions, NotFound, ValidationError
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access import commands, grants, store
+from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.wire.access import (
     AccessGrant,
@@ -17,6 +18,7 @@ from gpuaas.wire.access import (
     ChangeAccessGrant,
     CreateAccessGrant,
     HandOver,
+    OwnKeyFile,
     SetSshKeys,
 )
 from gpuaas.wire.allocations import Allocation
@@ -79,6 +81,17 @@ async def list_project_grants(
     return paging.page([row.view(context.caller.user_id) for row in rows], lambda grant: grant.id)
 
 
+@get("/projects/{project_id:str}/own-keys", responses=READ)
+async def list_project_own_keys(
+    project_id: str, context: Context, limit: Limit = None, cursor: Cursor = None
+) -> Page[OwnKeyFile]:
+    """List the allocations that admit their own key file: who allowed it, since when, and the keys found in it."""
+    paging = Paging.of(limit, cursor)
+    await get_project(context.tx, context.caller, project_id)
+    found = await own_keys.of_project(context.tx, project_id, paging)
+    return paging.page(found, lambda one: one.allocation_id)
+
+
 @post("/allocations/{id:str}/access-grants", responses=CHANGE)
 async def create_access_grant(id: str, data: CreateAccessGrant, context: Context) -> AccessGrant:
     """Share the machine with a member, at once; without a key of theirs it waits for them to choose one."""
@@ -119,6 +132,7 @@ ROUTER = Router(
         hand_over_allocation,
         list_access_grants,
         list_project_grants,
+        list_project_own_keys,
         create_access_grant,
         ask_access,
         get_access_grant,

@@ -26,11 +26,21 @@ PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="E-mail ad
 KeyOption = Annotated[str, typer.Option("--key", "-k", help="A key of yours, by title, fingerprint or id.")]
 
 
+def observed(grant: AccessGrant) -> str:
+    """What the node confirmed about the key of this grant."""
+    if grant.installed:
+        return "admitted"
+    if grant.applied:
+        return "not admitted"
+    return "pending"
+
+
 def columns(around: Surroundings) -> list[Column[AccessGrant]]:
     return [
         Column("Person", lambda grant: grant.email or grant.user_id, may_shrink=True),
         Column("Allocation", lambda grant: grant.allocation_name),
         Column("Status", lambda grant: grant.status),
+        Column("Observed", observed),
         Column("Key", lambda grant: grant.key_fingerprint or "", may_shrink=True),
         Column("Since", lambda grant: grant.status_since, lambda since: age(since, around.now()), align="right"),
         Column("Ends", lambda grant: grant.expires_at),

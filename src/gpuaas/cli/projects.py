@@ -14,6 +14,7 @@ from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
 from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age, clock
+from gpuaas.wire.access import OwnKeyFile
 from gpuaas.wire.identity import Me, Project
 from gpuaas.wire.timeline import AuditRow
 
@@ -40,6 +41,17 @@ AUDIT: list[Column[AuditRow]] = [
     Column("Result", lambda row: row.result),
     Column("Target", lambda row: row.target_id),
 ]
+
+
+def own_key_columns(around: Surroundings) -> list[Column[OwnKeyFile]]:
+    return [
+        Column("Allocation", lambda one: one.allocation_name),
+        Column("Allowed by", lambda one: one.allowed_by_email or one.allowed_by, may_shrink=True),
+        Column("Since", lambda one: one.allowed_at, lambda at: age(at, around.now()), align="right"),
+        Column("Observed", lambda one: "admitted" if one.installed else "pending"),
+        Column("Keys found", lambda one: ", ".join(one.fingerprints) or "none", may_shrink=True),
+        Column("Refused", lambda one: ", ".join(one.refused_fingerprints), may_shrink=True),
+    ]
 
 
 @command.command("list")
@@ -105,6 +117,21 @@ def show_audit(
     with connected(ctx) as client:
         rows = islice(client.projects.audit(chosen_project(ctx, client, project)), limit)
         show_rows(list(rows), AUDIT, output, empty="Nothing was done here yet.")
+
+
+@command.command("own-keys")
+def list_own_keys(ctx: typer.Context, *, project: ProjectOption = "", output: OutputOption = Output.TABLE) -> None:
+    """List the allocations that admit keys of their own ~/.ssh/authorized_keys: who allowed it, and the keys found.
+
+    \b
+    Examples:
+      gpuaas projects own-keys
+      gpuaas allocations own-keys train-a --refuse
+    """
+    with connected(ctx) as client:
+        found = list(client.projects.own_keys(chosen_project(ctx, client, project)))
+    empty = "No allocation admits keys of its own ~/.ssh/authorized_keys."
+    show_rows(found, own_key_columns(surroundings_of(ctx)), output, empty=empty)
 
 
 @command.command("use")

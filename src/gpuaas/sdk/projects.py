@@ -6,6 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, get, patch, path, post
+from gpuaas.wire.access import OwnKeyFile
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import ChangeProject, CreateProject, Project
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry
@@ -62,6 +63,11 @@ class Projects(Noun[R_co]):
             until=until.isoformat() if until else None,
             limit=limit,
         )
+
+    @Listing
+    def own_keys(self, id: str, *, limit: int | None = None) -> Request[Page[OwnKeyFile]]:
+        """The allocations that admit keys of their own ~/.ssh/authorized_keys."""
+        return get(path("projects", id, "own-keys"), Page[OwnKeyFile], limit=limit)
 
     @Following
     def events(self, id: str) -> Request[Entry]:

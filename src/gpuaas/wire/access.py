@@ -64,6 +64,21 @@ class AllowOwnKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     allowed: bool
 
 
+class OwnKeyFile(Struct, frozen=True, kw_only=True):
+    """An allocation that admits keys of its own ~/.ssh/authorized_keys."""
+
+    allocation_id: str
+    allocation_name: str
+    project_id: str
+    allowed_by: str
+    allowed_by_email: str
+    allowed_at: datetime | None
+    installed: bool  # the node confirmed that the allocation admits the file
+    fingerprints: list[str]  # of the keys that the node found in it
+    refused_fingerprints: list[str]  # of those, keys of known people without access; they are not admitted
+    observed_at: datetime | None  # when the node last reported a change of the file
+
+
 class GrantStatus(StrEnum):
     ASKED = "asked"
     AWAITING_KEY = "awaiting_key"
@@ -107,7 +122,8 @@ class AccessGrant(Struct, frozen=True, kw_only=True):
     created_by: str
     created_at: datetime
     expires_at: datetime | None
-    installed: bool  # the machine was seen to admit exactly what is granted now, this included or left out
+    installed: bool  # the grant is active and the node confirmed that the allocation admits its key
+    applied: bool = False  # the node confirmed the current key set; after a revoke: it no longer holds this grant's key
     notice: str = ""
 
 

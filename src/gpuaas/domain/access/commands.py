@@ -114,7 +114,7 @@ async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *,
     """The holder's to allow: whoever can write that file lets in whom they like. Who leads may take it back."""
     row = await authorize(tx, caller, id, Action.ALLOW_OWN_KEYS if data.allowed else Action.REFUSE_OWN_KEYS)
     require_live(row)
-    if await own_keys.admit(tx, id, by=caller.user_id if data.allowed else None):
+    if await own_keys.admit(tx, id, by=caller.user_id if data.allowed else None, now=now):
         await store.render(tx, id)
         what, note = ("own_keys_allowed", own_keys.WARNING) if data.allowed else ("own_keys_refused", "")
         await _tell(tx, caller, row, what, note=note, now=now, facts={"allowed": data.allowed})
@@ -138,7 +138,7 @@ async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: dat
         await store.set_allocation_keys(tx, row, chosen)
     await store.set_holder(tx, row, data.user_id)
     if row.holder_id != data.user_id:
-        await own_keys.admit(tx, id, by=None)  # whoever holds it now decides for themselves
+        await own_keys.admit(tx, id, by=None, now=now)  # whoever holds it now decides for themselves
     await store.render(tx, id)
     facts = {"from": row.holder_id, "to": data.user_id, "ssh_key_ids": chosen}
     await _tell(tx, caller, row, "handed_over", note=data.reason, now=now, facts=facts)

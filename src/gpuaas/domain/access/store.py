@@ -67,6 +67,7 @@ class GrantRow(Struct, frozen=True, kw_only=True):
     allocation_name: str = ""
     email: str = ""
     installed: bool = False
+    applied: bool = False
 
     def view(self, reader_id: str, notice: str = "") -> AccessGrant:
         """Which of their keys it is, only the grantee sees; to others it is its fingerprint."""
@@ -333,9 +334,13 @@ LOOK = """
     from allocations a join allocation_keysets k on k.allocation_id = a.id where a.id = $1
 """
 LIVE = "g.status in ('asked', 'awaiting_key', 'active')"
+# `installed` needs more than a confirmed key set: the set has to contain the key of this grant.
 SEEN = """
     select g.*, a.name as allocation_name, coalesce(u.email, '') as email,
-        k.observed_generation >= k.generation as installed
+        k.observed_generation >= k.generation as applied,
+        k.observed_generation >= k.generation and g.status = 'active' and a.status not in ('released', 'failed')
+            and coalesce(g.expires_at, 'infinity') > clock_timestamp()
+            and k.body @> jsonb_build_array(jsonb_build_object('fingerprint', g.key_fingerprint)) as installed
     from access_grants g join allocations a on a.id = g.allocation_id
         join allocation_keysets k on k.allocation_id = g.allocation_id left join users u on u.id = g.user_id
 """

@@ -1,9 +1,12 @@
 """Rows of what a machine's own ~/.ssh/authorized_keys may do, and of what was found in it."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from gpuaas.core.db import Tx
+from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.store import KEYS
+from gpuaas.wire.access import OwnKeyFile
 from gpuaas.wire.link import Report
 
 WARNING = (
@@ -12,12 +15,17 @@ WARNING = (
 )
 
 
-async def admit(tx: Tx, allocation_id: str, *, by: str | None) -> bool:
+async def admit(tx: Tx, allocation_id: str, *, by: str | None, now: datetime) -> bool:
     """Allow the file in the name of this person, or refuse it (None); whether that changed anything. The permission
     lasts as long as the person holds the allocation: `render_keyset` takes it back."""
-    changed = bool(await tx.run(ADMIT, allocation_id, by))
+    changed = bool(await tx.run(ADMIT, allocation_id, by, now))
     tx.hint(KEYS, allocation_id)
     return changed
+
+
+async def of_project(tx: Tx, project_id: str, paging: Paging) -> list[OwnKeyFile]:
+    """The allocations of a project that admit their own key file."""
+    return await tx.all(OwnKeyFile, OF_PROJECT, project_id, paging.before, paging.limit + 1)
 
 
 async def observe(tx: Tx, told: Mapping[str, Report]) -> None:
@@ -35,9 +43,20 @@ async def observe(tx: Tx, told: Mapping[str, Report]) -> None:
 
 
 ADMIT = """
-    update allocation_keysets set admits_own = $2::text is not null, admits_own_by = $2, generation = generation + 1,
+    update allocation_keysets set admits_own = $2::text is not null, admits_own_by = $2,
+        admits_own_since = case when $2::text is not null then $3::timestamptz end, generation = generation + 1,
         own_keys = '{}', own_keys_at = null
     where allocation_id = $1 and admits_own <> ($2::text is not null)
+"""
+# An allocation that is over admits nobody.
+OF_PROJECT = """
+    select a.id as allocation_id, a.name as allocation_name, a.project_id, k.admits_own_by as allowed_by,
+        coalesce(name_of_person(k.admits_own_by), '') as allowed_by_email, k.admits_own_since as allowed_at,
+        k.observed_generation >= k.generation as installed, k.own_keys as fingerprints,
+        k.refused_own as refused_fingerprints, k.own_keys_at as observed_at
+    from allocations a join allocation_keysets k on k.allocation_id = a.id
+    where a.project_id = $1 and k.admits_own and a.status not in ('released', 'failed') and a.id < $2
+    order by a.id desc limit $3
 """
 # Those whose file holds a key that belongs to somebody here: whether that person may enter decides about the key.
 OBSERVE = """
