@@ -1898,6 +1898,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/own-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** ListProjectOwnKeys */
+        get: operations["ApiV1ProjectsProjectIdOwnKeysListProjectOwnKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/quota": {
         parameters: {
             query?: never;
@@ -2188,6 +2205,8 @@ export interface components {
         AccessGrant: {
             allocation_id: string;
             allocation_name: string;
+            /** @default false */
+            applied: boolean;
             /** Format: date-time */
             created_at: string;
             created_by: string;
@@ -3147,6 +3166,19 @@ export interface components {
             };
             workers: components["schemas"]["WorkerStatus"][];
         };
+        /** OwnKeyFile */
+        OwnKeyFile: {
+            allocation_id: string;
+            allocation_name: string;
+            allowed_at: string | null;
+            allowed_by: string;
+            allowed_by_email: string;
+            fingerprints: string[];
+            installed: boolean;
+            observed_at: string | null;
+            project_id: string;
+            refused_fingerprints: string[];
+        };
         /** Ownership */
         Ownership: {
             /** Format: date-time */
@@ -3171,6 +3203,11 @@ export interface components {
         /** Page[AccessGrant] */
         "Page_gpuaas.wire.access.AccessGrant_": {
             items: components["schemas"]["AccessGrant"][];
+            next_cursor?: string | null;
+        };
+        /** Page[OwnKeyFile] */
+        "Page_gpuaas.wire.access.OwnKeyFile_": {
+            items: components["schemas"]["OwnKeyFile"][];
             next_cursor?: string | null;
         };
         /** Page[SshKey] */
@@ -16185,6 +16222,85 @@ export interface operations {
                 };
             };
             /** @description idempotency_key_reused, validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1ProjectsProjectIdOwnKeysListProjectOwnKeys: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_gpuaas.wire.access.OwnKeyFile_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
