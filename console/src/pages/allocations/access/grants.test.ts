@@ -19,6 +19,7 @@ const grant = (status: AccessGrant["status"], more: Partial<AccessGrant> = {}): 
   created_at: "2026-01-01T00:00:00Z",
   expires_at: null,
   installed: true,
+  applied: true,
   notice: "",
   ...more,
 });
