@@ -58,6 +58,10 @@ const pages: RouteObject[] = [
     lazy: async () => ({ Component: (await load(() => import("./pages/activity/AuditPage"))).AuditPage }),
   },
   {
+    path: "tenants/:tenantId/audit",
+    lazy: async () => ({ Component: (await load(() => import("./pages/activity/TenantAuditPage"))).TenantAuditPage }),
+  },
+  {
     path: "invitations/accept",
     lazy: async () => ({ Component: (await load(() => import("./pages/members/AcceptPage"))).AcceptPage }),
   },

@@ -46,6 +46,7 @@ ROUTES: dict[str, Action] = {
     f"DELETE {PLACE}/{{id}}/access-grants/{{grant_id}}": Action.REVOKE_GRANT,
     f"POST {PLACE}/{{id}}/access-requests": Action.ASK_ACCESS,
     f"DELETE {PLACE}/{{id}}/sessions/{{session_id}}": Action.END_CONNECTION,
+    f"DELETE {PLACE}/{{id}}/break-glass": Action.END_CONNECTION,
     f"POST {PLACE}/{{id}}/terminal-token": Action.OPEN_TERMINAL,
 }
 # Not a route of their own, or the stricter half of one.

@@ -244,8 +244,23 @@ async def test_tampering_in_the_database_is_found(world: World, attack: str) -> 
     await seal_all(world)
     assert checked_of(await exported(world)).errors == []
     await seal_all(world)
+    assert await found_by_the_server(world) == []
     await as_owner(world, IN_THE_DATABASE[attack])
     assert checked_of(await exported(world)).errors
+    assert await found_by_the_server(world)
+
+
+async def found_by_the_server(world: World) -> list[str]:
+    """What operators see in the console: the server verifies its own log, from each seal to the next."""
+    errors: list[str] = []
+    after, is_complete = 0, False
+    while not is_complete:
+        path = f"/api/v1/admin/audit/verification?after={after}"
+        found = (await world.operator.http.get(path)).raise_for_status().json()
+        errors += found["errors"]
+        after, is_complete = (found["head"] or {"number": after})["number"], found["is_complete"]
+    assert (await world.http.get("/api/v1/admin/audit/verification")).status_code == 403
+    return errors
 
 
 async def test_rows_are_sealed_in_commit_order_and_refusals_counted_later_break_nothing(world: World) -> None:

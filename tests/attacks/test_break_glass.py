@@ -4,6 +4,7 @@ from typing import Any
 
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.terminals import commands, store
+from gpuaas.wire.identity import Role
 from tests.world import Person, World
 
 
@@ -58,6 +59,19 @@ async def test_the_holder_ends_it_by_ending_the_connection(world: World) -> None
     assert await use(world, a, again["terminal"]["token"]) == "the break-glass access ended"
     (access,) = (await world.http.get(f"/api/v1/allocations/{a}/break-glass")).json()["items"]
     assert access["ended_by"] == world.ada.id
+
+
+async def test_the_holder_ends_it_before_a_terminal_is_open_and_others_may_not(world: World) -> None:
+    a = await world.allocation()
+    opened = (await break_in(world, a)).json()
+    bob = await world.sign_up("bob")
+    await world.join(bob, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    assert (await bob.http.delete(f"/api/v1/allocations/{a}/break-glass")).status_code == 403
+    for _ in range(2):  # asked again, it changes nothing
+        assert (await world.http.delete(f"/api/v1/allocations/{a}/break-glass")).status_code == 204
+    assert await use(world, a, opened["terminal"]["token"]) == "the break-glass access ended"
+    (ended,) = [entry for entry in await world.timeline(a) if entry.phase == "break_glass_ended"]
+    assert ended.actor == world.ada.id
 
 
 async def test_it_ends_with_its_time_with_the_platform_role_and_on_request(world: World) -> None:

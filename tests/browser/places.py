@@ -31,6 +31,7 @@ PLACES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "/projects/:projectId/activity/:operationId": (USER, ("/projects/{project}/activity/{operation}",)),
     "/projects/:projectId/quota": (USER, ("/projects/{project}/quota",)),
     "/projects/:projectId/audit": (USER, ("/projects/{project}/audit",)),
+    "/tenants/:tenantId/audit": (USER, ("/tenants/{tenant}/audit",)),
     "/invitations/accept": (USER, ("/invitations/accept", "/invitations/accept#gpi_none")),
     "/account/access": (USER, ("/account/access",)),
     "/account/ssh-keys": (USER, ("/account/ssh-keys",)),
@@ -46,6 +47,15 @@ PLACES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         tuple(INSPECTED + tab for tab in ("", "/tasks", "/proofs")),
     ),
     "/platform/history": (OPERATOR, ("/platform/history",)),
+    "/platform/audit": (OPERATOR, ("/platform/audit",)),
+    "/platform/accounts/:kind?": (
+        OPERATOR,
+        tuple(f"/platform/accounts/{tab}" for tab in ("tenants", "projects", "users", "defaults")),
+    ),
+    "/platform/accounts/:kind/:id": (
+        OPERATOR,
+        tuple(f"/platform/accounts/{kind}s/{{{kind}}}" for kind in ("tenant", "project", "user")),
+    ),
     "/platform/invariants": (OPERATOR, ("/platform/invariants",)),
     "/platform/workers": (OPERATOR, ("/platform/workers",)),
     "/platform/runtime-bundles": (OPERATOR, ("/platform/runtime-bundles",)),

@@ -14,12 +14,14 @@ async def furnish(person: Person) -> dict[str, str]:
     machine = await person.machine("fine-tune", gpu_count=2, storage_attachments=attached)
     await person.post(f"/volumes/{volume['id']}/snapshots", {"name": "before-cleaning"})
     bundle = next(each for each in (await person.get("/runtime-bundles"))["items"] if each["slug"] == "python-data")
+    me = await person.get("/me")
     return {
         "project": project,
+        "tenant": me["projects"][0]["tenant_id"],
         "machine": machine["id"],
         "volume": volume["id"],
         "node": machine["node"]["id"],
         "bundle": bundle["id"],
-        "user": (await person.get("/me"))["user"]["id"],
+        "user": me["user"]["id"],
         "operation": machine["operation_id"],
     }

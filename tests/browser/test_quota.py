@@ -11,10 +11,14 @@ async def test_a_launch_over_the_quota_says_so_before_it_is_sent(arrive: Arrive)
     await ada.add_key()
     await root.sign_in()
     project, page = await ada.project_id(), ada.page
-    limits = {"limits": {"gpus": 2}, "reason": "a small project"}
-    answer = await root.http.put(f"/api/v1/admin/projects/{project}/quotas", json=limits)
-    assert answer.is_success, answer.text
+    await root.page.goto(f"/platform/accounts/projects/{project}")
+    await root.page.get_by_role("button", name="Change limits").click()
+    dialog = root.page.get_by_role("dialog", name="Change limits")
+    await dialog.get_by_label("GPUs").fill("2")
+    await dialog.get_by_role("button", name="Change", exact=True).click()
+    await expect(dialog).to_be_hidden()
     await page.goto(f"/projects/{project}/launch")
+    await expect(page.get_by_text("GPUs 2 of 2")).to_be_visible()  # what remains
     await page.get_by_role("radio", name="4 GPUs").click()
     await page.get_by_role("button", name="Skip to review").click()
     await expect(page.get_by_text("GPUs: this needs 4, and 2 of 2 remain.")).to_be_visible()

@@ -73,6 +73,8 @@ async def test_a_violation_counts_at_the_second_look_and_is_forgotten_when_it_is
     async with local(busy) as http:
         told = values((await http.get("/metrics")).text)
     assert told[metric] == 1
+    overview = (await busy.operator.http.get("/api/v1/admin/overview")).raise_for_status().json()
+    assert overview["invariant_violations"] == {"environment_unknown": 1}
     assert told['gpuaas_invariant_violations{kind="claim_overlap"}'] == 0
     await run(busy.dsn, "update nodes set unknown_environments = '{}'")
     assert await violated(busy) == {}

@@ -109,9 +109,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "Suspend": {"reason": "probe"},
     "Unsuspend": {},
     "SetQuotas": {"limits": {"gpus": 1000}},
-    "SetUserQuotas": {"limits": {"tokens": 1000}},
 }
-LED_ENDS = ("/access-grants/", "/members/", "/invitations/", "/allocations/{id}/sessions/")
+LED_ENDS = (
+    *("/access-grants/", "/members/", "/invitations/", "/allocations/{id}/sessions/"),
+    "/v1/allocations/{id}/break-glass",
+)
 LED = {
     *("InviteMember", "ChangeMember", "ChangeProject"),
     *("SetSshKeys", "AllowOwnKeys", "CreateAccessGrant", "ChangeAccessGrant", "HandOver"),
@@ -202,6 +204,8 @@ class Probe:
         if self.place == "header":
             headers[self.name] = id
             content.pop("project_id", None)
+        if self.body == "SetQuotas" and "/users/" in self.path:
+            content["limits"] = {"tokens": 1000}
         if self.body == "CreateAllocation":
             headers["X-Idempotency-Key"] = town.world.services.ids.new("idem")
         body = json.dumps(content).encode() if self.body else b""

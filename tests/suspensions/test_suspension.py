@@ -96,6 +96,18 @@ async def test_the_allocations_own_key_file_admits_nobody_meanwhile(world: World
     assert await admits_own()
 
 
+@pytest.mark.parametrize("kind", [AccountKind.TENANT, AccountKind.PROJECT], ids=str)
+async def test_members_read_why_they_are_suspended(world: World, kind: AccountKind) -> None:
+    await change(world, kind, "suspend", "unpaid since May")
+    me = (await world.http.get("/api/v1/me")).raise_for_status().json()
+    (project,), (tenant,) = me["projects"], me["tenants"]
+    assert (project["suspension_reason"], bool(project["suspended_at"])) == ("unpaid since May", True)
+    assert bool(tenant["suspended_at"]) is (kind is AccountKind.TENANT)
+    await change(world, kind, "unsuspend")
+    me = (await world.http.get("/api/v1/me")).raise_for_status().json()
+    assert {each["suspended_at"] for each in (*me["projects"], *me["tenants"])} == {None}
+
+
 async def test_a_suspended_person_cannot_sign_in_and_their_allocation_is_held_by_admins(world: World) -> None:
     await change(world, AccountKind.USER, "suspend", "stolen laptop")
     credentials = {"email": world.ada.email, "password": PASSWORD}

@@ -38,6 +38,8 @@ async def test_it_is_filtered_by_who_what_result_and_time(world: World) -> None:
     assert await actions(until=later) == everything[1:]
     assert await actions(action="allocation.restart", actor=world.ada.id) == ["allocation.restarting"]
     assert await actions(actor="somebody") == []
+    assert await actions(target=a) == [action for action in everything if action.startswith("allocation.")]
+    assert await actions(target="something") == []
     assert await actions(result="denied") == []
     assert (await world.http.get(path, params={"result": "perhaps"})).status_code == 422
 

@@ -17,6 +17,7 @@ CHANGES_NOTHING = {
     "PUT /api/v1/allocations/{id}/own-keys",  # was not allowed before either
     "POST /api/v1/allocations/{id}/release",  # was released with its group
     "DELETE /api/v1/admin/allocations/{id}/break-glass",  # nobody has such access
+    "DELETE /api/v1/allocations/{id}/break-glass",  # nobody has such access
 }
 ONE_PER_ALLOCATION = {"POST /api/v1/allocation-groups/{id}/release"}
 AUDITED = "select action from audit where correlation_id = $1 and result = 'done' order by id"

@@ -4,10 +4,12 @@ import { asProblem, UNREACHABLE } from "./problem";
 const TRIES = 3;
 const FALLBACK_POLL_MS = 10_000;
 
-/** Whoever notices first that the session has ended has it asked for again, so that the frame says so at once. */
+/** Whoever notices first that the session has ended, or that something is suspended, has the account read again, so
+ * that the frame says so at once. */
 function heedEnd(error: Error): void {
   const me = queries.getQueryState(["me"]);
-  if (asProblem(error).code.startsWith("token_") && me?.status === "success") {
+  const { code } = asProblem(error);
+  if ((code.startsWith("token_") || code === "suspended") && me?.status === "success") {
     void queries.invalidateQueries({ queryKey: ["me"] });
   }
 }

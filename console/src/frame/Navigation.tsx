@@ -1,7 +1,7 @@
 import SideNavigation, { type SideNavigationProps } from "@cloudscape-design/components/side-navigation";
 import { generatePath, useLocation, useNavigate } from "react-router";
 import { type Me, useMe } from "../api/queries/session";
-import { leads, type Project, useProject } from "./project";
+import { leads, leadsTenant, type Project, useProject } from "./project";
 
 interface Entry {
   group: "Compute" | "Storage" | "Access" | "Account" | "Platform";
@@ -10,7 +10,7 @@ interface Entry {
   /** Pressed after `g`, it goes there. */
   key?: string;
   /** Who sees it; everybody when left out. */
-  isFor?: "leaders" | "operators";
+  isFor?: "leaders" | "tenant leaders" | "operators";
 }
 
 /** The one table of pages: for the navigation, for search, and for the keyboard. A page joins when it is there. */
@@ -26,10 +26,13 @@ const ENTRIES: readonly Entry[] = [
   { group: "Account", text: "Quota", path: "/projects/:projectId/quota" },
   { group: "Account", text: "Activity", path: "/projects/:projectId/activity", key: "a" },
   { group: "Account", text: "Audit log", path: "/projects/:projectId/audit", isFor: "leaders" },
+  { group: "Account", text: "Tenant audit log", path: "/tenants/:tenantId/audit", isFor: "tenant leaders" },
   { group: "Platform", text: "Fleet", path: "/platform", key: "f", isFor: "operators" },
   { group: "Platform", text: "Nodes", path: "/platform/nodes", key: "n", isFor: "operators" },
   { group: "Platform", text: "Operations", path: "/platform/operations", key: "o", isFor: "operators" },
   { group: "Platform", text: "Operation history", path: "/platform/history", isFor: "operators" },
+  { group: "Platform", text: "Accounts and quotas", path: "/platform/accounts", isFor: "operators" },
+  { group: "Platform", text: "Audit log of the platform", path: "/platform/audit", isFor: "operators" },
   { group: "Platform", text: "Invariants", path: "/platform/invariants", isFor: "operators" },
   { group: "Platform", text: "Workers and queues", path: "/platform/workers", key: "w", isFor: "operators" },
   { group: "Platform", text: "Runtime bundles", path: "/platform/runtime-bundles", key: "b", isFor: "operators" },
@@ -46,13 +49,14 @@ export interface PageLink {
 export function pagesFor(me: Me, project: Project | null): PageLink[] {
   return ENTRIES.filter(({ path, isFor }) => {
     if (path.startsWith("/projects/") && project === null) return false;
+    if (isFor === "tenant leaders") return project !== null && leadsTenant(me, project);
     if (isFor === "operators") return Boolean(me.user.platform_role);
     return isFor !== "leaders" || (project !== null && leads(me, project));
   }).map(({ group, text, path, key = "" }) => ({
     group,
     text,
     key,
-    href: generatePath(path, { projectId: project?.id ?? "" }),
+    href: generatePath(path, { projectId: project?.id ?? "", tenantId: project?.tenant_id ?? "" }),
   }));
 }
 

@@ -16,10 +16,14 @@ import { useProject } from "./project";
 import { startReading } from "./reading";
 import { startShortcuts } from "./shortcuts";
 import { useStore } from "./store";
+import { suspensionNotice } from "./suspension";
 import { TopBar } from "./TopBar";
 import { useTerminalSlot } from "./terminalSlot";
 
 const SidePanel = lazy(async () => ({ default: (await load(() => import("./SidePanel"))).SidePanel }));
+const SuspendedAccount = lazy(async () => ({
+  default: (await load(() => import("./SuspendedAccount"))).SuspendedAccount,
+}));
 const SignInAgain = lazy(async () => ({ default: (await load(() => import("./SignInAgain"))).SignInAgain }));
 
 /**
@@ -32,7 +36,15 @@ export function Shell() {
   const { pathname, search, hash } = useLocation();
   useFollowing(project?.id);
   useKeyboard();
-  const isSignedOut = me.isError && asProblem(me.error).status === 401;
+  const problem = me.isError ? asProblem(me.error) : null;
+  const isSignedOut = problem?.status === 401;
+  if (problem?.code === "suspended") {
+    return (
+      <Suspense>
+        <SuspendedAccount problem={problem} onRetry={() => void me.refetch()} />
+      </Suspense>
+    );
+  }
   if (me.data === undefined) {
     if (isSignedOut) return <Navigate to={`/login?next=${encodeURIComponent(pathname + search)}${hash}`} replace />;
     return (
@@ -84,6 +96,8 @@ function Frame() {
 
 function Notices() {
   const shown = useStore(notices);
+  const me = useMe().data;
+  const suspended = suspensionNotice(me, useProject());
   const { lostSince } = useSyncExternalStore(connection.subscribe, connection.snapshot);
   const items: FlashbarProps.MessageDefinition[] = shown.map((notice) => ({
     ...notice,
@@ -91,6 +105,7 @@ function Notices() {
     dismissLabel: "Put away",
     onDismiss: () => putAway(notice.id),
   }));
+  if (suspended) items.unshift(suspended);
   if (lostSince !== null) {
     items.unshift({
       id: "lost",

@@ -26,8 +26,13 @@ export function useIsOperator(): boolean {
 const LEADING = new Set(["owner", "admin"]);
 
 /** Whether one leads the project: by a role in it, or in its tenant. */
-export function leads({ tenants }: Me, { role, tenant_id }: Project): boolean {
-  return LEADING.has(role) || tenants.some((tenant) => tenant.id === tenant_id && LEADING.has(tenant.role));
+export function leads(me: Me, project: Project): boolean {
+  return LEADING.has(project.role) || leadsTenant(me, project);
+}
+
+/** Whether one leads the tenant of the project. */
+export function leadsTenant({ tenants }: Me, { tenant_id }: Project): boolean {
+  return tenants.some((tenant) => tenant.id === tenant_id && LEADING.has(tenant.role));
 }
 
 /** Whether one may change things in the project, or looks on; of a project that is not one's own the server speaks. */

@@ -13,6 +13,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import Tiles from "@cloudscape-design/components/tiles";
 import type { Sku } from "../api/queries/skus";
 import { money, perHour, times } from "../parts/money";
+import { QuotaLeft } from "../parts/QuotaLeft";
 import { COUNT, chosenSku, freeOf, regionsOf, type Size, sizesOf } from "./draft";
 import type { StepProps } from "./step";
 
@@ -29,6 +30,7 @@ export function ComputeStep(props: StepProps & { skus: readonly Sku[] }) {
             <RegionChoice {...props} />
           </ColumnLayout>
           <HourlyPrice {...props} />
+          <QuotaLeft projectId={props.projectId} of={["allocations", "gpus", "vcpus", "memory_mib"]} />
         </SpaceBetween>
       </Container>
     </SpaceBetween>

@@ -8,6 +8,7 @@ import Input from "@cloudscape-design/components/input";
 import Select from "@cloudscape-design/components/select";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import type { Volume } from "../api/queries/volumes";
+import { QuotaLeft } from "../parts/QuotaLeft";
 import { DURABILITY, ReadOnly, VolumeFields, WRITE_POLICY } from "../parts/VolumeFields";
 import { freeMountPath, MOUNT_PATH_HINT, mountPathMistake } from "./checks";
 import { type DraftVolume, newDraftVolume } from "./draft";
@@ -42,6 +43,7 @@ export function StorageStep(props: StepProps & { volumes: readonly Volume[] }) {
           </Button>
         )}
       </SpaceBetween>
+      <QuotaLeft projectId={props.projectId} of={["volumes", "storage_gib"]} />
       {draft.volumes.length === 0 && (
         <Box color="text-body-secondary">
           No volume is fine too: one can be attached at any time while the machine runs.

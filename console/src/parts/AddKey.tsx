@@ -13,6 +13,7 @@ import { asProblem } from "../api/problem";
 import { type SshKey, useAddSshKey } from "../api/queries/sshKeys";
 import { ProblemAlert } from "./ProblemAlert";
 import { KeyRefused, type PublicKey, readPublicKey } from "./publicKey";
+import { OwnQuotaLeft } from "./QuotaLeft";
 
 interface Reading {
   text: string;
@@ -106,6 +107,7 @@ export function AddKey({ onAdded, onCancel }: { onAdded: (key: SshKey) => void; 
           onChange={({ detail }) => setTitle(detail.value)}
         />
       </FormField>
+      <OwnQuotaLeft of={["ssh_keys"]} />
       <SpaceBetween direction="horizontal" size="xs">
         <Button onClick={save} loading={add.isPending} formAction="none">
           Save the key

@@ -69,3 +69,33 @@ export function exceeded(lines: readonly QuotaLine[], add: Addition): string[] {
     ];
   });
 }
+
+/** What remains of some limits, as in "GPUs 3 of 8, Memory 4 GiB of 16 GiB"; limits that do not exist are left out. */
+export function remainingWords(lines: readonly QuotaLine[], of: readonly QuotaLine["dimension"][]): string {
+  return of
+    .flatMap((dimension) => {
+      const line = lines.find((each) => each.dimension === dimension);
+      if (line === undefined || line.limit === null || line.remaining === null) return [];
+      return [`${labelOf(line)} ${amount(dimension, Math.max(0, line.remaining))} of ${amount(dimension, line.limit)}`];
+    })
+    .join(", ");
+}
+
+/** A limit as it is typed: memory in GiB, nothing for no limit. */
+export function typedLimit({ dimension, limit }: Pick<QuotaLine, "dimension" | "limit">): string {
+  if (limit === null) return "";
+  return String(dimension === "memory_mib" ? Math.round((100 * limit) / MIB_PER_GIB) / 100 : limit);
+}
+
+/** What was typed as a limit; undefined when it is none. */
+export function readLimit(dimension: QuotaLine["dimension"], text: string): number | null | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return null;
+  if (!/^\d+(\.\d+)?$/.test(trimmed)) return undefined;
+  const value = Number(trimmed) * (dimension === "memory_mib" ? MIB_PER_GIB : 1);
+  return Number.isInteger(value) ? value : undefined;
+}
+
+export function unitOf(dimension: QuotaLine["dimension"]): string {
+  return WORDS[dimension].unit;
+}

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from litestar import Router, get, post
+from litestar.di import Provide
 from litestar.params import QueryParameter
 
 from gpuaas.api.deps import Context, Cursor, Limit
@@ -65,62 +66,29 @@ async def list_users(
     return paging.page(await store.users(context.tx, search, paging), lambda row: row.id)
 
 
-async def suspended(context: Context, kind: AccountKind, id: str, data: Suspend) -> Suspension:
+@post("/suspend", status_code=200, responses=CHANGE)
+async def suspend(id: str, kind: AccountKind, data: Suspend, context: Context) -> Suspension:
+    """Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
+    tokens and keys of a suspended person are refused, and admins of their projects hold their allocations."""
     return await commands.suspend(context.tx, context.caller, kind, id, reason=data.reason, now=context.now)
 
 
-async def unsuspended(context: Context, kind: AccountKind, id: str, data: Unsuspend) -> Suspension:
+@post("/unsuspend", status_code=200, responses=CHANGE)
+async def unsuspend(id: str, kind: AccountKind, data: Unsuspend, context: Context) -> Suspension:
+    """End a suspension: roles, keys and grants are as before."""
     return await commands.unsuspend(context.tx, context.caller, kind, id, reason=data.reason, now=context.now)
 
 
-@post("/admin/tenants/{id:str}/suspend", status_code=200, responses=CHANGE)
-async def suspend_tenant(id: str, data: Suspend, context: Context) -> Suspension:
-    """Nobody works in its projects until it is resumed; connections are closed, allocations run on, data is kept."""
-    return await suspended(context, AccountKind.TENANT, id, data)
-
-
-@post("/admin/tenants/{id:str}/unsuspend", status_code=200, responses=CHANGE)
-async def unsuspend_tenant(id: str, data: Unsuspend, context: Context) -> Suspension:
-    """Everything is as it was before."""
-    return await unsuspended(context, AccountKind.TENANT, id, data)
-
-
-@post("/admin/projects/{id:str}/suspend", status_code=200, responses=CHANGE)
-async def suspend_project(id: str, data: Suspend, context: Context) -> Suspension:
-    """Nobody works in it until it is resumed; connections are closed, allocations run on, data is kept."""
-    return await suspended(context, AccountKind.PROJECT, id, data)
-
-
-@post("/admin/projects/{id:str}/unsuspend", status_code=200, responses=CHANGE)
-async def unsuspend_project(id: str, data: Unsuspend, context: Context) -> Suspension:
-    """Everything is as it was before."""
-    return await unsuspended(context, AccountKind.PROJECT, id, data)
-
-
-@post("/admin/users/{id:str}/suspend", status_code=200, responses=CHANGE)
-async def suspend_user(id: str, data: Suspend, context: Context) -> Suspension:
-    """Sessions, tokens and keys are refused until it is undone; admins of their projects hold their allocations."""
-    return await suspended(context, AccountKind.USER, id, data)
-
-
-@post("/admin/users/{id:str}/unsuspend", status_code=200, responses=CHANGE)
-async def unsuspend_user(id: str, data: Unsuspend, context: Context) -> Suspension:
-    """Everything is as it was before."""
-    return await unsuspended(context, AccountKind.USER, id, data)
+def of_each(kind: AccountKind) -> Router:
+    return Router(
+        f"/admin/{kind}s/{{id:str}}",
+        dependencies={"kind": Provide(lambda: kind, sync_to_thread=False)},
+        route_handlers=[suspend, unsuspend],
+    )
 
 
 ROUTER = Router(
     "",
     tags=["platform"],
-    route_handlers=[
-        list_tenants,
-        list_all_projects,
-        list_users,
-        suspend_tenant,
-        unsuspend_tenant,
-        suspend_project,
-        unsuspend_project,
-        suspend_user,
-        unsuspend_user,
-    ],
+    route_handlers=[list_tenants, list_all_projects, list_users, *(of_each(kind) for kind in AccountKind)],
 )

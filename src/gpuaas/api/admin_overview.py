@@ -8,6 +8,7 @@ from gpuaas.api.problems import problems
 from gpuaas.api.traffic import REFUSAL, SERVER_ERROR, Traffic
 from gpuaas.core.errors import InsufficientPermissions
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.invariants import store as invariants
 from gpuaas.domain.overview.store import counts
 from gpuaas.domain.workers import store as workers
 from gpuaas.wire.overview import Overview, Requests
@@ -18,10 +19,12 @@ async def overview(context: Context) -> Overview:
     """What waits and for how long, what fails, how fast it answers, and what the fleet has."""
     context.caller.require_platform(Permission.FLEET_READ)
     found = await counts(context.tx)
+    violations = await invariants.counts(context.tx)
     return Overview(
         at=context.now,
         requests=requests(context.services.traffic),
         workers=await workers.statuses(context.tx, context.services.workers),
+        invariant_violations={kind: count for kind, count in violations.items() if count},
         **asdict(found),
     )
 

@@ -35,4 +35,14 @@ async def list_break_glass(id: str, context: Context, limit: Limit = None, curso
     return paging.page(found, lambda access: access.id)
 
 
-ROUTER = Router("", tags=["break-glass"], route_handlers=[open_break_glass, end_break_glass, list_break_glass])
+@delete("/allocations/{id:str}/break-glass", responses=problems(NotFound, InsufficientPermissions))
+async def refuse_break_glass(id: str, context: Context) -> None:
+    """End all access of operators to this allocation; their terminals are closed."""
+    await commands.end_by_people(context.tx, context.caller, id, now=context.now)
+
+
+ROUTER = Router(
+    "",
+    tags=["break-glass"],
+    route_handlers=[open_break_glass, end_break_glass, list_break_glass, refuse_break_glass],
+)

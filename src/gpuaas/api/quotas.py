@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from litestar import Router, delete, get, put
+from litestar.di import Provide
 from litestar.params import QueryParameter
 
 from gpuaas.api.deps import Context, Cursor, Limit
@@ -14,7 +15,7 @@ from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.quotas import commands, store
 from gpuaas.domain.quotas.store import Place
 from gpuaas.wire.common import Page
-from gpuaas.wire.quotas import Dimension, Quota, QuotaLimit, QuotaScope, SetQuotas, SetUserQuotas
+from gpuaas.wire.quotas import Dimension, Quota, QuotaLimit, QuotaScope, SetQuotas
 
 DimensionFilter = Annotated[Dimension | None, QueryParameter(name="dimension", required=False)]
 READ = problems(NotFound, InsufficientPermissions)
@@ -60,68 +61,32 @@ async def set_default_quotas(data: SetQuotas, context: Context) -> Page[QuotaLim
     return Page(items=await store.limits(context.tx, place.id, Paging.of(None, None)))
 
 
-async def shown(context: Context, scope: QuotaScope, id: str) -> Quota:
+@get("", responses=READ)
+async def get_quotas(id: str, kind: QuotaScope, context: Context) -> Quota:
+    """The limits and usage of any tenant, project or person."""
     context.caller.require_platform(Permission.FLEET_READ)
-    return await commands.of_place(context.tx, await store.place(context.tx, scope, id))
+    return await commands.of_place(context.tx, await store.place(context.tx, kind, id))
 
 
-async def changed(context: Context, scope: QuotaScope, id: str, data: SetQuotas) -> Quota:
-    place = await commands.change(context.tx, context.caller, scope, id, data, now=context.now)
+@put("", responses=CHANGE)
+async def set_quotas(id: str, kind: QuotaScope, data: SetQuotas, context: Context) -> Quota:
+    """Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well."""
+    place = await commands.change(context.tx, context.caller, kind, id, data, now=context.now)
     return await commands.of_place(context.tx, place)
 
 
-@get("/admin/tenants/{id:str}/quotas", responses=READ)
-async def get_tenant_quotas(id: str, context: Context) -> Quota:
-    """Any tenant's limits and usage."""
-    return await shown(context, QuotaScope.TENANT, id)
+@delete("", responses=READ)
+async def clear_quotas(id: str, kind: QuotaScope, context: Context, dimension: DimensionFilter = None) -> None:
+    """Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold."""
+    await commands.clear(context.tx, context.caller, kind, id, dimension, now=context.now)
 
 
-@put("/admin/tenants/{id:str}/quotas", responses=CHANGE)
-async def set_tenant_quotas(id: str, data: SetQuotas, context: Context) -> Quota:
-    """Set limits of a tenant. What it already has beyond a new limit stays; it gets no more."""
-    return await changed(context, QuotaScope.TENANT, id, data)
-
-
-@delete("/admin/tenants/{id:str}/quotas", responses=READ)
-async def clear_tenant_quotas(id: str, context: Context, dimension: DimensionFilter = None) -> None:
-    """Back to the platform's defaults, in one dimension or in all."""
-    await commands.clear(context.tx, context.caller, QuotaScope.TENANT, id, dimension, now=context.now)
-
-
-@get("/admin/projects/{id:str}/quotas", responses=READ)
-async def get_project_quotas(id: str, context: Context) -> Quota:
-    """Any project's own limits and usage."""
-    return await shown(context, QuotaScope.PROJECT, id)
-
-
-@put("/admin/projects/{id:str}/quotas", responses=CHANGE)
-async def set_project_quotas(id: str, data: SetQuotas, context: Context) -> Quota:
-    """Set limits of a project, within those of its tenant."""
-    return await changed(context, QuotaScope.PROJECT, id, data)
-
-
-@delete("/admin/projects/{id:str}/quotas", responses=READ)
-async def clear_project_quotas(id: str, context: Context, dimension: DimensionFilter = None) -> None:
-    """Back to the tenant's limits alone, in one dimension or in all."""
-    await commands.clear(context.tx, context.caller, QuotaScope.PROJECT, id, dimension, now=context.now)
-
-
-@get("/admin/users/{id:str}/quotas", responses=READ)
-async def get_user_quotas(id: str, context: Context) -> Quota:
-    """Any person's limits and usage."""
-    return await shown(context, QuotaScope.USER, id)
-
-
-@put("/admin/users/{id:str}/quotas", responses=CHANGE)
-async def set_user_quotas(id: str, data: SetUserQuotas, context: Context) -> Quota:
-    """Set limits of a person: tokens, SSH keys, open streams."""
-    return await changed(context, QuotaScope.USER, id, data)
-
-
-@delete("/admin/users/{id:str}/quotas", responses=READ)
-async def clear_user_quotas(id: str, context: Context, dimension: DimensionFilter = None) -> None:
-    """Back to the platform's defaults, in one dimension or in all."""
-    await commands.clear(context.tx, context.caller, QuotaScope.USER, id, dimension, now=context.now)
+def of_each(kind: QuotaScope) -> Router:
+    return Router(
+        f"/admin/{kind}s/{{id:str}}/quotas",
+        dependencies={"kind": Provide(lambda: kind, sync_to_thread=False)},
+        route_handlers=[get_quotas, set_quotas, clear_quotas],
+    )
 
 
 ROUTER = Router(
@@ -133,14 +98,6 @@ ROUTER = Router(
         my_quota,
         list_quota_limits,
         set_default_quotas,
-        get_tenant_quotas,
-        set_tenant_quotas,
-        clear_tenant_quotas,
-        get_project_quotas,
-        set_project_quotas,
-        clear_project_quotas,
-        get_user_quotas,
-        set_user_quotas,
-        clear_user_quotas,
+        *(of_each(kind) for kind in QuotaScope if kind is not QuotaScope.PLATFORM),
     ],
 )

@@ -17,7 +17,7 @@ users = new_app("People with an account: list, suspend, resume.")
 Account: TypeAlias = AdminTenant | AdminProject | AdminUser
 SearchOption = Annotated[str, typer.Option("--search", "-s", help="An id, or part of a name.")]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The whole id.")]
-WhyOption = Annotated[str, typer.Option("--reason", help="Shown to everybody who is refused.")]
+WhyOption = Annotated[str, typer.Option("--reason", help="Why; the suspended people see it.")]
 
 
 def why_suspended(row: Account) -> str | None:
@@ -80,80 +80,35 @@ def list_users(ctx: typer.Context, search: SearchOption = "", output: OutputOpti
         show_rows(client.admin.accounts.users(search=search or None), USERS, output, empty="No such person.")
 
 
-def suspend(ctx: typer.Context, kind: AccountKind, id: str, reason: str, *, yes: bool, output: Output) -> None:
-    confirm(
-        f"Suspend the {kind} {id}?",
-        lost="open SSH connections, terminals and event streams; new work is refused.",
-        survives=f"allocations run on, volumes and keys stay. Resume with: gpuaas admin {kind}s resume {id}",
-        yes=yes,
-    )
-    with connected(ctx) as client:
-        show_one(client.admin.accounts.suspend(kind, id, reason), SUSPENSION, output)
+def add_suspension(app: typer.Typer, kind: AccountKind, about: str) -> None:
+    """`suspend` and `resume` for one kind of account."""
+
+    @app.command("suspend", help=f"{about} until it is resumed; nothing is deleted.")
+    def suspend(
+        ctx: typer.Context,
+        id: IdArgument,
+        *,
+        reason: WhyOption,
+        yes: YesOption = False,
+        output: OutputOption = Output.TABLE,
+    ) -> None:
+        confirm(
+            f"Suspend the {kind} {id}?",
+            lost="open SSH connections, terminals and event streams; new work is refused.",
+            survives=f"allocations run on, volumes and keys stay. Resume with: gpuaas admin {kind}s resume {id}",
+            yes=yes,
+        )
+        with connected(ctx) as client:
+            show_one(client.admin.accounts.suspend(kind, id, reason), SUSPENSION, output)
+
+    @app.command("resume", help="End a suspension: everything is as it was.")
+    def resume(
+        ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
+    ) -> None:
+        with connected(ctx) as client:
+            show_one(client.admin.accounts.resume(kind, id, reason=reason), SUSPENSION, output)
 
 
-def resume(ctx: typer.Context, kind: AccountKind, id: str, reason: str, output: Output) -> None:
-    with connected(ctx) as client:
-        show_one(client.admin.accounts.resume(kind, id, reason=reason), SUSPENSION, output)
-
-
-@tenants.command("suspend")
-def suspend_tenant(
-    ctx: typer.Context,
-    id: IdArgument,
-    *,
-    reason: WhyOption,
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
-    """Let nobody work in a tenant until it is resumed; nothing is deleted."""
-    suspend(ctx, AccountKind.TENANT, id, reason, yes=yes, output=output)
-
-
-@tenants.command("resume")
-def resume_tenant(
-    ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
-    """End a suspension: everything is as it was."""
-    resume(ctx, AccountKind.TENANT, id, reason, output)
-
-
-@projects.command("suspend")
-def suspend_project(
-    ctx: typer.Context,
-    id: IdArgument,
-    *,
-    reason: WhyOption,
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
-    """Let nobody work in a project until it is resumed; nothing is deleted."""
-    suspend(ctx, AccountKind.PROJECT, id, reason, yes=yes, output=output)
-
-
-@projects.command("resume")
-def resume_project(
-    ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
-    """End a suspension: everything is as it was."""
-    resume(ctx, AccountKind.PROJECT, id, reason, output)
-
-
-@users.command("suspend")
-def suspend_user(
-    ctx: typer.Context,
-    id: IdArgument,
-    *,
-    reason: WhyOption,
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
-    """Refuse a person's sessions, tokens and keys until they are resumed; nothing is deleted."""
-    suspend(ctx, AccountKind.USER, id, reason, yes=yes, output=output)
-
-
-@users.command("resume")
-def resume_user(
-    ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
-    """End a suspension: everything is as it was."""
-    resume(ctx, AccountKind.USER, id, reason, output)
+add_suspension(tenants, AccountKind.TENANT, "Let nobody work in a tenant")
+add_suspension(projects, AccountKind.PROJECT, "Let nobody work in a project")
+add_suspension(users, AccountKind.USER, "Refuse a person's sessions, tokens and keys")

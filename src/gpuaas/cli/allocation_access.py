@@ -1,4 +1,4 @@
-"""`gpuaas allocations sessions | end-session | set-keys | own-keys | handover`."""
+"""`gpuaas allocations sessions | end-session | break-glass | end-break-glass | set-keys | own-keys | handover`."""
 
 from typing import Annotated
 
@@ -11,9 +11,10 @@ from gpuaas.cli.names import NameArgument, ProjectOption, choose, chosen_allocat
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
-from gpuaas.cli.words import age
+from gpuaas.cli.words import age, clock
 from gpuaas.wire.access import AllocationKeys
 from gpuaas.wire.sessions import LiveSession
+from gpuaas.wire.terminals import BreakGlass
 
 
 def when_cut_off(keys: AllocationKeys) -> str:
@@ -30,6 +31,14 @@ KEYS: list[Column[AllocationKeys]] = [
     Column("Unknown keys in it", lambda keys: ", ".join(keys.own_fingerprints) if keys.admits_own_keys else None),
     Column("Refused keys in it", lambda keys: ", ".join(keys.own_refused_fingerprints) or None),
     Column("If its node is cut off", when_cut_off),
+]
+
+
+BREAK_GLASS: list[Column[BreakGlass]] = [
+    Column("Operator", lambda one: one.email, may_shrink=True),
+    Column("Reason", lambda one: one.reason, may_shrink=True),
+    Column("From", lambda one: one.created_at, clock),
+    Column("Until", lambda one: one.ended_at or one.expires_at, clock),
 ]
 
 
@@ -90,6 +99,31 @@ def end_session(
         )
         client.allocations.end_session(found.id, chosen.id, reason=reason or None)
     note("It is being ended.")
+
+
+def show_break_glass(
+    ctx: typer.Context, name: NameArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
+) -> None:
+    """Show which operators have or had break-glass access, why and until when; newest first."""
+    with connected(ctx) as client:
+        found = client.allocations.break_glass(chosen_allocation(ctx, client, name, project).id)
+        show_rows(found, BREAK_GLASS, output, empty="No operator had access.")
+
+
+def end_break_glass(
+    ctx: typer.Context, name: NameArgument, *, yes: YesOption = False, project: ProjectOption = ""
+) -> None:
+    """End all break-glass access of operators to an allocation."""
+    with connected(ctx) as client:
+        found = chosen_allocation(ctx, client, name, project)
+        confirm(
+            f"End the operators' access to {found.name}?",
+            lost="operators' terminals are closed. For new access they have to give a new reason.",
+            survives="the allocation and everybody else's connections.",
+            yes=yes,
+        )
+        client.allocations.end_break_glass(found.id)
+    note("Ended.")
 
 
 def set_keys(
@@ -194,6 +228,8 @@ def hand_over(
 def add_to(command: typer.Typer) -> None:
     command.command("sessions")(show_sessions)
     command.command("end-session")(end_session)
+    command.command("break-glass")(show_break_glass)
+    command.command("end-break-glass")(end_break_glass)
     command.command("set-keys")(set_keys)
     command.command("own-keys")(own_keys)
     command.command("handover")(hand_over)

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import UNSET, UnsetType
 
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co, Waiting, Watching
-from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, get, path, post, put
+from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, delete, get, path, post, put
 from gpuaas.wire.access import AllocationKeys, AllowOwnKeys, HandOver, SetSshKeys
 from gpuaas.wire.allocations import (
     Allocation,
@@ -152,6 +152,11 @@ class Allocations(Noun[R_co]):
     def break_glass(self, id: str, *, limit: int | None = None) -> Request[Page[BreakGlass]]:
         """Which operators had or have access to it, and why."""
         return get(path("allocations", id, "break-glass"), Page[BreakGlass], limit=limit)
+
+    @Call
+    def end_break_glass(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
+        """Ends all access of operators to it; their terminals are closed."""
+        return delete(path("allocations", id, "break-glass"), key=idempotency_key)
 
     @Listing
     def terminals(self, id: str, *, limit: int | None = None) -> Request[Page[Terminal]]:

@@ -1,15 +1,16 @@
 """Projects: what allocations belong to."""
 
-from datetime import datetime
+from typing import Unpack
 
 from msgspec import UNSET, UnsetType
 
+from gpuaas.sdk.audit import AuditQuery, rows
 from gpuaas.sdk.nouns import Call, Following, Listing, Noun, R_co
 from gpuaas.sdk.requests import Request, get, patch, path, post
 from gpuaas.wire.access import OwnKeyFile
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import ChangeProject, CreateProject, Project
-from gpuaas.wire.timeline import AuditResult, AuditRow, Entry
+from gpuaas.wire.timeline import AuditRow, Entry
 
 
 class Projects(Noun[R_co]):
@@ -41,28 +42,9 @@ class Projects(Noun[R_co]):
         return get(path("projects", id, "timeline"), Page[Entry], limit=limit)
 
     @Listing
-    def audit(
-        self,
-        id: str,
-        *,
-        actor: str | None = None,
-        action: str | None = None,
-        result: AuditResult | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int | None = None,
-    ) -> Request[Page[AuditRow]]:
-        """Who did what in it, newest first. `action` may be its beginning; `until` is left out itself."""
-        return get(
-            path("projects", id, "audit"),
-            Page[AuditRow],
-            actor=actor,
-            action=action,
-            result=result,
-            since=since.isoformat() if since else None,
-            until=until.isoformat() if until else None,
-            limit=limit,
-        )
+    def audit(self, id: str, **query: Unpack[AuditQuery]) -> Request[Page[AuditRow]]:
+        """Who did what in it, newest first."""
+        return rows(path("projects", id), query)
 
     @Listing
     def own_keys(self, id: str, *, limit: int | None = None) -> Request[Page[OwnKeyFile]]:

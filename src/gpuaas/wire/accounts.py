@@ -49,7 +49,7 @@ class AdminUser(Struct, frozen=True, kw_only=True):
 
 
 class Suspend(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The reason is shown to everybody who is refused."""
+    """The reason is shown to the suspended person, or to the members of the suspended project or tenant."""
 
     reason: Annotated[str, Meta(min_length=1, max_length=500)]
 

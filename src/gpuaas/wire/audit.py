@@ -58,6 +58,17 @@ class ChainKey(Struct, frozen=True, kw_only=True, tag_field="kind", tag="key"):
 ExportLine = AuditRecord | Seal | ChainKey
 
 
+class AuditVerification(Struct, frozen=True, kw_only=True):
+    """What the server found when it verified some seals. `errors` is evidence of tampering; `notes` name restores."""
+
+    seals: int
+    rows: int
+    errors: list[str]
+    notes: list[str]
+    head: Seal | None  # the last verified seal: ask again with its number until the verification is complete
+    is_complete: bool
+
+
 def row_hash(row: AuditRecord) -> bytes:
     fields = structs.asdict(row)
     fields["at"] = stamp(row.at)
@@ -81,12 +92,13 @@ def stamp(at: datetime) -> str:
 class Verification:
     """Reads an export line by line. `errors` is evidence of tampering; `notes` name failovers and restores."""
 
-    def __init__(self, known: Iterable[Seal] = (), public_key: str | None = None) -> None:
+    def __init__(self, known: Iterable[Seal] = (), public_key: str | None = None, *, after: Seal | None = None) -> None:
+        """`after`: a seal that was verified before; the next one has to continue it."""
         self._key: Ed25519PublicKey | None = _read_key(public_key) if public_key else None
         self._is_pinned = public_key is not None
         self._known = {seal.number: seal for seal in known}
         self._pending: list[bytes] = []
-        self._last: Seal | None = None
+        self._last: Seal | None = after
         self.errors: list[str] = []
         self.notes: list[str] = []
         self.rows = self.seals = 0

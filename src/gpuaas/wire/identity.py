@@ -72,6 +72,8 @@ class TenantMembership(Struct, frozen=True, kw_only=True):
     id: str
     slug: str
     role: Role
+    suspended_at: datetime | None = None
+    suspension_reason: str | None = None
 
 
 class ProjectMembership(Struct, frozen=True, kw_only=True):
@@ -79,6 +81,8 @@ class ProjectMembership(Struct, frozen=True, kw_only=True):
     tenant_id: str
     slug: str
     role: Role
+    suspended_at: datetime | None = None  # of the project, or of its tenant
+    suspension_reason: str | None = None
 
 
 class Me(Struct, frozen=True, kw_only=True):

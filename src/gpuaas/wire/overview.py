@@ -67,4 +67,5 @@ class Overview(Struct, frozen=True, kw_only=True):
     requests: Requests
     alerts: list[Alert] = []
     workers: list[WorkerStatus]
+    invariant_violations: dict[str, int] = {}  # by kind, only those that are violated
     unknown_environments: dict[str, int] = {}  # by node name; any is an alert: adopt or remove them

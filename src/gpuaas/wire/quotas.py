@@ -88,7 +88,3 @@ class SetQuotas(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     limits: Annotated[dict[Dimension, Amount | None], Meta(min_length=1)]
     reason: Reason = ""
-
-
-class SetUserQuotas(SetQuotas, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same for a person: tokens, ssh_keys, streams."""

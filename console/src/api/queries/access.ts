@@ -5,6 +5,7 @@ import { type Allocation, allocationKeys } from "./allocations";
 
 type Schemas = components["schemas"];
 export type AccessGrant = Schemas["AccessGrant"];
+export type BreakGlass = Schemas["BreakGlass"];
 export type AllocationKeys = Schemas["AllocationKeys"];
 
 const SETTLED_MS = 10_000;
@@ -39,6 +40,26 @@ export function useAccessGrants(allocationId: string, isWanted = true) {
     refetchInterval: ({ state: { data } }) => (data?.some(isOnItsWay) ? ON_ITS_WAY_MS : SETTLED_MS),
     enabled: isWanted,
   });
+}
+
+/** Operators' break-glass access, newest first: only the first page, for open access is among the newest. */
+export function useBreakGlass(allocationId: string) {
+  return useQuery({
+    queryKey: ["break-glass", allocationId],
+    queryFn: async () =>
+      (await answer(client.GET("/api/v1/allocations/{id}/break-glass", { params: { path: { id: allocationId } } })))
+        .items,
+  });
+}
+
+export function useEndBreakGlass(allocationId: string) {
+  return useChange(allocationId, () =>
+    answer(
+      client.DELETE("/api/v1/allocations/{id}/break-glass", {
+        params: { path: { id: allocationId }, header: keyed() },
+      }),
+    ),
+  );
 }
 
 function isOnItsWay({ status, installed }: AccessGrant): boolean {

@@ -12,6 +12,7 @@ import { useMe } from "../../api/queries/session";
 import { type Scope, useCreateToken } from "../../api/queries/tokens";
 import { CopyLine } from "../../parts/Copy";
 import { Dialog } from "../../parts/Dialog";
+import { OwnQuotaLeft } from "../../parts/QuotaLeft";
 
 const SCOPES: Record<Scope, string> = {
   read: "See what you can see",
@@ -81,6 +82,7 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
           options={DAYS.map((count) => ({ id: `${count}`, text: `${count} days` }))}
         />
       </FormField>
+      <OwnQuotaLeft of={["tokens"]} />
     </Dialog>
   );
 }

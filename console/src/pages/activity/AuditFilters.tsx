@@ -3,10 +3,14 @@ import Input from "@cloudscape-design/components/input";
 import Select from "@cloudscape-design/components/select";
 import { useState } from "react";
 import type { AuditFilter, AuditResult } from "../../api/queries/audit";
-import { useMembers } from "../../api/queries/members";
+
+export interface Person {
+  id: string;
+  email: string;
+}
 
 interface Props {
-  projectId: string;
+  people?: readonly Person[];
   filter: AuditFilter;
   onChange: (filter: AuditFilter) => void;
 }
@@ -24,26 +28,28 @@ const SPANS: DateRangePickerProps.RelativeOption[] = [
   { key: "month", amount: 1, unit: "month", type: "relative" },
 ];
 
-/** Who, what, with what result, and when. Asked of the server, so that all of a long log is looked through. */
-export function AuditFilters({ projectId, filter, onChange }: Props) {
-  const members = useMembers(projectId).data ?? [];
-  const people = [
-    ANYBODY,
-    ...members.map(({ user_id, email }) => ({ value: user_id, label: email || user_id })),
-    { value: "system", label: "The system" },
-  ];
+/** Actor, action, target, result and time. The server filters, so that all of a long log is searched. */
+export function AuditFilters({ people, filter, onChange }: Props) {
   const set = (change: Partial<Record<keyof AuditFilter, string>>) =>
     onChange(Object.fromEntries(Object.entries({ ...filter, ...change }).filter(([, value]) => value)) as AuditFilter);
+  const text = (name: "actor" | "action" | "target", label: string, placeholder: string) => (
+    <TextInput
+      key={`${name} ${filter[name] ?? ""}`}
+      label={label}
+      placeholder={placeholder}
+      value={filter[name] ?? ""}
+      onChange={(value) => set({ [name]: value })}
+    />
+  );
   return (
     <search className="audit-filters">
-      <ActionInput key={filter.action ?? ""} action={filter.action ?? ""} onChange={(action) => set({ action })} />
-      <Select
-        ariaLabel="Who"
-        filteringType="auto"
-        options={people}
-        selectedOption={people.find(({ value }) => value === (filter.actor ?? "")) ?? { value: filter.actor ?? "" }}
-        onChange={({ detail }) => set({ actor: detail.selectedOption.value ?? "" })}
-      />
+      {people ? (
+        <Who people={people} actor={filter.actor ?? ""} onChange={(actor) => set({ actor })} />
+      ) : (
+        text("actor", "Actor id", "Actor id, such as user_…")
+      )}
+      {text("action", "Action, or how it begins", "Action, such as volume")}
+      {text("target", "Target id", "Target id")}
       <Select
         ariaLabel="Result"
         options={RESULTS}
@@ -55,22 +61,53 @@ export function AuditFilters({ projectId, filter, onChange }: Props) {
   );
 }
 
-/** Asked for when it is whole: on Enter, or when the field is left. */
-function ActionInput({ action, onChange }: { action: string; onChange: (action: string) => void }) {
-  const [text, setText] = useState(action);
-  const ask = () => text.trim() !== action && onChange(text.trim());
+interface WhoProps {
+  people: readonly Person[];
+  actor: string;
+  onChange: (actor: string) => void;
+}
+
+function Who({ people, actor, onChange }: WhoProps) {
+  const options = [
+    ANYBODY,
+    ...people.map(({ id, email }) => ({ value: id, label: email || id })),
+    { value: "system", label: "The system" },
+  ];
+  return (
+    <Select
+      ariaLabel="Who"
+      filteringType="auto"
+      options={options}
+      selectedOption={options.find(({ value }) => value === actor) ?? { value: actor }}
+      onChange={({ detail }) => onChange(detail.selectedOption.value ?? "")}
+    />
+  );
+}
+
+interface TextProps {
+  label: string;
+  placeholder: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** Applied when it is whole: on Enter, or when the field is left. */
+function TextInput({ label, placeholder, value, onChange }: TextProps) {
+  const [text, setText] = useState(value);
+  const apply = () => text.trim() !== value && onChange(text.trim());
   return (
     <Input
       value={text}
       type="search"
-      ariaLabel="Action, or how it begins"
-      placeholder="Action, such as volume"
+      ariaLabel={label}
+      placeholder={placeholder}
+      spellcheck={false}
       onChange={({ detail }) => {
         setText(detail.value);
-        if (detail.value === "" && action) onChange("");
+        if (detail.value === "" && value) onChange("");
       }}
-      onKeyDown={({ detail }) => detail.key === "Enter" && ask()}
-      onBlur={ask}
+      onKeyDown={({ detail }) => detail.key === "Enter" && apply()}
+      onBlur={apply}
     />
   );
 }

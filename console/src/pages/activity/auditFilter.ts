@@ -1,15 +1,16 @@
 import type { AuditFilter, AuditResult } from "../../api/queries/audit";
 
-const NAMES = ["actor", "action", "result", "since", "until"] as const;
+const TEXTS = ["actor", "action", "target"] as const;
+const MOMENTS = ["since", "until"] as const;
 
 /** The filter is in the address, so that what was found can be shown to somebody else. */
 export function readFilter(params: URLSearchParams): AuditFilter {
   const filter: AuditFilter = {};
-  for (const name of ["actor", "action"] as const) {
+  for (const name of TEXTS) {
     const value = params.get(name);
     if (value) filter[name] = value;
   }
-  for (const name of ["since", "until"] as const) {
+  for (const name of MOMENTS) {
     const value = params.get(name);
     if (value && !Number.isNaN(Date.parse(value))) filter[name] = new Date(value).toISOString();
   }
@@ -20,7 +21,7 @@ export function readFilter(params: URLSearchParams): AuditFilter {
 
 export function writeFilter(filter: AuditFilter): URLSearchParams {
   const params = new URLSearchParams();
-  for (const name of NAMES) {
+  for (const name of [...TEXTS, "result", ...MOMENTS] as const) {
     const value = filter[name];
     if (value) params.set(name, value);
   }

@@ -31,7 +31,7 @@ interface Audited {
   facts?: Record<string, unknown>;
 }
 
-interface Target {
+export interface Target {
   text: string;
   place: string | null;
 }
@@ -65,6 +65,12 @@ export function targetOf(
     text: name === target_id ? target_kind.replaceAll("_", " ") : name,
     place: placeOf(projectId, target_kind, target_id),
   };
+}
+
+/** A target outside a project: by its kind and id. */
+export function plainTarget({ target_kind, target_id }: Audited): Target {
+  if (target_kind === "route") return { text: target_id.replace("/api/v1", ""), place: null };
+  return { text: `${target_kind.replaceAll("_", " ")} ${target_id}`, place: null };
 }
 
 /** Where a subject is shown; null for what has no page. */

@@ -8,6 +8,7 @@ import { type Allocation, useAllocation } from "../../api/queries/allocations";
 import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
 import { HeaderActions } from "./Actions";
+import { BreakGlassAlert } from "./BreakGlassAlert";
 import { FailedAlert } from "./FailedAlert";
 import { OverviewTab } from "./OverviewTab";
 import { StatusLine } from "./StatusLine";
@@ -86,6 +87,7 @@ function Machine({ allocation }: TabProps) {
       description={<StatusLine allocation={allocation} />}
       actions={<HeaderActions allocation={allocation} />}
     >
+      <BreakGlassAlert allocation={allocation} />
       <FailedAlert allocation={allocation} />
       <Tabs
         ariaLabel={`Parts of ${allocation.name}`}

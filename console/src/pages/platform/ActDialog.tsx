@@ -19,6 +19,9 @@ interface Props extends Consequences {
   /** The word on the button. */
   verb: string;
   isReasonOptional?: boolean;
+  /** Nothing is asked for where the server keeps no reason. */
+  isWithoutReason?: boolean;
+  reasonHint?: string;
   isReady?: boolean;
   isPending: boolean;
   error: Error | null;
@@ -33,6 +36,8 @@ export function ActDialog({
   title,
   verb,
   isReasonOptional = false,
+  isWithoutReason = false,
+  reasonHint = "Kept in the audit log, with your name.",
   isReady = true,
   isPending,
   error,
@@ -40,7 +45,7 @@ export function ActDialog({
 }: Props) {
   const [reason, setReason] = useState("");
   const [isTried, setTried] = useState(false);
-  const isMissing = !isReasonOptional && reason.trim() === "";
+  const isMissing = !isReasonOptional && !isWithoutReason && reason.trim() === "";
   const act = () => {
     setTried(true);
     if (!isMissing) props.onAct(reason.trim());
@@ -57,13 +62,20 @@ export function ActDialog({
     >
       <Said {...props} />
       {props.children}
-      <FormField
-        label={isReasonOptional ? "Reason (optional)" : "Reason"}
-        description="Kept in the audit log, with your name."
-        errorText={isTried && isMissing && "Say why, so that whoever comes after you knows."}
-      >
-        <Textarea value={reason} rows={2} autoFocus onChange={({ detail }) => setReason(detail.value.slice(0, MOST))} />
-      </FormField>
+      {!isWithoutReason && (
+        <FormField
+          label={isReasonOptional ? "Reason (optional)" : "Reason"}
+          description={reasonHint}
+          errorText={isTried && isMissing && "Say why, so that whoever comes after you knows."}
+        >
+          <Textarea
+            value={reason}
+            rows={2}
+            autoFocus
+            onChange={({ detail }) => setReason(detail.value.slice(0, MOST))}
+          />
+        </FormField>
+      )}
     </Dialog>
   );
 }

@@ -33,6 +33,20 @@ export const platform: RouteObject = {
       lazy: async () => ({ Component: (await load(() => import("./history/HistoryPage"))).HistoryPage }),
     },
     {
+      path: "audit",
+      lazy: async () => ({
+        Component: (await load(() => import("./audit/PlatformAuditPage"))).PlatformAuditPage,
+      }),
+    },
+    {
+      path: "accounts/:kind?",
+      lazy: async () => ({ Component: (await load(() => import("./accounts/AccountsPage"))).AccountsPage }),
+    },
+    {
+      path: "accounts/:kind/:id",
+      lazy: async () => ({ Component: (await load(() => import("./accounts/AccountPage"))).AccountPage }),
+    },
+    {
       path: "invariants",
       lazy: async () => ({ Component: (await load(() => import("./invariants/InvariantsPage"))).InvariantsPage }),
     },

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type Snapshot, useCreateVolume, type Volume } from "../../api/queries/volumes";
 import { nameMistake, sizeMistake } from "../../launch/checks";
 import { Dialog } from "../../parts/Dialog";
+import { QuotaLeft } from "../../parts/QuotaLeft";
 import { VolumeFields, type VolumeValues } from "../../parts/VolumeFields";
 
 interface Props {
@@ -47,6 +48,7 @@ export function CreateVolume({ projectId, from, onDone, onCancel }: Props) {
         mistakes={isChecked ? mistakes : {}}
         isBackendFixed={from !== undefined}
       />
+      <QuotaLeft projectId={projectId} of={["volumes", "storage_gib"]} />
     </Dialog>
   );
 }

@@ -20,6 +20,7 @@ import { Ago } from "../../parts/Ago";
 import { bytes } from "../../parts/bytes";
 import { Consequences } from "../../parts/Consequences";
 import { Dialog } from "../../parts/Dialog";
+import { QuotaLeft } from "../../parts/QuotaLeft";
 import { Label, SNAPSHOT } from "../../parts/StatusLabel";
 import { View } from "../../parts/View";
 import { sentence } from "../../parts/words";
@@ -151,6 +152,7 @@ function Take({ volume, onClose }: { volume: Volume; onClose: () => void }) {
       <FormField label="Name" errorText={mistake} stretch>
         <Input value={name} onChange={({ detail }) => setName(detail.value)} />
       </FormField>
+      <QuotaLeft projectId={volume.project_id} of={["snapshots"]} />
     </Dialog>
   );
 }

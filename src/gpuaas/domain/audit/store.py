@@ -8,7 +8,7 @@ from gpuaas.core.db import Tx
 from gpuaas.wire.audit import AuditRecord, Seal
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, order=True):
     """Where a row stands in commit order."""
 
     epoch: int = -1
@@ -41,6 +41,10 @@ class SealRow(Seal, frozen=True, kw_only=True):
 
 async def last_seal(tx: Tx) -> SealRow | None:
     return await tx.maybe(SealRow, f"{SEALS} order by number desc limit 1")
+
+
+async def seal(tx: Tx, number: int) -> SealRow | None:
+    return await tx.maybe(SealRow, f"{SEALS} where number = $1", number)
 
 
 async def seals(tx: Tx, after: int, limit: int) -> list[SealRow]:

@@ -306,11 +306,16 @@ LIST_PROJECTS = """
     where (id = any ($1) or tenant_id = any ($2)) and id < $3 order by id desc limit $4
 """
 TENANT_MEMBERSHIPS = """
-    select t.id, t.slug, m.role from tenant_members m join tenants t on t.id = m.tenant_id
+    select t.id, t.slug, m.role, t.suspended_at,
+        case when t.suspended_at is not null then t.suspension_reason end as suspension_reason
+    from tenant_members m join tenants t on t.id = m.tenant_id
     where m.user_id = $1 order by t.id
 """
 PROJECT_MEMBERSHIPS = """
-    select p.id, p.tenant_id, p.slug, m.role from project_members m join projects p on p.id = m.project_id
+    select p.id, p.tenant_id, p.slug, m.role, coalesce(t.suspended_at, p.suspended_at) as suspended_at,
+        case when t.suspended_at is not null then t.suspension_reason
+            when p.suspended_at is not null then p.suspension_reason end as suspension_reason
+    from project_members m join projects p on p.id = m.project_id join tenants t on t.id = p.tenant_id
     where m.user_id = $1 order by p.id
 """
 ADD_SESSION = """

@@ -50,6 +50,14 @@ describe("what needs eyes", () => {
     expect(texts({ allocations: { release_failed: 2 } })).toEqual(["2 machines could not be released"]);
   });
 
+  it("counts violations of invariants and unknown environments, and leads to them", () => {
+    const found = concerns({ ...WELL, invariant_violations: { claim_overlap: 2, operation_orphan: 1 } });
+    expect(found).toEqual([
+      { id: "invariants", text: "3 violations of invariants", to: "/platform/invariants", where: "Invariants" },
+    ]);
+    expect(texts({ unknown_environments: { "node-1": 1 } })).toEqual(["1 environment is unknown to the database"]);
+  });
+
   it("counts work that waits a minute as stuck, and less not", () => {
     expect(texts({ queues: [{ name: "node_tasks", waiting: 1, oldest_seconds: 59 }] })).toEqual([]);
     expect(texts({ queues: [{ name: "node_tasks", waiting: 1, oldest_seconds: 61 }] })).toEqual([

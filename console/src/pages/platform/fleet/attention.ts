@@ -13,12 +13,29 @@ const LONG_SECONDS = 60;
 
 const OPERATIONS = { to: "/platform/operations", where: "Operations" };
 const NODES = { to: "/platform/nodes", where: "Nodes" };
+const INVARIANTS = { to: "/platform/invariants", where: "Invariants" };
 const WORKERS = { to: "/platform/workers", where: "Workers and queues" };
 
 /** What an operator should look at now, the worst first; nothing when all is well. */
-export function concerns({ nodes, allocations, operations, queues, workers, replicas }: Overview): Concern[] {
+export function concerns(overview: Overview): Concern[] {
+  const { nodes, allocations, operations, queues, workers, replicas } = overview;
   const found: (Concern | false)[] = [
     replicas === 0 && { id: "replicas", text: "No replica was seen in the last ten seconds", ...WORKERS },
+    many(
+      total(overview.invariant_violations),
+      "invariant is violated",
+      "violations of invariants",
+      "invariants",
+      INVARIANTS,
+    ),
+    many(nodes.contested, "node key is used twice", "node keys are used twice", "contested", NODES),
+    many(
+      total(overview.unknown_environments),
+      "environment is unknown to the database",
+      "environments are unknown to the database",
+      "unknown",
+      NODES,
+    ),
     many(nodes.offline, "node does not answer", "nodes do not answer", "offline", NODES),
     many(
       allocations.release_failed,
@@ -53,6 +70,10 @@ export function concerns({ nodes, allocations, operations, queues, workers, repl
     many(nodes.quarantined, "node is quarantined", "nodes are quarantined", "quarantined", NODES),
   ];
   return found.filter((each) => each !== false);
+}
+
+function total(counts: Record<string, number> | undefined): number {
+  return Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
 }
 
 function isOff({ disabled_at }: Overview["workers"][number]): boolean {

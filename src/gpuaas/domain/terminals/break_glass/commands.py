@@ -9,7 +9,7 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.outbox import publish
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import store as allocations
-from gpuaas.domain.allocations.authority import readable
+from gpuaas.domain.allocations.authority import Action, authorize, readable
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
@@ -67,6 +67,12 @@ async def end_access(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
     """Every break-glass access to this allocation, by any operator; asked again, it changes nothing."""
     caller.require_platform(Permission.FLEET_OPERATE)
     await _end(tx, await allocations.get(tx, id), None, by=caller.actor, now=now)
+
+
+async def end_by_people(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
+    """By whoever may end connections to the allocation: all access, also where no terminal is open."""
+    row = await authorize(tx, caller, id, Action.END_CONNECTION)
+    await _end(tx, row, None, by=caller.actor, now=now)
 
 
 async def end_of_person(tx: Tx, row: AllocationRow, user_id: str, *, by: str, now: datetime) -> None:
