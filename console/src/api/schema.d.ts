@@ -124,6 +124,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/audit/verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** VerifyAudit */
+        get: operations["ApiV1AdminAuditVerificationVerifyAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/enrolment-tokens": {
         parameters: {
             query?: never;
@@ -505,13 +522,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetProjectQuotas */
-        get: operations["ApiV1AdminProjectsIdQuotasGetProjectQuotas"];
-        /** SetProjectQuotas */
-        put: operations["ApiV1AdminProjectsIdQuotasSetProjectQuotas"];
+        /** GetQuotas */
+        get: operations["ApiV1AdminProjectsIdQuotasGetQuotas"];
+        /** SetQuotas */
+        put: operations["ApiV1AdminProjectsIdQuotasSetQuotas"];
         post?: never;
-        /** ClearProjectQuotas */
-        delete: operations["ApiV1AdminProjectsIdQuotasClearProjectQuotas"];
+        /** ClearQuotas */
+        delete: operations["ApiV1AdminProjectsIdQuotasClearQuotas"];
         options?: never;
         head?: never;
         patch?: never;
@@ -526,8 +543,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** SuspendProject */
-        post: operations["ApiV1AdminProjectsIdSuspendSuspendProject"];
+        /** Suspend */
+        post: operations["ApiV1AdminProjectsIdSuspendSuspend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -543,8 +560,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** UnsuspendProject */
-        post: operations["ApiV1AdminProjectsIdUnsuspendUnsuspendProject"];
+        /** Unsuspend */
+        post: operations["ApiV1AdminProjectsIdUnsuspendUnsuspend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -748,13 +765,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetTenantQuotas */
-        get: operations["ApiV1AdminTenantsIdQuotasGetTenantQuotas"];
-        /** SetTenantQuotas */
-        put: operations["ApiV1AdminTenantsIdQuotasSetTenantQuotas"];
+        /** GetQuotas */
+        get: operations["ApiV1AdminTenantsIdQuotasGetQuotas"];
+        /** SetQuotas */
+        put: operations["ApiV1AdminTenantsIdQuotasSetQuotas"];
         post?: never;
-        /** ClearTenantQuotas */
-        delete: operations["ApiV1AdminTenantsIdQuotasClearTenantQuotas"];
+        /** ClearQuotas */
+        delete: operations["ApiV1AdminTenantsIdQuotasClearQuotas"];
         options?: never;
         head?: never;
         patch?: never;
@@ -769,8 +786,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** SuspendTenant */
-        post: operations["ApiV1AdminTenantsIdSuspendSuspendTenant"];
+        /** Suspend */
+        post: operations["ApiV1AdminTenantsIdSuspendSuspend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -786,8 +803,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** UnsuspendTenant */
-        post: operations["ApiV1AdminTenantsIdUnsuspendUnsuspendTenant"];
+        /** Unsuspend */
+        post: operations["ApiV1AdminTenantsIdUnsuspendUnsuspend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -835,13 +852,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetUserQuotas */
-        get: operations["ApiV1AdminUsersIdQuotasGetUserQuotas"];
-        /** SetUserQuotas */
-        put: operations["ApiV1AdminUsersIdQuotasSetUserQuotas"];
+        /** GetQuotas */
+        get: operations["ApiV1AdminUsersIdQuotasGetQuotas"];
+        /** SetQuotas */
+        put: operations["ApiV1AdminUsersIdQuotasSetQuotas"];
         post?: never;
-        /** ClearUserQuotas */
-        delete: operations["ApiV1AdminUsersIdQuotasClearUserQuotas"];
+        /** ClearQuotas */
+        delete: operations["ApiV1AdminUsersIdQuotasClearQuotas"];
         options?: never;
         head?: never;
         patch?: never;
@@ -856,8 +873,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** SuspendUser */
-        post: operations["ApiV1AdminUsersIdSuspendSuspendUser"];
+        /** Suspend */
+        post: operations["ApiV1AdminUsersIdSuspendSuspend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -873,8 +890,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** UnsuspendUser */
-        post: operations["ApiV1AdminUsersIdUnsuspendUnsuspendUser"];
+        /** Unsuspend */
+        post: operations["ApiV1AdminUsersIdUnsuspendUnsuspend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1101,7 +1118,8 @@ export interface paths {
         get: operations["ApiV1AllocationsIdBreakGlassListBreakGlass"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** RefuseBreakGlass */
+        delete: operations["ApiV1AllocationsIdBreakGlassRefuseBreakGlass"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2495,6 +2513,15 @@ export interface components {
             target_id: string;
             target_kind: string;
         };
+        /** AuditVerification */
+        AuditVerification: {
+            errors: string[];
+            head: components["schemas"]["Seal"] | null;
+            is_complete: boolean;
+            notes: string[];
+            rows: number;
+            seals: number;
+        };
         /** Availability */
         Availability: {
             free: number;
@@ -3153,6 +3180,9 @@ export interface components {
             /** Format: date-time */
             at: string;
             capacity: components["schemas"]["Capacity"];
+            invariant_violations?: {
+                [key: string]: number;
+            };
             links: number;
             nodes: {
                 [key: string]: number;
@@ -3433,6 +3463,8 @@ export interface components {
             id: string;
             role: components["schemas"]["Role"];
             slug: string;
+            suspended_at?: string | null;
+            suspension_reason?: string | null;
             tenant_id: string;
         };
         /** ProofItem */
@@ -3628,6 +3660,20 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "write" | "admin";
+        /** Seal */
+        Seal: {
+            epoch: number;
+            hash: string;
+            /** @constant */
+            kind: "seal";
+            number: number;
+            prev_hash: string;
+            rows: number;
+            /** Format: date-time */
+            sealed_at: string;
+            signature: string;
+            signer: string;
+        };
         /** SentInvitation */
         SentInvitation: {
             accepted_at?: string | null;
@@ -3684,14 +3730,6 @@ export interface components {
             /** @default false */
             confirm_no_way_in: boolean;
             ssh_key_ids: string[];
-        };
-        /** SetUserQuotas */
-        SetUserQuotas: {
-            limits: {
-                [key: string]: number | null;
-            };
-            /** @default  */
-            reason: string;
         };
         /**
          * Shape
@@ -3900,6 +3938,8 @@ export interface components {
             id: string;
             role: components["schemas"]["Role"];
             slug: string;
+            suspended_at?: string | null;
+            suspension_reason?: string | null;
         };
         /** Terminal */
         Terminal: {
@@ -4644,6 +4684,7 @@ export interface operations {
                 actor?: string | null;
                 /** @description how it begins */
                 action?: string | null;
+                /** @description an id */
                 target?: string | null;
                 result?: components["schemas"]["AuditResult"] | null;
                 /** @description that moment included */
@@ -4731,6 +4772,74 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": unknown;
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminAuditVerificationVerifyAudit: {
+        parameters: {
+            query?: {
+                /** @description number of the last verified seal */
+                after?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
                 };
             };
             /** @description token_expired, token_invalid, token_missing */
@@ -6854,7 +6963,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminProjectsIdQuotasGetProjectQuotas: {
+    ApiV1AdminProjectsIdQuotasGetQuotas: {
         parameters: {
             query?: never;
             header?: never;
@@ -6930,7 +7039,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminProjectsIdQuotasSetProjectQuotas: {
+    ApiV1AdminProjectsIdQuotasSetQuotas: {
         parameters: {
             query?: never;
             header?: {
@@ -7040,7 +7149,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminProjectsIdQuotasClearProjectQuotas: {
+    ApiV1AdminProjectsIdQuotasClearQuotas: {
         parameters: {
             query?: {
                 dimension?: components["schemas"]["Dimension"] | null;
@@ -7128,7 +7237,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminProjectsIdSuspendSuspendProject: {
+    ApiV1AdminProjectsIdSuspendSuspend: {
         parameters: {
             query?: never;
             header?: {
@@ -7238,7 +7347,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminProjectsIdUnsuspendUnsuspendProject: {
+    ApiV1AdminProjectsIdUnsuspendUnsuspend: {
         parameters: {
             query?: never;
             header?: {
@@ -8631,7 +8740,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminTenantsIdQuotasGetTenantQuotas: {
+    ApiV1AdminTenantsIdQuotasGetQuotas: {
         parameters: {
             query?: never;
             header?: never;
@@ -8707,7 +8816,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminTenantsIdQuotasSetTenantQuotas: {
+    ApiV1AdminTenantsIdQuotasSetQuotas: {
         parameters: {
             query?: never;
             header?: {
@@ -8817,7 +8926,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminTenantsIdQuotasClearTenantQuotas: {
+    ApiV1AdminTenantsIdQuotasClearQuotas: {
         parameters: {
             query?: {
                 dimension?: components["schemas"]["Dimension"] | null;
@@ -8905,7 +9014,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminTenantsIdSuspendSuspendTenant: {
+    ApiV1AdminTenantsIdSuspendSuspend: {
         parameters: {
             query?: never;
             header?: {
@@ -9015,7 +9124,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminTenantsIdUnsuspendUnsuspendTenant: {
+    ApiV1AdminTenantsIdUnsuspendUnsuspend: {
         parameters: {
             query?: never;
             header?: {
@@ -9263,7 +9372,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminUsersIdQuotasGetUserQuotas: {
+    ApiV1AdminUsersIdQuotasGetQuotas: {
         parameters: {
             query?: never;
             header?: never;
@@ -9339,7 +9448,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminUsersIdQuotasSetUserQuotas: {
+    ApiV1AdminUsersIdQuotasSetQuotas: {
         parameters: {
             query?: never;
             header?: {
@@ -9353,7 +9462,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SetUserQuotas"];
+                "application/json": components["schemas"]["SetQuotas"];
             };
         };
         responses: {
@@ -9449,7 +9558,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminUsersIdQuotasClearUserQuotas: {
+    ApiV1AdminUsersIdQuotasClearQuotas: {
         parameters: {
             query?: {
                 dimension?: components["schemas"]["Dimension"] | null;
@@ -9537,7 +9646,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminUsersIdSuspendSuspendUser: {
+    ApiV1AdminUsersIdSuspendSuspend: {
         parameters: {
             query?: never;
             header?: {
@@ -9647,7 +9756,7 @@ export interface operations {
             };
         };
     };
-    ApiV1AdminUsersIdUnsuspendUnsuspendUser: {
+    ApiV1AdminUsersIdUnsuspendUnsuspend: {
         parameters: {
             query?: never;
             header?: {
@@ -11399,6 +11508,92 @@ export interface operations {
                 };
             };
             /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AllocationsIdBreakGlassRefuseBreakGlass: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15618,6 +15813,8 @@ export interface operations {
                 actor?: string | null;
                 /** @description how it begins */
                 action?: string | null;
+                /** @description an id */
+                target?: string | null;
                 result?: components["schemas"]["AuditResult"] | null;
                 /** @description that moment included */
                 since?: string | null;
@@ -17573,6 +17770,7 @@ export interface operations {
                 actor?: string | null;
                 /** @description how it begins */
                 action?: string | null;
+                /** @description an id */
                 target?: string | null;
                 result?: components["schemas"]["AuditResult"] | null;
                 /** @description that moment included */
