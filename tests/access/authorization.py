@@ -49,6 +49,7 @@ ROUTES: dict[str, Action] = {
     f"DELETE {PLACE}/{{id}}/break-glass": Action.END_CONNECTION,
     f"POST {PLACE}/{{id}}/terminal-token": Action.OPEN_TERMINAL,
 }
+OWN_FILE = "login by the own key file"
 # Not a route of their own, or the stricter half of one.
 OTHER: dict[str, Action] = {
     "add a key of one's own": Action.ADD_KEYS,
@@ -56,12 +57,14 @@ OTHER: dict[str, Action] = {
     "choose the key of one's own grant": Action.USE_GRANT,
     "end one's own connection": Action.END_OWN_CONNECTION,
     "SSH login": Action.LOG_IN,
+    OWN_FILE: Action.LOG_IN,
     "SFTP": Action.LOG_IN,
     "TCP forwarding": Action.LOG_IN,
     "terminal": Action.OPEN_TERMINAL,
     "terminal re-attach": Action.OPEN_TERMINAL,
 }
 ENTRIES = {**ROUTES, **OTHER}
+KINDS = ("route", "recording", "SSH login", OWN_FILE, "SFTP", "TCP forwarding", "terminal", "terminal re-attach")
 BY_KEY = {"SSH login", "SFTP", "TCP forwarding"}  # decided by the key set
 BY_TERMINAL = {"terminal", "terminal re-attach"}  # decided while they are open, too
 # What each action needs, said once more: the product's table has to agree.
@@ -155,6 +158,23 @@ def after(standing: Standing, change: str) -> Facts:
     return Facts(project, tenant, holds, granted, vacant)
 
 
+def kind_of(entry: str) -> str:
+    """The kind of client that uses an entry point; tests/access/test_real_clients.py has a real one of each."""
+    if entry in KINDS:
+        return entry
+    return "recording" if entry.endswith("/recording") else "route"
+
+
+def allows(entry: str, standing: Standing, change: str) -> bool:
+    """What the model expects of one cell of the matrix."""
+    facts = after(standing, change)
+    is_allowed = expected(facts, ENTRIES[entry])
+    if entry != OWN_FILE:
+        return is_allowed
+    # The permission for the file ends with the hold of whoever gave it: the holder before the change.
+    return is_allowed and (facts.holds if standing.holds else not facts.vacant)
+
+
 def expected(facts: Facts, action: Action) -> bool:
     leads = facts.project in ("owner", "admin") or facts.tenant in ("owner", "admin")
     works = leads or facts.project == "member"
@@ -202,8 +222,16 @@ def document() -> str:
     for name, standing in STANDINGS.items():
         cells = [", ".join(sorted(rights_of(after(standing, change)))) or "none" for change in CHANGES]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += ["", "## Entry points and the right each needs", "", "| entry point | action | right |", "|---|---|---|"]
-    lines += [f"| `{entry}` | {action} | {NEEDS[action].right} |" for entry, action in ENTRIES.items()]
+    lines += [
+        "",
+        "## Entry points and the right each needs",
+        "",
+        "| entry point | action | right | kind of client |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{entry}` | {action} | {NEEDS[action].right} | {kind_of(entry)} |" for entry, action in ENTRIES.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

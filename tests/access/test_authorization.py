@@ -15,11 +15,13 @@ from tests.access.authorization import (
     CHANGES,
     ENTRIES,
     FILE,
+    OWN_FILE,
     PLACE,
     ROUTES,
     STANDINGS,
     Standing,
     after,
+    allows,
     decided,
     document,
     expected,
@@ -43,6 +45,16 @@ MUTATIONS = {
     "a suspended person keeps the role": ("effective_role", "and u.suspended_at is null", ""),
     "key sets ask nobody": ("render_keyset", "'hold' = any (allocation_rights(k.user_id, allocation))", "true"),
     "grants of viewers stay": ("render_keyset", "works_in(k.user_id, g.project_id)", "true"),
+    "the file outlives its permission": (
+        "render_keyset",
+        "'hold' = any (allocation_rights(k.admits_own_by, allocation)) into",
+        "true into",
+    ),
+    "the file admits whoever is in it": (
+        "render_keyset",
+        "'enter' = any (allocation_rights(o.user_id, allocation))",
+        "true",
+    ),
     "terminals stay open": ("terminal_objection", "'enter' = any (r.rights)", "true"),
 }
 
@@ -60,20 +72,21 @@ class Scene:
         async with self.world.db.read() as tx:
             for name, standing in STANDINGS.items():
                 for change in CHANGES:
-                    rights, admitted, objection = await self._decide(tx.connection, standing, change)
-                    facts = after(standing, change)
-                    for entry, action in ENTRIES.items():
+                    rights, admitted, by_file, objection = await self._decide(tx.connection, standing, change)
+                    for entry in ENTRIES:
                         if entry in BY_KEY:
                             got = admitted
+                        elif entry == OWN_FILE:
+                            got = by_file
                         elif entry in BY_TERMINAL:
                             got = objection is None
                         else:
                             got = decided(rights, entry, needs)
-                        if got != expected(facts, action):
+                        if got != allows(entry, standing, change):
                             found.append(f"{name}, {change}: {entry} is {'allowed' if got else 'refused'}")
         return found
 
-    async def _decide(self, db: Any, standing: Standing, change: str) -> tuple[set[str], bool, str | None]:
+    async def _decide(self, db: Any, standing: Standing, change: str) -> tuple[set[str], bool, bool, str | None]:
         transaction = db.transaction()
         await transaction.start()
         try:
@@ -84,8 +97,9 @@ class Scene:
             await db.execute("select render_keyset($1)", self.id)
             rights = set(await db.fetchval("select allocation_rights($1, $2)", self.pat.id, self.id))
             admitted = await db.fetchval(ADMITTED, self.id, self.pat.id)
+            by_file = await db.fetchval(BY_FILE, self.id, self.pat.id)
             objection = await db.fetchval(OBJECTION, self.id, self.pat.id)
-            return rights, bool(admitted), objection
+            return rights, bool(admitted), bool(by_file), objection
         finally:
             await transaction.rollback()
 
@@ -103,6 +117,7 @@ class Scene:
         else:  # a key that Pat chose once: whether it counts is the rule's to say
             sql = "insert into allocation_keys (allocation_id, tenant_id, ssh_key_id) values ($1, $2, $3)"
             await db.execute(sql, self.id, self.tenant, self.pat.key_id)
+        await db.execute(ALLOW_FILE, self.id, self.pat.id if standing.holds else self.hal.id, self.pat.key_id)
 
 
 GRANT = """
@@ -114,6 +129,15 @@ ADMITTED = """
     select exists (select from allocation_keysets k, jsonb_array_elements(k.body) as e
         where k.allocation_id = $1 and e ->> 'user_id' = $2
             and coalesce((e ->> 'ends_at')::timestamptz, 'infinity') > clock_timestamp())
+"""
+# The holder allows the own key file, and Pat's key is in it.
+ALLOW_FILE = """
+    update allocation_keysets set admits_own = true, admits_own_by = $2,
+        own_keys = array(select fingerprint from ssh_keys where id = $3) where allocation_id = $1
+"""
+BY_FILE = """
+    select k.admits_own and not k.refused_own && array(select fingerprint from ssh_keys where user_id = $2)
+    from allocation_keysets k where k.allocation_id = $1
 """
 OBJECTION = """
     select terminal_objection($1, a.boot, $2, (select s.id from sessions s where s.user_id = $2 limit 1))
