@@ -57,12 +57,16 @@ async def resume(tx: Tx, last_event_id: str | None, start: Cursor | None = None)
 
 
 class Follower:
-    """One open stream; its caller is asked for again at every look, so a revoked token ends it."""
+    """One open stream. Every look checks its caller again; a change of the project's members, a revoked credential and
+    a suspension cause a look at once, so the stream ends with the right to read it."""
+
+    keepalive_seconds = KEEPALIVE_SECONDS
 
     def __init__(self, services: Services, token: str, project_id: str, after: "Resumed") -> None:
         self._services, self._token = services, token
         self._project_id, self._after, self._is_reset = project_id, after.cursor, after.is_reset
         self._wake = asyncio.Event()
+        self._credentials: tuple[str, ...] = ()  # ids whose revocation concerns this stream
         self.held: OpenStream | None = None  # counted for its reader until it ends
 
     async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
@@ -77,13 +81,19 @@ class Follower:
         if project_id == self._project_id:
             self._wake.set()
 
-    def _end(self, forget: Callable[[], None]) -> None:
-        forget()
+    def _hint_credential(self, id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
+        if not self._credentials or id in self._credentials:  # the first look may still be under way
+            self._wake.set()
+
+    def _end(self, *forget: Callable[[], None]) -> None:
+        for each in forget:
+            each()
         if self.held:
             self.held.close()
 
     async def events(self) -> AsyncGenerator[str, None]:
-        forget = self._services.hints.on(store.EVENTS, self._hint)
+        hints = self._services.hints
+        forget = hints.on(store.EVENTS, self._hint), hints.on(identity.CREDENTIALS, self._hint_credential)
         try:  # from here on a reader that goes away at any yield is forgotten
             yield ": following\n\n"
             if self._is_reset:
@@ -101,7 +111,7 @@ class Follower:
                     yield "event: done\ndata: {}\n\n"
                     return
                 pause = next(pauses, None)
-                if await self._woken(pause or KEEPALIVE_SECONDS):
+                if await self._woken(pause or self.keepalive_seconds):
                     pauses = iter(LOOK_AGAIN_SECONDS)
                 elif pause is None:
                     yield ": still here\n\n"
@@ -110,7 +120,7 @@ class Follower:
         except Problem:
             yield "event: end\ndata: {}\n\n"
         finally:
-            self._end(forget)
+            self._end(*forget)
 
     async def _woken(self, seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -122,6 +132,7 @@ class Follower:
     async def _look(self) -> tuple[list[tuple[Cursor, msgspec.Struct]], bool]:
         async with self._services.api_db.write() as tx:
             caller = admit(await identity.enter(tx, token_hash(self._token)), self._services)
+            self._credentials = (caller.credential_id, caller.user_id)
             caller.require_active(await get_project(tx, caller, self._project_id))
             is_over = await self.is_over(tx)
             return await self.look(tx, self._project_id, self._after), is_over

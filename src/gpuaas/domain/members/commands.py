@@ -17,7 +17,7 @@ from gpuaas.domain.identity.commands import checked_email, get_project
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.members import store
-from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.domain.timeline.store import EVENTS, Subject, audit
 from gpuaas.wire.identity import Role, User
 from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, Reach, ReachedProject, SentInvitation
 
@@ -166,6 +166,7 @@ async def _role_changed(
     tx: Tx, caller: Caller, project: PlacedProject, user_id: str, *, note: str, now: datetime
 ) -> list[str]:
     """Render every key set that the role decides about; the ids of the allocations that the person lost, if any."""
+    tx.hint(EVENTS, project.id)  # open event streams check their readers again
     if await access.works_in(tx, project, user_id):  # a tenant admin does, whatever their role in the project
         await access.render_of(tx, user_id, project.id)
         return []

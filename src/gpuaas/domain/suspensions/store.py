@@ -57,6 +57,9 @@ async def apply(tx: Tx, kind: AccountKind, id: str, *, now: datetime, why: str) 
         tx.hint(EVENTS, project_id)
     if kind is AccountKind.PROJECT:
         tx.hint(EVENTS, id)
+    if kind is AccountKind.TENANT:
+        for project_id in await tx.column("select id from projects where tenant_id = $1", id):
+            tx.hint(EVENTS, str(project_id))
     if kind is AccountKind.USER:
         tx.hint(CREDENTIALS, id)
     return reached
