@@ -43,7 +43,7 @@ class Load:
             timeout=8,
             limits=httpx.Limits(max_keepalive_connections=0),
         )
-        self._project, self._key_id, self._volumes = project, key_id, volumes
+        self._project, self.key_id, self._volumes = project, key_id, volumes
         self._random = random.Random(seed)
         self.record = Record()
         self._ends_at = 0.0
@@ -79,6 +79,13 @@ class Load:
             return None
         return None
 
+    async def insist(self, method: str, path: str, body: dict[str, object]) -> Any:
+        """Outside a run: until there is an acknowledgement."""
+        self._ends_at = time.monotonic() + 2 * WAIT_SECONDS
+        answer = await self.ask(method, path, body)
+        assert answer is not None, f"{method} {path} was refused"
+        return answer
+
     def _acknowledged(self, kind: str, allocation_id: str, operation_id: str | None) -> None:
         self.record.acks.append(Ack(kind, allocation_id, operation_id or "", time.time()))
 
@@ -89,7 +96,7 @@ class Load:
             await asyncio.sleep(0.05)
 
     async def _once(self, volume: str) -> None:
-        made = await self.ask("POST", "/allocations", {"sku": SKU, "ssh_key_ids": [self._key_id]})
+        made = await self.ask("POST", "/allocations", {"sku": SKU, "ssh_key_ids": [self.key_id]})
         if made is None:
             await asyncio.sleep(0.5)
             return

@@ -22,7 +22,7 @@ from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.wire.environments import Environment, EnvironmentSpec, KeySet, ProofItem
 from gpuaas.wire.storage import VolumeRef, WantedMount
 
-GPUS = 6
+GPUS = 8
 
 
 class Shared(MutableMapping[str, dict[str, bytes]]):

@@ -29,11 +29,12 @@ from tests.chaos.load import Load
 from tests.chaos.node import GPUS, KeptEngine, environments_of, removed_of
 from tests.clusters import Pair, pair
 from tests.e2e.stack import free_port
-from tests.world import KEY
+from tests.world import KEY, NO_DEFAULT_QUOTAS
 
 ROOT = Path(__file__).parents[2]
 REPLICAS, NODES = 2, 2
-VOLUMES = 5  # one for each client: a volume has one writer
+CLIENTS = 10
+VOLUMES = CLIENTS  # a volume has one writer
 READY_SECONDS, SETTLE_SECONDS = 60.0, 120.0
 UNSETTLED = """
     select 'operation ' || id || ' ' || kind from operations where status = 'running'
@@ -123,6 +124,10 @@ class Rig:
         return f"http://127.0.0.1:{self.balancer.port}"
 
     @property
+    def replica_urls(self) -> list[str]:
+        return [f"http://127.0.0.1:{port}" for port in self._ports]
+
+    @property
     def programs(self) -> list[Program]:
         return [*self.replicas, *self.agents]
 
@@ -162,6 +167,8 @@ class Rig:
     async def _furnish(self, seed: int) -> None:
         db = await connect(self.servers.dsn, DbRole.WORKER, hints=Hints("rig"), size=1)
         try:
+            async with self.database() as database:
+                await database.execute(NO_DEFAULT_QUOTAS)
             world = Demo(db, Ids(SystemClock()), SystemClock().now())
             people = await world.ensure_people(demo.people(self.url, demo=True), demo=True)
             await world.ensure_catalog()

@@ -4,19 +4,22 @@ dies, freezes, fills up or lies about the time while clients work."""
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from copy import copy
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
-from msgspec.structs import replace as replace_struct
 
 from tests.chaos import proofs
 from tests.chaos.figures import Evidence, Figures, figures
-from tests.chaos.load import Ack, Record
-from tests.chaos.rig import Rig, rig
+from tests.chaos.load import SKU, Ack, Record
+from tests.chaos.node import GPUS
+from tests.chaos.rig import CLIENTS, READY_SECONDS, Rig, rig
 from tests.chaos.scenarios import SCENARIOS, Scenario, Unavailable, read_only, sigkill_in_flight
 
-CLIENTS, WARM_SECONDS = 5, 4.0
+if TYPE_CHECKING:
+    import asyncpg
+
+WARM_SECONDS = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -90,16 +93,41 @@ async def test_killed_replicas_and_a_read_only_database_harm_nothing(sampled: tu
 
 
 async def forget(rig: Rig, record: Record, nodes: list[Evidence]) -> None:
-    """An acknowledgement of something that the database does not have."""
-    record.acks.append(Ack("restart", record.acks[0].allocation_id, "op_that_was_lost", 0.0))
+    """A restart that is acknowledged while the standby gets nothing, and a failover to it; nothing is excused."""
+    assert rig.load is not None
+    await asyncio.to_thread(rig.servers.add_standby)
+    await asyncio.to_thread(rig.servers.lose_touch)
+    id = next(iter(record.kept))
+    done = await rig.load.insist("POST", f"/allocations/{id}/restart", {})
+    record.acks.append(Ack("restart", id, done["operation_id"], 0.0))
+    await asyncio.to_thread(rig.servers.fail_over)
+    await rig.settle()
 
 
 async def give_twice(rig: Rig, record: Record, nodes: list[Evidence]) -> None:
-    """A second environment on a GPU in use, as an agent without the check would have made it."""
-    node = next(each for each in nodes if each.environments)
-    id, environment = next(iter(node.environments.items()))
-    twin = replace(copy(environment), spec=replace_struct(environment.spec, allocation_id=f"{id}-twin"))
-    nodes[nodes.index(node)] = replace(node, environments={**node.environments, f"{id}-twin": twin})
+    """Without the index that allows one live claim of a slot, replicas that choose at the same moment sell twice."""
+    assert rig.load is not None
+    wanted = {"sku": SKU, "ssh_key_ids": [rig.load.key_id], "gpu_count": GPUS // 2}
+    async with rig.database() as database:
+        await database.execute("drop index claims_slot_once")
+        async with database.transaction():
+            await database.execute("lock table claims in share row exclusive mode")
+            # Each replica sees room for two. All four do not fit, and none sees the others' claims.
+            asked = [
+                asyncio.create_task(rig.load.insist("POST", f"{url}/api/v1/allocations", wanted))
+                for url in rig.replica_urls * 2
+            ]
+            assert not await rig.until(lambda: waiting(database, len(asked)), READY_SECONDS)
+        made = [each["allocations"][0]["id"] for each in await asyncio.gather(*asked)]
+    for id in made:
+        await rig.load.ask("POST", f"/allocations/{id}/release", {})  # refused where the node refused the second one
+    assert not await rig.settle()
+    nodes[:] = rig.evidence()
+
+
+async def waiting(database: "asyncpg.Connection[asyncpg.Record]", number: int) -> str:
+    found = await database.fetchval("select count(*) from pg_locks where not granted")
+    return "" if found == number else f"{found} requests wait"
 
 
 async def never_end(rig: Rig, record: Record, nodes: list[Evidence]) -> None:
@@ -115,12 +143,16 @@ async def destroy(rig: Rig, record: Record, nodes: list[Evidence]) -> None:
     assert rig.load is not None
     id = next(iter(record.kept))
     rig.load.record.released.discard(id)
-    rig.load._ends_at = float("inf")
-    assert await rig.load.ask("POST", f"/allocations/{id}/release", {}) is not None
+    await rig.load.insist("POST", f"/allocations/{id}/release", {})
     await rig.settle()
     nodes[:] = rig.evidence()
 
 
+UNPLANT = """
+    update operations set status = 'succeeded', ended_at = now() where status = 'running';
+    delete from claims where released_at is not null;
+    create unique index if not exists claims_slot_once on claims (slot_id) where released_at is null;
+"""
 Plant = Callable[[Rig, Record, list[Evidence]], Awaitable[None]]
 
 
@@ -138,7 +170,7 @@ async def test_each_figure_counts_a_planted_fault(
     await plant(rig, record, nodes)
     async with rig.database() as database:
         found = await figures(database, record, nodes)
-        await database.execute("update operations set status = 'succeeded', ended_at = now() where status = 'running'")
+        await database.execute(UNPLANT)
     counted = {name: len(getattr(found, name)) for name in ("lost", "held_twice", "without_end", "destroyed")}
     assert counted.pop(figure) >= 1
     assert set(counted.values()) == {0}, found
