@@ -30,7 +30,7 @@ missing_packages() { # $1: system, test, bench or nothing; prints the Debian pac
     usable_python >/dev/null || [[ -x .venv/bin/python ]] || printf 'python3 python3-venv '
     [[ -n $1 ]] || return 0
     local probe probes=(ip:iproute2 nft:nftables ps:procps rsync:rsync ssh:openssh-client unshare:util-linux)
-    if [[ $1 == test || $1 == bench ]]; then probes+=(chromium:chromium faketime:faketime); fi
+    if [[ $1 == test || $1 == bench ]]; then probes+=(chromium-headless-shell:chromium-headless-shell faketime:faketime); fi
     if [[ $1 == bench ]]; then probes+=(wrk:wrk perl:perl munged:munge slurmctld:slurmctld slurmd:slurmd salloc:slurm-client); fi
     for probe in "${probes[@]}"; do
         command -v "${probe%%:*}" >/dev/null || printf '%s ' "${probe##*:}"

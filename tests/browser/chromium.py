@@ -27,12 +27,13 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-MISSING = "Chromium is not here; as root: apt-get install chromium"
+MISSING = "Chromium is not here; as root: apt-get install chromium-headless-shell"
 DOOR_SECONDS = PATIENCE_SECONDS
 
 
 def executable() -> str | None:
-    return shutil.which("chromium")
+    """Without the parts that only a window needs, if it is here."""
+    return shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
 @asynccontextmanager

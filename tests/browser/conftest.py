@@ -1,5 +1,6 @@
 """One whole platform and one Chromium for each test process; for everybody in a story a browser of their own."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
@@ -18,6 +19,7 @@ from tests.e2e.stack import Stack, stack
 
 KEPT = Path(__file__).parent.parent.parent / ".cache" / "browser"
 PATIENCE_MS = 60_000
+TRACED = bool(os.environ.get("GPUAAS_TRACE"))  # a trace shows every step of a failed story and doubles its time
 FAILED = pytest.StashKey[bool]()
 Arrive = Callable[..., Awaitable[Person]]
 
@@ -80,14 +82,16 @@ async def arrive(up: Stack, browser: Browser, request: pytest.FixtureRequest) ->
             entering = person(browser, up.file.url, home, email=email, password=password, size=size)
             made = await leaving.enter_async_context(entering)
             made.page.set_default_timeout(PATIENCE_MS)
-            await made.context.tracing.start(snapshots=True)
+            if TRACED:
+                await made.context.tracing.start(snapshots=True)
             present.append(made)
             return made
 
         yield arrive
         has_failed = request.node.stash.get(FAILED, False)
         for each in present:
-            await keep(each, KEPT / request.node.name) if has_failed else await each.context.tracing.stop()
+            if has_failed:
+                await keep(each, KEPT / request.node.name)
         for each in present:
             await each.leave_nothing()
     assert not (said := [words for each in present for words in each.watch.complaints]), said
@@ -98,6 +102,7 @@ async def keep(person: Person, folder: Path) -> None:
     name = person.home.name.rpartition("-")[0]
     shutil.rmtree(folder / name, ignore_errors=True)
     (folder / name).mkdir(parents=True)
-    await person.context.tracing.stop(path=folder / name / "trace.zip")
+    if TRACED:
+        await person.context.tracing.stop(path=folder / name / "trace.zip")
     await person.page.screenshot(path=folder / name / "last.png")
     (folder / name / "complaints.txt").write_text("\n".join(person.watch.complaints))

@@ -75,9 +75,9 @@ async def test_no_page_shuts_anybody_out(lookers: dict[str, Person], things: dic
         await page.goto(address)
         await settled(page)
         assert await page.get_by_role("tab").count() <= len(visited), "a new tab: say so in places.py"
-        seen = set()
+        seen: set[str] = set()
         for _ in COLOURS:
-            found = await axe.violations(page)
+            found = await axe.violations(page, *(axe.BY_COLOUR if seen else ()))
             colours = await recolour(page)
             wrong += [f"{address} in {colours}: {each}" for each in found]
             seen.add(colours)
@@ -97,3 +97,15 @@ async def test_a_planted_button_without_a_name_is_found(lookers: dict[str, Perso
     await page.evaluate("() => document.querySelector('main').append(document.createElement('button'))")
     found = await axe.violations(page)
     assert [each for each in found if each.startswith("button-name:")]
+
+
+async def test_planted_text_in_the_colour_of_its_ground_is_found(lookers: dict[str, Person]) -> None:
+    page = lookers[VISITOR].page
+    await page.goto("/login")
+    await settled(page)
+    await page.evaluate(
+        """() => { const pale = document.createElement('p'); pale.textContent = 'hardly readable';
+        pale.style = 'color: #777; background: #888'; document.querySelector('main').append(pale) }"""
+    )
+    found = await axe.violations(page, *axe.BY_COLOUR)
+    assert [each for each in found if each.startswith("color-contrast:")]
