@@ -1,6 +1,5 @@
 """OPS3: the database goes back in time under nodes that do not. Tasks are done, environments stay, access follows."""
 
-import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from gpuaas.core.clock import SystemClock
 from gpuaas.domain.allocations import limits
 from gpuaas.domain.allocations.reconcile import Move, decide
 from gpuaas.domain.allocations.store import Seen
-from gpuaas.domain.links import store as link_rows
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.allocations import Status
@@ -138,20 +136,27 @@ async def test_a_newer_boot_and_newer_keys_on_the_node_are_overtaken_and_not_ign
     assert node.boots[-1] == (id, 5)
 
 
-async def test_links_are_opened_again_when_the_database_was_replaced(world: World) -> None:
+async def test_links_are_opened_again_when_the_database_has_another_history(world: World) -> None:
     machine = await enrol(world, "first")
     wire = await linked(world, machine)
-    links = world.services.links
-    await links.check_in("http://here")
-    assert links.count == 1
+    watch = world.services.watch
+    await watch.look()
+    assert world.services.links.count == 1
+    assert await world.value("select resumed_at()") is None
+    watch.history = "another/00000001/5"
     async with world.db.write() as tx:
-        await tx.run("update platform set value = 'another/00000001' where key = 'incarnation'")
-        assert await tx.value("select resumed_at()") is not None
-    links._incarnation = "another/00000001"
-    await links.check_in("http://here")
+        await tx.run("update platform set value = $1 where key = 'history'", watch.history)
+    await watch.look()
     await wire.ended()
-    assert wire.closed == (4410, "the database was replaced")
-    async with world.db.read() as tx:
-        noted = await link_rows.note_incarnation(tx, world.clock.now())
-    assert noted == await world.value("select value from platform where key = 'incarnation'")
-    await asyncio.sleep(0)
+    assert wire.closed == (4410, "the database changed")
+    assert await world.value("select value from platform where key = 'history'") == watch.history
+    assert await world.value("select resumed_at()") is not None
+
+
+async def test_deadlines_count_from_the_moment_a_disk_image_was_put_back(world: World) -> None:
+    """Cluster, timeline and database are the same then; only the position went back."""
+    watch = world.services.watch
+    await watch.look()
+    watch._position += 1 << 40
+    await watch.look()
+    assert await world.value("select resumed_at()") is not None

@@ -89,7 +89,7 @@ async def test_a_look_measures_the_time_and_names_a_clock_that_is_wrong(migrated
 
 async def test_a_history_is_noticed_by_a_process_that_started_after_it_changed(migrated: str) -> None:
     await Watch(migrated, SystemClock(), Health()).look()
-    await run(migrated, "update database_histories set system_identifier = 'of the dumped cluster'")
+    await run(migrated, "update platform set value = 'of the dumped cluster' where key = 'history'")
     health = Health()
     watch = Watch(migrated, SystemClock(), health)
     await watch.look()
@@ -146,5 +146,6 @@ async def test_a_standby_is_read_only_and_its_promotion_is_another_history(tmp_p
         await asyncio.to_thread(servers.fail_over)
         await watch.look()
         assert watch.history is not None
-        assert (watch.history.system, watch.history.timeline) == (before.system, before.timeline + 1)
+        cluster, timeline, database = before.split("/")
+        assert watch.history == f"{cluster}/{int(timeline, 16) + 1:08X}/{database}"
         assert changed.is_set()

@@ -67,7 +67,6 @@ class Links:
         self.holder_lease_seconds = HOLDER_LEASE_SECONDS  # how long a holder's keys admit on a node that is cut off
         self._db, self._clock, self._replica_id = db, clock, hints.replica_id
         self._links: dict[str, Link] = {}
-        self._incarnation: str | None = None  # of the database, as of the last check-in
         self._errands = Errands()
         self.dispatch = Dispatch(
             self._links,
@@ -257,7 +256,6 @@ class Links:
             )
             await capacity.links_lost(tx, {each.node_id: each.last_seen for each in lost})
             strays = await link_rows.strays(tx, self._replica_id, epochs)
-            incarnation = await link_rows.note_incarnation(tx, self._clock.now())
             if is_time := self._clock.monotonic() - self._seen_at > SEEN_SECONDS:
                 await capacity.seen(tx, self._last_seen())
         self._checked_in_at = self._clock.monotonic()
@@ -265,18 +263,7 @@ class Links:
             self._seen_at = self._clock.monotonic()
         for each in lost:
             log.warning("link.row_closed", node=each.node_id, last_seen=each.last_seen.isoformat())
-        if self._is_replaced(incarnation):
-            await asyncio.gather(*(self._cut(link, 4410, "the database was replaced") for link in here.values()))
-            return
         await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
-
-    def _is_replaced(self, incarnation: str | None) -> bool:
-        """The database may have gone back in time: nodes have to report, and be sent unfinished tasks, again."""
-        former, self._incarnation = self._incarnation, incarnation or self._incarnation
-        if former in (None, self._incarnation):
-            return False
-        log.error("database.replaced", former=former, now=incarnation)
-        return True
 
     def _may_judge_others(self) -> bool:
         """A replica that could not check in itself learns nothing from others that did not: after an outage of the
@@ -286,10 +273,9 @@ class Links:
             self._judges_from = now + link_rows.DEAD_REPLICA_SECONDS
         return now >= self._judges_from
 
-    async def begin_anew(self) -> None:
+    async def reopen_all(self) -> None:
         """The database has another history: epochs and what nodes told may be lost, so every node says hello again."""
         self.samples.forget()
-        self._incarnation = None  # noted by the next check-in, which must not cut the new links again
         await asyncio.gather(*(self._cut(link, 4410, "the database changed") for link in list(self._links.values())))
 
     def renew_leases(self) -> None:

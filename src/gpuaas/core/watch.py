@@ -22,32 +22,18 @@ log = structlog.get_logger()
 Listener = Callable[[], Awaitable[object]]
 
 
-class History(msgspec.Struct, frozen=True):
-    """Names a history: the cluster, its timeline, and the database in it."""
-
-    system: str
-    timeline: int
-    database: int
-
-
 class Seen(msgspec.Struct, frozen=True):
-    """What one look found; position and timeline are those of a server that takes writes."""
+    """What one look found; a standby has neither history nor position."""
 
     is_read_only: bool
-    system: str
-    database: int
-    wal_file: str | None
+    history: str | None
     position: int | None
-
-    @property
-    def history(self) -> History | None:
-        return History(self.system, int(self.wal_file[:8], 16), self.database) if self.wal_file else None
 
 
 class Watch:
     def __init__(self, dsn: str, clock: Clock, health: Health) -> None:
         self._dsn, self.clock, self.health = dsn, clock, health
-        self.history: History | None = None
+        self.history: str | None = None
         self.changes = 0
         self._position = 0
         self._listeners: list[Listener] = []
@@ -98,24 +84,23 @@ class Watch:
         history = seen.history
         if history is None or seen.position is None:
             return
-        if self.history is not None and (history != self.history or seen.position < self._position):
+        went_back = history == self.history and seen.position < self._position
+        if self.history is not None and (went_back or history != self.history):
             for listener in self._listeners:
                 await listener()
-            await self._note(connection, seen, history)
+            await self._note(connection, seen, went_back=went_back)
             self._changed(history)
-        elif self.history is None and await self._note(connection, seen, history):
+        elif self.history is None and await self._note(connection, seen, went_back=False):
             self._changed(history)
         self.history, self._position = history, seen.position
 
-    async def _note(self, connection: "asyncpg.Connection[asyncpg.Record]", seen: Seen, history: History) -> bool:
-        """Whether it is new, and another was written down before: this process may have started after the change."""
-        if seen.is_read_only:
-            return False
-        return bool(await connection.fetchval(NOTE, history.system, history.timeline, history.database))
+    async def _note(self, connection: "asyncpg.Connection[asyncpg.Record]", seen: Seen, *, went_back: bool) -> bool:
+        """Whether it is new, and another was noted before: this process may have started after the change."""
+        return not seen.is_read_only and bool(await connection.fetchval("select note_history($1)", went_back))
 
-    def _changed(self, history: History) -> None:
+    def _changed(self, history: str) -> None:
         self.changes += 1
-        log.error("database.history_changed", before=str(self.history), after=str(history))
+        log.error("database.history_changed", before=self.history, after=history)
         self.health.notices[HISTORY_CHANGED] = (
             "The database may have lost writes: there was a failover or a restore. "
             "Compare the nodes with it; see docs/runbooks/database-trouble.md."
@@ -125,15 +110,6 @@ class Watch:
 # Only what is flushed counts: after a crash the server may insert again where it had inserted, but not flushed.
 LOOK = """
     select current_setting('transaction_read_only') = 'on' as is_read_only,
-        (select system_identifier::text from pg_control_system()) as system,
-        (select oid::bigint from pg_database where datname = current_database()) as database,
-        case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_insert_lsn()) end as wal_file,
+        database_history() as history,
         case when not pg_is_in_recovery() then (pg_current_wal_flush_lsn() - '0/0')::bigint end as position
-"""
-NOTE = """
-    with noted as (
-        insert into database_histories (system_identifier, timeline, database_oid) values ($1, $2, $3)
-        on conflict do nothing returning noticed_at
-    )
-    select exists (select from noted) and exists (select from database_histories)
 """

@@ -167,7 +167,7 @@ async def assemble(
         caller_type=parts.caller_type,
     )
     loops = [Loop(worker_db, worker, hints, token=hints.replica_id, jitter=parts.jitter).run for worker in workers]
-    for forget in (*(db.pool.renew_now for db in pools), catalog.refresh, index.refresh, links.begin_anew):
+    for forget in (*(db.pool.renew_now for db in pools), catalog.refresh, index.refresh, links.reopen_all):
         watch.on_change(forget)
     return Wired(services, [watch.run, index.run, relays.run, *links.loops(url)], loops)
 

@@ -30,12 +30,6 @@ class Found(Struct, frozen=True):
     detail: str
 
 
-async def note_cluster(tx: Tx) -> bool:
-    """Whether the database has moved to another cluster: then events get a new epoch."""
-    moved: bool = await tx.value("select note_cluster()")
-    return moved
-
-
 async def find(tx: Tx, rule: Rule) -> list[Found]:
     return await tx.all(
         Found, f"select subject, min(detail) as detail from ({rule.sql}) v group by subject limit $1", MOST

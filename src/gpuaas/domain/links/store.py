@@ -69,12 +69,6 @@ async def replica_lives(tx: Tx, replica_id: str, url: str) -> None:
     await tx.run(REPLICA_LIVES, replica_id, url)
 
 
-async def note_incarnation(tx: Tx, now: datetime) -> str | None:
-    """Which database this is, by cluster and timeline; if it is not the one noted before, note that it resumed now."""
-    incarnation = await tx.value(NOTE_INCARNATION, now.isoformat())
-    return None if incarnation is None else str(incarnation)
-
-
 async def take_links_of_dead_replicas(tx: Tx) -> list[LostLink]:
     return await tx.all(LostLink, TAKE_DEAD, DEAD_REPLICA_SECONDS)
 
@@ -133,19 +127,6 @@ CLOSE_LINKS = """
 REPLICA_LIVES = """
     insert into replicas (id, url, started_at, seen_at) values ($1, $2, clock_timestamp(), clock_timestamp())
     on conflict (id) do update set seen_at = clock_timestamp()
-"""
-NOTE_INCARNATION = """
-    with found as materialized (
-        select database_incarnation() as incarnation, (select value from platform where key = 'incarnation') as noted
-    ), resumed as (
-        insert into platform (key, value) select 'resumed_at', $1 from found where incarnation <> noted
-        on conflict (key) do update set value = excluded.value
-    ), kept as (
-        insert into platform (key, value) select 'incarnation', incarnation from found
-        where incarnation is distinct from noted and incarnation is not null
-        on conflict (key) do update set value = excluded.value
-    )
-    select incarnation from found
 """
 # A replica that never said it lives was last seen when it opened the link.
 TAKE_DEAD = """
