@@ -63,7 +63,8 @@ async def watched(config: Settings, dsn: str) -> AsyncIterator[server.Wired]:
         clock = CountingClock(services.links._clock)
         services.links._clock = services.links.dispatch._clock = clock
         if os.environ.get("BENCH_UNSIGNED"):
-            services.links.dispatch._signer = cast("TaskSigner", Unsigned(services.signer))
+            unsigned = cast("TaskSigner", Unsigned(services.task_keys.signer(1)))
+            services.links.dispatch._signer_of = lambda _: unsigned
 
         async def count() -> None:
             await tell(clock, config.data / "messages")

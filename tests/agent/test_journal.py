@@ -27,8 +27,10 @@ insert into allocations select allocation_id, highest_seq, removed_at
     from lanes left join removals using (allocation_id);
 drop table lanes;
 drop table removals;
+drop table verifiers;
 pragma user_version = 1;
 """
+TO_FORMAT_2 = "drop table verifiers; pragma user_version = 2;"
 
 
 @dataclass(frozen=True)
@@ -93,16 +95,18 @@ def test_lanes_of_an_allocation_count_apart_and_a_removal_ends_all_of_them(tmp_p
     assert opened.standing("alloc_0", "keys").is_removed
 
 
-def test_a_journal_from_before_there_were_lanes_is_read_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("downgrade", [TO_FORMAT_1, TO_FORMAT_2])
+def test_a_journal_of_an_older_format_is_read_on(tmp_path: Path, downgrade: str) -> None:
     path = tmp_path / journal.FILE
     first = fresh(tmp_path)
     history = write_history(first)
     first.close()
     with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(TO_FORMAT_1)
+        db.executescript(downgrade)
     for _ in range(2):
         again = Journal.open(path, NoPoints())
         assert recall(again) == history[-1]
+        assert again.verifiers().trusted_ids == {one.id for one in PINNED.verifiers}
         again.close()
 
 

@@ -52,6 +52,7 @@ OF_ONE_COMMAND = {
     "admin unknown-environments remove environment": (samples.id_of("alloc", 9),) * 2,
     "admin tenants suspend id": (samples.id_of("ten", 9),) * 2,
     "admin projects suspend id": (samples.id_of("proj", 9),) * 2,
+    "admin task-keys retire generation": ("2", "2"),
     "admin users suspend id": (samples.id_of("user", 9),) * 2,
     "invitations withdraw id": (sharing.INVITATION.id,) * 2,
 }
@@ -151,6 +152,7 @@ def world(api: FakeApi) -> FakeApi:
     api.on("GET", "/auth/sessions", page(samples.session()))
     api.on("GET", "/admin/nodes", page(samples.node()))
     api.on("GET", f"/admin/nodes/{samples.NODE}", Answer(samples.node()))
+    api.on("GET", "/admin/task-keys", page(samples.task_key(3), samples.task_key(2)))
     api.on("GET", "/admin/runtime-bundles", page(runtimes.BUNDLE))
     api.on("GET", f"/admin/runtime-bundles/{runtimes.BUNDLE.id}", Answer(DETAIL))
     api.on("GET", f"/admin/runtime-bundles/{runtimes.BUNDLE.id}/nodes", page(STAGING))

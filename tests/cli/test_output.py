@@ -41,6 +41,7 @@ LISTINGS = {
     "admin operations list": ("/admin/operations", samples.operation(OperationStatus.FAILED)),
     "admin invariants": ("/admin/invariants", samples.invariant()),
     "admin workers list": ("/admin/workers", samples.worker()),
+    "admin task-keys list": ("/admin/task-keys", samples.task_key()),
 }
 
 

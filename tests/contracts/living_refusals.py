@@ -263,6 +263,8 @@ PLATFORM = [
         bad(f"a worker {verb} at length", f"/admin/workers/allocations/{verb}", {"reason": LONG}, "reason")
         for verb in ("disable", "enable")
     ),
+    bad("a task key rotated at length", "/admin/task-keys", {"reason": LONG}, "reason"),
+    bad("a task key retired without a reason", "/admin/task-keys/1/retire", {"reason": ""}, "reason"),
     bad("adopted at length", f"{UNKNOWN}/adopt", {"reason": LONG}, "reason"),
     bad("removed without its id", f"{UNKNOWN}/remove", {"reason": "r", "confirm": "yes"}, "confirm"),
     bad("forced at length", "/admin/allocations/<allocation>/force-release", {"reason": LONG}, "reason"),

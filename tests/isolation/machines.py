@@ -1,6 +1,7 @@
 """A machine with a key of its own, that dials in by the real link and says whatever it is told to."""
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import NodeFacts
 from gpuaas.wire.link import Ack, Challenge, Down, Hello, Up, Welcome, link_proof
+from gpuaas.wire.task_keys import TrustedKey
 from tests.isolation.asgi import Socket
 from tests.world import World
 
@@ -28,7 +30,15 @@ class Machine:
         app: Any = self.world.app
         return Socket(app, f"/internal/v1/nodes/{path_id or self.id}/link", token)
 
-    def hello(self, nonce: bytes, *, as_: str = "", origin: str = ORIGIN, instance: str = "") -> bytes:
+    def hello(
+        self,
+        nonce: bytes,
+        *,
+        as_: str = "",
+        origin: str = ORIGIN,
+        instance: str = "",
+        trusts: Sequence[TrustedKey] = (),
+    ) -> bytes:
         id = as_ or self.id
         return encode(
             Hello(
@@ -40,6 +50,7 @@ class Machine:
                 facts=self.facts,
                 instance=instance,
                 origin=origin,
+                trusted_keys=list(trusts),
             )
         )
 

@@ -32,6 +32,7 @@ COLLECTIONS = {
     "operations": "operation",
     "nodes": "node",
     "workers": "worker",
+    "task-keys": "task_key",
     "runtime-bundles": "bundle",
     "slots": "slot",
     "unknown-environments": "unknown_environment",
@@ -62,6 +63,7 @@ REFERENCES = {
     "holder_id": "mate",
     "confirm": "unknown_environment",
 }
+NOT_VARIED = ("slot", "sku", "backend", "task_key")  # named by everybody in the same way
 CATALOG = {"runtime_bundle_id"}  # what is on offer is everybody's to name
 NO_REFERENCES = {"Last-Event-ID"}
 LOOKS_LIKE_ONE = re.compile(r"(^|[_-])ids?$", re.IGNORECASE)
@@ -97,6 +99,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "AdoptEnvironment": {"reason": "probe", "holder_id": "mate"},
     "RemoveUnknownEnvironment": {"reason": "probe", "confirm": "unknown_environment"},
     "SwitchWorker": {},
+    "RotateTaskKey": {},
+    "RetireTaskKey": {"reason": "probe", "force": True},
     "ApplyRuntimeBundle": {"runtime_bundle_slug": "offered"},
     "PublishRuntimeBundle": publication("probe"),
     "StageRuntimeBundle": {"node_ids": ["node"]},
@@ -262,9 +266,7 @@ def of_operation(name: str, contract: dict[str, Any]) -> Iterator[Probe]:
         raise Uncovered(f"{name} takes a {schema}, of which there is no example")
     references = [*references_of(operation), *references_in(contract, schema)]
     try:
-        places = [
-            ("path", name, noun) for name, noun in path_parameters(path) if noun not in ("slot", "sku", "backend")
-        ]
+        places = [("path", name, noun) for name, noun in path_parameters(path) if noun not in NOT_VARIED]
         places += [(place, name, known_noun(schema, place, name)) for place, name in references if name not in CATALOG]
     except KeyError as error:
         raise Uncovered(f"{name} takes {error}, and nobody knows what that names") from error

@@ -51,7 +51,7 @@ UNKNOWN = """
     insert into unknown_environments (id, node_id, environment_id, environment, first_seen_at, last_seen_at)
     values ('unknown_x', $1, $2, $3, now(), now())
 """
-PLATFORM = frozenset({"node", "worker", "slot", "bundle", "unknown_environment"})
+PLATFORM = frozenset({"node", "worker", "slot", "bundle", "unknown_environment", "task_key"})
 
 
 def publication(slug: str) -> dict[str, Any]:
@@ -257,7 +257,7 @@ async def cast_parts(town: Town, people: dict[str, Person]) -> None:
         Part("other owner", bob.token, home="bob", is_person=True, writes=True, leads=True),
         Part("operator", world.operator.token, is_operator=True),
     ]
-    town.things |= {("", "backend"): "shared"}
+    town.things |= {("", "backend"): "shared", ("", "task_key"): "1"}
     town.things |= {("", "node"): node.id, ("", "worker"): "allocations", ("", "sku"): SLICE}
 
 

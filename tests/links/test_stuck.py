@@ -38,7 +38,7 @@ async def leave(link: Link) -> None:
 @asynccontextmanager
 async def dispatching(world: World, kind: type[Dispatch]) -> AsyncIterator[Dispatch]:
     services = world.services
-    parts: dict[str, Any] = {"clock": services.clock, "signer": services.signer, "points": NoPoints()}
+    parts: dict[str, Any] = {"clock": services.clock, "signer_of": services.links.keys.signer, "points": NoPoints()}
     dispatch = kind(
         services.links._links,
         db=world.db,

@@ -1,7 +1,7 @@
 """A node's link put straight to the server's end of it: the test says what comes up, and how what goes down fares."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ import asyncpg
 import msgspec
 
 from gpuaas.wire.link import Challenge, Down, Up, Welcome
+from gpuaas.wire.task_keys import TrustedKey
 from tests.isolation.machines import Machine, encode
 from tests.patience import PATIENCE_SECONDS
 from tests.world import World
@@ -91,18 +92,25 @@ class Wire:
 
 
 async def dial(
-    world: World, machine: Machine, *, takes: int = 1_000_000, instance: str = "", origin: str = URL
+    world: World,
+    machine: Machine,
+    *,
+    takes: int = 1_000_000,
+    instance: str = "",
+    origin: str = URL,
+    trusts: Sequence[TrustedKey] = (),
 ) -> Wire:
     """As far as the hello."""
     wire = Wire()
     wire.takes = takes
     wire.running = asyncio.ensure_future(world.services.links.serve(wire, machine.id))
-    wire.say(machine.hello((await wire.heard(Challenge)).nonce, instance=instance, origin=origin))
+    nonce = (await wire.heard(Challenge)).nonce
+    wire.say(machine.hello(nonce, instance=instance, origin=origin, trusts=trusts))
     return wire
 
 
-async def linked(world: World, machine: Machine, *, instance: str = "") -> Wire:
-    wire = await dial(world, machine, instance=instance)
+async def linked(world: World, machine: Machine, *, instance: str = "", trusts: Sequence[TrustedKey] = ()) -> Wire:
+    wire = await dial(world, machine, instance=instance, trusts=trusts)
     await wire.heard(Welcome)
     return wire
 

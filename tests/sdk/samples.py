@@ -32,6 +32,7 @@ from gpuaas.wire.identity import (
     User,
 )
 from gpuaas.wire.invariants import Invariant, Violation
+from gpuaas.wire.task_keys import TaskKey
 from gpuaas.wire.timeline import Entry, Operation, OperationStatus, Outcome, Phase
 from gpuaas.wire.unknown_environments import UnknownEnvironment
 from gpuaas.wire.work import WorkerStatus
@@ -298,4 +299,22 @@ def worker() -> WorkerStatus:
         disabled_at=None,
         disabled_by=None,
         disabled_reason=None,
+    )
+
+
+def task_key(generation: int = 1, *missing: str) -> TaskKey:
+    return TaskKey(
+        generation=generation,
+        verifier_id="0123456789abcdef",
+        is_current=True,
+        created_at=NOON,
+        created_by=None,
+        reason="yearly rotation",
+        retired_at=None,
+        retired_by=None,
+        retire_reason="",
+        is_forced=False,
+        nodes_trusting=2,
+        nodes_missing=len(missing),
+        missing=list(missing),
     )

@@ -1,30 +1,16 @@
 """Whether a task that came down the link is taken. Signature first: bytes of unknown origin are not even decoded."""
 
-import base64
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gpuaas.agent.journal import Entry, Journal
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.remove_unknown import RemoveUnknownEnvironment
 from gpuaas.agent.tasks.work import TaskRefusedError, Work
-from gpuaas.wire.link import (
-    STREAM_PURPOSE,
-    TASK_PURPOSE,
-    OpenStream,
-    Result,
-    Task,
-    TaskBody,
-    TaskKind,
-    TaskStatus,
-    Verifier,
-)
+from gpuaas.wire.link import Result, Task, TaskBody, TaskKind, TaskStatus
 
 UNREAD = ""
 """The task id in an answer to bytes that were not read."""
@@ -61,32 +47,10 @@ class Answered:
     result: Result
 
 
-class Verifiers:
-    """The keys whose signatures this node follows."""
-
-    def __init__(self, pinned: Sequence[Verifier]) -> None:
-        self._keys = {
-            one.id: Ed25519PublicKey.from_public_bytes(base64.b64decode(one.public_key, validate=True))
-            for one in pinned
-        }
-
-    def objection(self, signed: Task | OpenStream) -> str | None:
-        """Why these bytes are not to be believed; None when they are."""
-        key = self._keys.get(signed.signer)
-        if key is None:
-            return "unknown signer"
-        purpose = TASK_PURPOSE if isinstance(signed, Task) else STREAM_PURPOSE
-        try:
-            key.verify(signed.signature, purpose + signed.body)
-        except InvalidSignature:
-            return "bad signature"
-        return None
-
-
 class Admission:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self.verifiers = Verifiers(journal.pinned.verifiers)
+        self.verifiers = journal.verifiers()
 
     def judge(self, task: Task, now: datetime) -> Taken | Known | Answered:
         """`now` is the server's time."""
@@ -108,7 +72,7 @@ class Admission:
 
     def reread(self, entry: Entry) -> Taken:
         """A task from the journal, its signature looked at again: what the disk changed is not done."""
-        if objection := self.verifiers.objection(entry.task):
+        if objection := self.verifiers.objection_to_taken(entry.task):
             raise TaskRefusedError("damaged task", f"{objection} in the journal")
         body = msgspec.msgpack.decode(entry.task.body, type=TaskBody)
         return Taken(entry.task, body, self._read(body))

@@ -22,17 +22,18 @@ from gpuaas.wire.link import (
     Enrolled,
     RotatedKey,
     RotateKey,
-    Verifier,
     link_proof,
     origin_of,
     rotation_proof,
 )
+from gpuaas.wire.task_keys import Verifier
 
 KEY_FILE = "node.key"
 NODE_FILE = "node.json"
 ENROL_PATH = "/internal/v1/nodes/enrol"
 ROTATE_PATH = "/internal/v1/nodes/rotate-key"
 NEXT_KEY_FILE = "node.key.next"
+VERIFIERS_FILE = "verifiers.json"  # task keys that `rotate-key` brought, until the agent has taken them
 ENROL_SECONDS = 30.0
 T = TypeVar("T")
 
@@ -152,8 +153,28 @@ async def rotate_key(folder: Path, token: str) -> None:
         old_proof=base64.b64encode(identity.key.sign(signed)).decode(),
         new_proof=base64.b64encode(new.sign(signed)).decode(),
     )
-    await _post(identity.node.server_url, ROTATE_PATH, request, RotatedKey, "the change of the key")
+    rotated = await _post(identity.node.server_url, ROTATE_PATH, request, RotatedKey, "the change of the key")
+    if rotated.verifiers:
+        _write(folder / VERIFIERS_FILE, msgspec.json.encode(rotated.verifiers))
     path.replace(folder / KEY_FILE)
+    sync_folder(folder)
+
+
+def brought_verifiers(folder: Path) -> list[Verifier]:
+    """Task keys that `rotate-key` brought and the agent has not taken yet."""
+    path = folder / VERIFIERS_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[Verifier])
+    except FileNotFoundError:
+        return []
+    except msgspec.DecodeError as error:
+        raise IdentityError(
+            f"{path} is damaged ({error}). Delete it and run `gpuaas agent rotate-key` again."
+        ) from error
+
+
+def drop_brought_verifiers(folder: Path) -> None:
+    (folder / VERIFIERS_FILE).unlink(missing_ok=True)
     sync_folder(folder)
 
 

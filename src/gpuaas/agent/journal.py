@@ -16,12 +16,14 @@ from typing import Self
 
 import msgspec
 
+from gpuaas.agent.verifiers import Verifiers
 from gpuaas.core.owners import sync_folder
 from gpuaas.core.points import Points
-from gpuaas.wire.link import Progress, Result, Task, TaskBody, Verifier
+from gpuaas.wire.link import Progress, Result, Task, TaskBody
+from gpuaas.wire.task_keys import Verifier
 
 FILE = "journal.db"
-FORMAT = 2
+FORMAT = 3
 OF_THE_NODE = ""  # in the place of an allocation, for lanes of tasks that belong to none
 SEAL_BYTES = 4
 
@@ -30,6 +32,7 @@ create table node (
     only integer primary key check (only = 1), node_id text not null, verifiers blob not null,
     server_time text, boot_id text, monotonic real
 ) strict;
+create table verifiers (id text primary key, verifier blob not null, is_trusted integer not null) strict, without rowid;
 create table lanes (
     allocation_id text not null, lane text not null, highest_seq integer not null, primary key (allocation_id, lane)
 ) strict, without rowid;
@@ -55,6 +58,12 @@ insert into lanes select allocation_id, 'environment', highest_seq from allocati
 insert into removals select allocation_id, removed_at from allocations where removed_at is not null;
 drop table allocations;
 """
+
+# Before task keys could be rotated, a node trusted the one key of its enrolment.
+FROM_FORMAT_2 = """
+create table verifiers (id text primary key, verifier blob not null, is_trusted integer not null) strict, without rowid;
+"""
+UPGRADES = {1: FROM_FORMAT_1 + FROM_FORMAT_2, 2: FROM_FORMAT_2, FORMAT: ""}
 
 
 class JournalRefusedError(Exception):
@@ -172,6 +181,21 @@ class Journal:
             if removes is not None:
                 self._db.execute("insert into removals values (?, ?) on conflict do nothing", (removes, at.isoformat()))
 
+    def verifiers(self) -> Verifiers:
+        """The task keys of the enrolment, or those that came after it."""
+        rows = self._db.execute("select verifier, is_trusted from verifiers").fetchall()
+        if not rows:
+            return Verifiers(self.pinned.verifiers, [one.id for one in self.pinned.verifiers])
+        known = [(msgspec.json.decode(verifier, type=Verifier), is_trusted) for verifier, is_trusted in rows]
+        return Verifiers([one for one, _ in known], [one.id for one, is_trusted in known if is_trusted])
+
+    def keep_verifiers(self, verifiers: Verifiers) -> None:
+        """Before the server hears of it: what the server relies on must survive a crash."""
+        rows = [(id, msgspec.json.encode(one), id in verifiers.trusted_ids) for id, one in verifiers.known.items()]
+        with self._commit("verifiers"):
+            self._db.execute("delete from verifiers")
+            self._db.executemany("insert into verifiers values (?, ?, ?)", rows)
+
     def replay(self, task_id: str) -> None:
         """Begun again after a crash or a stop."""
         with self._commit("replay"):
@@ -268,12 +292,12 @@ def _trusted(db: sqlite3.Connection, path: Path) -> Pinned:
         db.execute(f"pragma {setting}")
     if path.stat().st_size % db.execute("pragma page_size").fetchone()[0]:
         raise JournalRefusedError(path, "it is cut in the middle of a page")
-    if (found := db.execute("pragma user_version").fetchone()[0]) not in (1, FORMAT):
+    if (found := db.execute("pragma user_version").fetchone()[0]) not in UPGRADES:
         raise JournalRefusedError(path, f"it is of format {found}, and this agent reads format {FORMAT}")
     if (verdict := db.execute("pragma quick_check").fetchone()[0]) != "ok":
         raise JournalRefusedError(path, f"it is damaged ({verdict})")
-    if found == 1:
-        db.executescript(f"begin immediate; {FROM_FORMAT_1} pragma user_version = {FORMAT}; commit;")
+    if UPGRADES[found]:
+        db.executescript(f"begin immediate; {UPGRADES[found]} pragma user_version = {FORMAT}; commit;")
     row = db.execute("select node_id, verifiers from node").fetchone()
     if row is None:
         raise JournalRefusedError(path, "it does not say which node it belongs to")

@@ -29,6 +29,7 @@ from gpuaas.wire.link import (
     Task,
     Welcome,
 )
+from gpuaas.wire.task_keys import TaskKeyStatement
 
 FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
 LONGEST_RETRY_SECONDS = 8.0
@@ -60,6 +61,8 @@ class Listener(Protocol):
     def asked(self, stream: OpenStream) -> None: ...
 
     def ended(self, terminals: EndTerminals) -> None: ...
+
+    def stated(self, statement: TaskKeyStatement) -> None: ...
 
 
 class LinkRefusedError(Exception):
@@ -169,6 +172,8 @@ class Link:
                     listener.asked(stream)
                 case EndTerminals() as terminals:
                     listener.ended(terminals)
+                case TaskKeyStatement() as statement:
+                    listener.stated(statement)
                 case other:
                     log.warning("link.message_ignored", message=type(other).__name__)
 

@@ -27,11 +27,13 @@ from gpuaas.agent.sampling import sample
 from gpuaas.agent.server_time import ServerTime, machine_boot_id
 from gpuaas.agent.streams import Streams
 from gpuaas.agent.tasks.work import Effects, TaskRefusedError
+from gpuaas.agent.verifiers import StatementRefusedError, Verifiers
 from gpuaas.core.clock import Clock
 from gpuaas.core.points import Points
 from gpuaas.engines.base import Engine, EngineError
 from gpuaas.wire.environments import NodeFacts
 from gpuaas.wire.link import Hello, Lease, Result, Task, TaskStatus, Welcome
+from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKeys
 
 INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a second holder of the node's key
 AT_ONCE = 16  # tasks under way together; more wait
@@ -179,6 +181,19 @@ class Agent:
                 self._journal.accept(task, body, removes=taken.removes, at=self._time.now())
                 self._lanes.start(Job(taken, attempt=1))
 
+    def stated(self, statement: TaskKeyStatement) -> None:
+        verifiers = self._admission.verifiers
+        try:
+            self._trust(verifiers.after(statement))
+        except StatementRefusedError as refusal:
+            log.warning("task_key.statement_refused", why=str(refusal), signer=statement.signer)
+        self._outgoing.put(TrustedKeys(keys=verifiers.trusted))
+
+    def _trust(self, verifiers: Verifiers) -> None:
+        self._journal.keep_verifiers(verifiers)
+        self._admission.verifiers.become(verifiers)
+        log.warning("task_key.trusted", generations=[one.generation for one in verifiers.trusted])
+
     def acknowledged(self, task_ids: list[str]) -> None:
         self._journal.acknowledge(task_ids)
 
@@ -186,6 +201,10 @@ class Agent:
         self._doorkeeper.kept(ids)
 
     def _introduce(self, nonce: bytes) -> Hello:
+        folder = self._identity.folder
+        if brought := identities.brought_verifiers(folder):
+            self._trust(self._admission.verifiers.only(brought))
+            identities.drop_brought_verifiers(folder)
         return Hello(
             node_id=self._identity.node_id,
             proof=self._identity.prove(nonce),
@@ -195,6 +214,7 @@ class Agent:
             facts=self._facts,
             instance=self._instance,
             origin=self._identity.origin,
+            trusted_keys=self._admission.verifiers.trusted,
         )
 
     # Tasks under way

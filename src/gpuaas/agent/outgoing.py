@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 
 from gpuaas.wire.link import Result, Up
+from gpuaas.wire.task_keys import TrustedKeys
 
 LIMIT = 1000
 
@@ -12,6 +13,7 @@ class Outgoing:
     """Closed while there is no link: then and when full, progress and log lines are dropped, for results carry them.
 
     A result always gets in. There is at most one per task in the journal, where it stays until it is acknowledged.
+    So does the list of trusted task keys, which answers a statement of the server.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -28,7 +30,7 @@ class Outgoing:
 
     def put(self, message: Up) -> bool:
         """Whether it will be sent if the link lives; False is a message dropped."""
-        if not self.is_open or (len(self._waiting) >= self._limit and not isinstance(message, Result)):
+        if not self.is_open or (len(self._waiting) >= self._limit and not isinstance(message, Result | TrustedKeys)):
             return False
         self._waiting.append(message)
         self._filled.set()

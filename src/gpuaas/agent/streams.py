@@ -7,12 +7,12 @@ import msgspec
 import structlog
 from websockets.exceptions import WebSocketException
 
-from gpuaas.agent.admission import Verifiers
 from gpuaas.agent.identity import Identity, IdentityError, checked_url
 from gpuaas.agent.link import CLOSING_SECONDS, LARGEST_MESSAGE, OPENING_SECONDS, Dial
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.agent.server_time import ServerTime
 from gpuaas.agent.terminals import Terminals
+from gpuaas.agent.verifiers import Verifiers
 from gpuaas.engines.base import EngineError, EngineTerminals
 from gpuaas.wire.link import EndTerminals, OpenStream, StreamBody, TerminalReport
 from gpuaas.wire.terminals import STREAM_SUBPROTOCOL, Error, TerminalTarget

@@ -37,13 +37,13 @@ class Dispatch:
         db: Database,
         hints: Hints,
         clock: Clock,
-        signer: TaskSigner,
+        signer_of: Callable[[Link], TaskSigner],
         points: Points,
         errands: Errands,
         cut: Callable[[Link], Awaitable[None]],
         send_seconds: float = SEND_SECONDS,
     ) -> None:
-        self._links, self._db, self._clock, self._signer, self._points = links, db, clock, signer, points
+        self._links, self._db, self._clock, self._signer_of, self._points = links, db, clock, signer_of, points
         self._replica_id, self._errands, self._cut, self._send_seconds = hints.replica_id, errands, cut, send_seconds
         self._waiting: set[str] = set()
         self._wake = asyncio.Event()
@@ -129,7 +129,7 @@ class Dispatch:
                 async with asyncio.timeout(self._send_seconds):
                     for row in rows[start : start + SENT]:
                         self._points.reach(f"link:before {row.kind}")
-                        await link.socket.send(msgspec.msgpack.encode(self._signer.sign(self._body(row))))
+                        await link.socket.send(msgspec.msgpack.encode(self._signer_of(link).sign(self._body(row))))
                         self._points.reach(f"link:after {row.kind}")
                 await asyncio.sleep(0)
         except BROKEN as error:

@@ -28,6 +28,7 @@ from gpuaas.core.trouble import Reason
 from gpuaas.core.watch import Watch
 from gpuaas.domain.invariants import store as invariants
 from gpuaas.domain.overview.store import Counts, counts
+from gpuaas.domain.task_keys.store import nodes_behind
 
 FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
 
@@ -62,14 +63,23 @@ async def prometheus(request: AnyRequest, services: Services) -> Response[bytes]
         return reply_to(refusal).response()  # also in a process of workers, which has no unit of work
     found: Counts | None
     violations: dict[str, int]
+    behind: int | None
     try:
         async with services.worker_db.read("metrics") as tx:
             found, violations = await counts(tx), await invariants.counts(tx)
+            behind = await nodes_behind(tx)
     except (*AWAY, *RERUN):
-        found, violations = None, {}
+        found, violations, behind = None, {}, None
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Told([*of_replica(services), *of_platform(found), *of_invariants(violations)]))
+    registry.register(
+        Told([*of_replica(services), *of_platform(found), *of_invariants(violations), *of_task_keys(behind)])
+    )
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def of_task_keys(behind: int | None) -> Iterator[Metric]:
+    if behind is not None:
+        yield GaugeMetricFamily("gpuaas_nodes_behind_task_key", "Nodes without the current task key.", behind)
 
 
 class Told(Collector):

@@ -14,6 +14,7 @@ import structlog
 
 from gpuaas.api.dispatch import Dispatch
 from gpuaas.api.errands import Errands
+from gpuaas.api.link_keys import LinkKeys
 from gpuaas.api.messages import Messages
 from gpuaas.api.openings import LinkRefused, Openings
 from gpuaas.api.samples import SampleBook
@@ -23,10 +24,11 @@ from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
-from gpuaas.core.secrets import TaskSigner
+from gpuaas.core.secrets import TaskKeyring
 from gpuaas.core.together import Together
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.links import store as link_rows
+from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.link import (
     DEAD_AFTER_SECONDS,
@@ -40,6 +42,7 @@ from gpuaas.wire.link import (
     Welcome,
 )
 from gpuaas.wire.metrics import Samples
+from gpuaas.wire.task_keys import TrustedKeys
 
 SWEEP_SECONDS = 0.5
 REPLICA_SECONDS = 2.0
@@ -60,7 +63,7 @@ class Links:
         hints: Hints,
         ids: Ids,
         clock: Clock,
-        signer: TaskSigner,
+        keyring: TaskKeyring,
         points: Points,
         origins: frozenset[str],
     ) -> None:
@@ -68,12 +71,13 @@ class Links:
         self._db, self._clock, self._replica_id = db, clock, hints.replica_id
         self._links: dict[str, Link] = {}
         self._errands = Errands()
+        self.keys = LinkKeys(self._links, keyring, db=db, hints=hints, errands=self._errands, cut=self._cut)
         self.dispatch = Dispatch(
             self._links,
             db=db,
             hints=hints,
             clock=clock,
-            signer=signer,
+            signer_of=self.keys.signer,
             points=points,
             errands=self._errands,
             cut=self._cut_broken,
@@ -91,7 +95,7 @@ class Links:
         )
         self.samples = SampleBook(db, clock)
         self.beats = 0
-        self._openings = Openings(db=db, clock=clock, replica_id=hints.replica_id, origins=origins)
+        self._openings = Openings(db=db, clock=clock, replica_id=hints.replica_id, origins=origins, keys=self.keys)
         self._unfinished = Together(self._take_unfinished, most=RETURNED)
         self._closings = Together(self._close, most=RETURNED)
 
@@ -124,6 +128,7 @@ class Links:
         self._links[link.node_id] = link  # only now may a task be sent: an agent expects the welcome first
         if other:
             self._errands.start(other.close(4409, "replaced by a newer link"))
+        await self.keys.announce(link)
         await self.dispatch.send(link, await self._unfinished.ask(link.node_id))
         log.info("link.opened", node=link.node_id, epoch=link.epoch)
 
@@ -146,6 +151,8 @@ class Links:
         if isinstance(message, Samples):
             self.samples.put(link.node_id, message)
         elif not isinstance(message, Beat | Hello):
+            if isinstance(message, TrustedKeys):
+                self.keys.heard(link, message)
             await self.messages.put(link, message)
         return True
 
@@ -192,11 +199,17 @@ class Links:
         """The nodes whose links are held by this replica."""
         return list(self._links)
 
-    def tell(self, node_id: str, message: OpenStream | EndTerminals) -> None:
+    def tell(self, node_id: str, message: EndTerminals) -> None:
         """Beside the tasks, if the node's link is here; what is lost with it is asked for again by whoever wants it."""
         link = self._links.get(node_id)
         if link is not None:
             self._errands.start(self._tell(link, message))
+
+    def ask_for_stream(self, node_id: str, body: bytes) -> None:
+        """The same, signed as a task is."""
+        link = self._links.get(node_id)
+        if link is not None:
+            self._errands.start(self._tell(link, self.keys.signer(link).sign_stream(body)))
 
     async def _tell(self, link: Link, message: OpenStream | EndTerminals | Lease) -> None:
         try:
@@ -256,9 +269,11 @@ class Links:
             )
             await capacity.links_lost(tx, {each.node_id: each.last_seen for each in lost})
             strays = await link_rows.strays(tx, self._replica_id, epochs)
+            generations = await task_keys.generations(tx)
             if is_time := self._clock.monotonic() - self._seen_at > SEEN_SECONDS:
                 await capacity.seen(tx, self._last_seen())
         self._checked_in_at = self._clock.monotonic()
+        self.keys.apply(generations)
         if is_time:
             self._seen_at = self._clock.monotonic()
         for each in lost:

@@ -20,9 +20,11 @@ from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.storage.attachments import reconcile as attachments
+from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.terminals import commands as terminals
 from gpuaas.wire.link import Ack, Logins, LoginsKept, LogLines, Progress, Report, Result, Sessions, TerminalReport
+from gpuaas.wire.task_keys import TrustedKeys
 
 BATCH = 1_000  # messages written together
 UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
@@ -30,8 +32,8 @@ LOOP = "messages of nodes"
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
 # A batch is named after the weightiest of its messages.
-WEIGHTS = (LogLines, Sessions, Logins, Progress, TerminalReport, Report, Result)
-Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport
+WEIGHTS = (TrustedKeys, LogLines, Sessions, Logins, Progress, TerminalReport, Report, Result)
+Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | TrustedKeys
 Written = tuple[Link, Message]
 log = structlog.get_logger()
 
@@ -108,6 +110,7 @@ class Messages:
         await tasks.tell_all(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Progress)])
         await sessions.observe(tx, [(link.node_id, seen) for link, seen in wave if isinstance(seen, Sessions)])
         await sessions.keep_logins(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Logins)])
+        await self._write_trusted_keys(tx, wave)
         for link, message in wave:
             if isinstance(message, LogLines):
                 await tasks.add_logs(tx, link.node_id, message)
@@ -127,6 +130,11 @@ class Messages:
         ]
         await terminals.observed_all(tx, told, now=self._clock.now())
         return ended
+
+    async def _write_trusted_keys(self, tx: Tx, wave: list[Written]) -> None:
+        """What the link is signed with now: keys that are not ours were left out when the message came."""
+        told = {link for link, message in wave if isinstance(message, TrustedKeys) and self._is_current(link)}
+        await task_keys.accepted(tx, {link.node_id: link.generations[-1] for link in told})
 
     async def _write_reports(self, tx: Tx, reports: list[tuple[Link, Report]]) -> list[tuple[Link, Report]]:
         """Of each node its first, together; those that are left."""

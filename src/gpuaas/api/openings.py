@@ -11,6 +11,7 @@ import structlog
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from gpuaas.api.link_keys import NO_KEY, LinkKeys
 from gpuaas.api.sockets import Link, Socket, UnreadableError, read
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
@@ -31,10 +32,11 @@ class LinkRefused(Exception):
 
 
 class Openings:
-    def __init__(self, *, db: Database, clock: Clock, replica_id: str, origins: frozenset[str]) -> None:
+    def __init__(self, *, db: Database, clock: Clock, replica_id: str, origins: frozenset[str], keys: LinkKeys) -> None:
         self._db, self._clock = db, clock
         self._replica_id, self._origins = replica_id, list(origins)
-        self._keys = Together(self._look_up, most=OPENED)
+        self._keys = keys
+        self._known = Together(self._look_up, most=OPENED)
         self._rows = Together(self._write, most=OPENED)
 
     async def open(self, socket: Socket, node_id: str) -> Link:
@@ -48,16 +50,25 @@ class Openings:
         if not isinstance(hello, Hello) or hello.node_id != node_id:
             raise LinkRefused("the first message is not this node's hello")
         try:
-            await self._check(socket, hello, nonce, await self._keys.ask(node_id))
-            epoch = await self._rows.ask(hello)
+            known = await self._known.ask(node_id)
+            await self._check(socket, hello, nonce, known.public_key)
+            trusted = await self._trusted(socket, hello, known.task_key_generation)
+            epoch = await self._rows.ask((hello, trusted))
         except (asyncpg.DataError, ValueError) as error:  # an id that no text column could hold, for one
             raise LinkRefused("its hello cannot be written down") from error
         # Not silent before we listen: until then the time we take to open it is ours, and there may be thousands.
-        return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS)
+        return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS, trusted)
 
-    async def _look_up(self, node_ids: list[str]) -> list[bytes | None]:
+    async def _look_up(self, node_ids: list[str]) -> list[capacity.LinkKey]:
         async with self._db.read() as tx:
             return await capacity.link_keys(tx, node_ids)
+
+    async def _trusted(self, socket: Socket, hello: Hello, recorded: int) -> tuple[int, ...]:
+        trusted = self._keys.trusted_by(hello, recorded)
+        if not trusted:
+            await socket.send(msgspec.msgpack.encode(Refused(reason=NO_KEY)))
+            raise LinkRefused("the node trusts no task key that is still used")
+        return trusted
 
     async def _check(self, socket: Socket, hello: Hello, nonce: bytes, public_key: bytes | None) -> None:
         if public_key is None:
@@ -80,19 +91,24 @@ class Openings:
             raise LinkRefused(reason)
         raise LinkRefused("the proof does not hold")
 
-    async def _write(self, hellos: list[Hello]) -> list[int]:
+    async def _write(self, proved: list[tuple[Hello, tuple[int, ...]]]) -> list[int]:
         """Of a node that is here twice the database refuses the first try, and each gets a trip of its own."""
-        now = self._clock.now()
+        now, hellos = self._clock.now(), [hello for hello, _ in proved]
         opened = [
             capacity.OpenedLink(
-                node_id=hello.node_id, facts=hello.facts, agent_version=hello.agent_version, boot_id=hello.boot_id
+                node_id=hello.node_id,
+                facts=hello.facts,
+                agent_version=hello.agent_version,
+                boot_id=hello.boot_id,
+                task_key_generation=trusted[-1],
             )
-            for hello in hellos
+            for hello, trusted in proved
         ]
         instances = {hello.node_id: hello.instance[:INSTANCE_LENGTH] for hello in hellos}
         async with self._db.write() as tx:
             links, contests = await link_rows.open_links(tx, instances, self._replica_id, now)
             await capacity.links_opened(tx, opened, now)
+            await self._keys.recover(tx, {hello.node_id: trusted for hello, trusted in proved}, now)
             disputed = [id for id, link in links.items() if link.replaces_live]
             if disputed:
                 await capacity.dispute(tx, disputed, now + timedelta(seconds=link_rows.DISPUTE_SECONDS))

@@ -25,7 +25,7 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
-from gpuaas.core.secrets import MasterKey, TaskSigner, token_hash
+from gpuaas.core.secrets import MasterKey, token_hash
 from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.terminals import commands, store
 from gpuaas.domain.terminals.commands import Policy
@@ -66,7 +66,6 @@ class Relays:
     def __init__(
         self,
         master: MasterKey,
-        signer: TaskSigner,
         links: Links,
         *,
         db: Database,
@@ -76,7 +75,7 @@ class Relays:
         policy: Policy,
         url: str,
     ) -> None:
-        self._db, self._ids, self._clock, self._signer, self._master = db, ids, clock, signer, master
+        self._db, self._ids, self._clock, self._master = db, ids, clock, master
         self._links, self.policy, self._url = links, policy, url
         self.streams = OpenStreams()  # of all kinds, terminals among them
         self._stream_key = master.derive("streams")
@@ -294,4 +293,4 @@ class Relays:
             secret=self.secret(request.id, request.node_id),
             expires_at=request.expires_at,
         )
-        self._links.tell(request.node_id, self._signer.sign_stream(msgspec.msgpack.encode(body)))
+        self._links.ask_for_stream(request.node_id, msgspec.msgpack.encode(body))

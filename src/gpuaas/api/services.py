@@ -12,7 +12,7 @@ from gpuaas.core.db import Database
 from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
-from gpuaas.core.secrets import AuditSigner, MasterKey, TaskSigner
+from gpuaas.core.secrets import AuditSigner, MasterKey, TaskKeyring
 from gpuaas.core.watch import Watch
 from gpuaas.core.work import Worker
 from gpuaas.domain.capacity.index import Index
@@ -31,7 +31,7 @@ class Services:
     ids: Ids
     clock: Clock
     master: MasterKey
-    signer: TaskSigner
+    task_keys: TaskKeyring
     audit_signer: AuditSigner
     accounts: Accounts
     index: Index

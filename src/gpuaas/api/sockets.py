@@ -39,10 +39,25 @@ class UnreadableError(Exception):
 class Link:
     """One node's link, here."""
 
-    __slots__ = ("epoch", "has_more", "heard_at", "is_over", "is_sending", "is_waiting", "node_id", "socket")
+    __slots__ = (
+        "epoch",
+        "generations",
+        "has_more",
+        "heard_at",
+        "is_over",
+        "is_sending",
+        "is_waiting",
+        "node_id",
+        "socket",
+        "stated",
+    )
 
-    def __init__(self, node_id: str, socket: Socket, epoch: int, heard_at: float) -> None:
+    def __init__(
+        self, node_id: str, socket: Socket, epoch: int, heard_at: float, generations: tuple[int, ...] = (1,)
+    ) -> None:
         self.node_id, self.socket, self.epoch, self.heard_at = node_id, socket, epoch, heard_at
+        self.generations = generations  # of task keys that the node trusts, oldest first
+        self.stated = b""  # the last statement about task keys on this link
         self.is_waiting = False  # it spoke, and it is we who cannot listen yet: not silent
         self.is_over = False
         self.is_sending = False  # tasks that were taken for it are going down

@@ -12,6 +12,7 @@ from gpuaas.cli import (
     admin_runtimes,
     admin_slots,
     admin_storage,
+    admin_task_keys,
     admin_unknown,
     admin_workers,
 )
@@ -29,6 +30,7 @@ command.add_typer(admin_quotas.command, name="quotas")
 command.add_typer(admin_unknown.command, name="unknown-environments")
 command.add_typer(admin_runtimes.command, name="runtimes")
 command.add_typer(admin_workers.command, name="workers")
+command.add_typer(admin_task_keys.command, name="task-keys")
 command.add_typer(admin_storage.command, name="storage")
 command.add_typer(admin_operations.command, name="operations")
 command.command("invariants")(admin_invariants.invariants)

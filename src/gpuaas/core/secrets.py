@@ -4,9 +4,11 @@ import base64
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -15,9 +17,19 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from gpuaas.core.db import Database
 from gpuaas.core.owners import sync_folder
 from gpuaas.wire.audit import PURPOSE
-from gpuaas.wire.link import STREAM_PURPOSE, TASK_PURPOSE, OpenStream, Task, Verifier
+from gpuaas.wire.link import STREAM_PURPOSE, TASK_PURPOSE, OpenStream, Task
+from gpuaas.wire.task_keys import (
+    FIRST_GENERATION,
+    MOST_GENERATIONS,
+    STATEMENT_PURPOSE,
+    StatementBody,
+    TaskKeyStatement,
+    TrustedKey,
+    verifier_of,
+)
 
 MASTER_BYTES = 32
+CACHED_SIGNERS = 64
 
 
 class MasterKeyError(RuntimeError):
@@ -66,20 +78,48 @@ class MasterKey:
 
 
 class TaskSigner:
-    """Signs the exact bytes that go down a link."""
+    """Signs the exact bytes that go down a link, with the task key of one generation."""
 
-    def __init__(self, master: MasterKey) -> None:
-        self._key = Ed25519PrivateKey.from_private_bytes(master.derive("task-signing"))
-        public = self._key.public_key().public_bytes_raw()
-        self.verifier = Verifier(
-            id=hashlib.sha256(public).hexdigest()[:16], public_key=base64.b64encode(public).decode()
-        )
+    def __init__(self, master: MasterKey, generation: int = FIRST_GENERATION) -> None:
+        purpose = "task-signing" if generation == FIRST_GENERATION else f"task-signing:{generation}"
+        self._key = Ed25519PrivateKey.from_private_bytes(master.derive(purpose))
+        self.public_key = self._key.public_key().public_bytes_raw()
+        self.verifier = verifier_of(self.public_key, generation)
 
     def sign(self, body: bytes) -> Task:
         return Task(body=body, signer=self.verifier.id, signature=self._key.sign(TASK_PURPOSE + body))
 
     def sign_stream(self, body: bytes) -> OpenStream:
         return OpenStream(body=body, signer=self.verifier.id, signature=self._key.sign(STREAM_PURPOSE + body))
+
+    def state(self, body: StatementBody) -> TaskKeyStatement:
+        """Tells nodes that trust this key of another generation, or to trust old ones no more."""
+        encoded = msgspec.msgpack.encode(body)
+        signature = self._key.sign(STATEMENT_PURPOSE + encoded)
+        return TaskKeyStatement(body=encoded, signer=self.verifier.id, signature=signature)
+
+
+class TaskKeyring:
+    """The task key of every generation, derived from the master key: no generation is lost with the database."""
+
+    def __init__(self, master: MasterKey) -> None:
+        self._master, self._signers = master, dict[int, TaskSigner]()
+
+    def signer(self, generation: int) -> TaskSigner:
+        if generation not in self._signers:
+            if len(self._signers) >= CACHED_SIGNERS:
+                self._signers.clear()
+            self._signers[generation] = TaskSigner(self._master, generation)
+        return self._signers[generation]
+
+    def is_ours(self, key: TrustedKey) -> bool:
+        """Nobody can name a generation by its id before a server of this platform has announced it."""
+        is_possible = FIRST_GENERATION <= key.generation <= MOST_GENERATIONS
+        return is_possible and self.signer(key.generation).verifier.id == key.id
+
+    def ours(self, keys: Sequence[TrustedKey]) -> tuple[int, ...]:
+        """The generations among them, oldest first."""
+        return tuple(sorted({key.generation for key in keys if self.is_ours(key)}))
 
 
 class AuditSigner:
@@ -95,8 +135,9 @@ class AuditSigner:
         return base64.b64encode(self._key.sign(PURPOSE + seal_hash.encode())).decode()
 
 
-async def pin(db: Database, signer: TaskSigner) -> None:
-    """A platform keeps the key it began with: its nodes do nothing that another one signed."""
+async def pin(db: Database, keyring: TaskKeyring) -> TaskKeyring:
+    """A platform keeps the master key it began with, known by its first task key: nodes follow no other."""
+    signer = keyring.signer(FIRST_GENERATION)
     async with db.write() as tx:
         first = await tx.value(PIN, signer.verifier.id)
     if first != signer.verifier.id:
@@ -105,6 +146,7 @@ async def pin(db: Database, signer: TaskSigner) -> None:
             "Put master.key of the first start into the data folder, from a backup or another replica; see "
             "docs/runbooks/master-key.md."
         )
+    return keyring
 
 
 def token_hash(token: str) -> bytes:

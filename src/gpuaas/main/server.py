@@ -30,7 +30,7 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.outbox import Event, Relay
 from gpuaas.core.points import Points, points_from
-from gpuaas.core.secrets import AuditSigner, MasterKey, MasterKeyError, TaskSigner, pin
+from gpuaas.core.secrets import AuditSigner, MasterKey, MasterKeyError, TaskKeyring, pin
 from gpuaas.core.settings import Settings, SettingsError
 from gpuaas.core.traces import Traces
 from gpuaas.core.watch import Watch
@@ -129,14 +129,14 @@ async def assemble(
     clock, master = watch.clock, MasterKey.from_file(config.master_key_file)
     index, policy = Index(worker_db, hints, clock), terminal_policy(config)
     await index.refresh()
-    await pin(worker_db, signer := TaskSigner(master))
+    task_keys = await pin(worker_db, TaskKeyring(master))
     links = Links(
-        db=worker_db, hints=hints, ids=ids, clock=clock, signer=signer, points=points, origins=origins(config)
+        db=worker_db, hints=hints, ids=ids, clock=clock, keyring=task_keys, points=points, origins=origins(config)
     )
+    await links.keys.refresh()
     url, links.holder_lease_seconds = config.advertise_url or config.public_url, config.holder_lease_hours * 3600
-    relays = Relays(master, signer, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
-    catalog = Catalog(worker_db, clock)
-    audit_signer = AuditSigner(master)
+    relays = Relays(master, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
+    catalog, audit_signer = Catalog(worker_db, clock), AuditSigner(master)
     workers = (
         *all_workers(worker_db, ids, clock, policy, config.retention),
         SealWorker(worker_db, clock, audit_signer),
@@ -149,7 +149,7 @@ async def assemble(
         ids=ids,
         clock=clock,
         master=master,
-        signer=signer,
+        task_keys=task_keys,
         audit_signer=audit_signer,
         accounts=Accounts(worker_db, ids, parts.passwords),
         index=index,

@@ -18,6 +18,7 @@ from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, E
 from gpuaas.wire.common import Page
 from gpuaas.wire.invariants import Invariant
 from gpuaas.wire.overview import Overview
+from gpuaas.wire.task_keys import RetireTaskKey, RotateTaskKey, TaskKey
 from gpuaas.wire.terminals import BreakGlassOpened, OpenBreakGlass
 from gpuaas.wire.timeline import Operation, OperationStatus
 from gpuaas.wire.unknown_environments import AdoptEnvironment, RemoveUnknownEnvironment, UnknownEnvironment
@@ -227,6 +228,26 @@ class AdminOperations(Noun[R_co]):
         return get(path("admin", "operations", id), Operation)
 
 
+class AdminTaskKeys(Noun[R_co]):
+    @Listing
+    def list(self) -> Request[Page[TaskKey]]:
+        """Every generation of the keys that sign node tasks, newest first, with the nodes that do not trust it yet."""
+        return get(path("admin", "task-keys"), Page[TaskKey])
+
+    @Call
+    def rotate(self, *, reason: str = "", idempotency_key: str | None = None) -> Request[TaskKey]:
+        """Start a new generation; nodes accept it over their links."""
+        return post(path("admin", "task-keys"), TaskKey, RotateTaskKey(reason=reason), key=idempotency_key)
+
+    @Call
+    def retire(
+        self, generation: int, *, reason: str, force: bool = False, idempotency_key: str | None = None
+    ) -> Request[TaskKey]:
+        """End this generation and every older one; `force` cuts off nodes that trust no newer one."""
+        body = RetireTaskKey(reason=reason, force=force)
+        return post(path("admin", "task-keys", generation, "retire"), TaskKey, body, key=idempotency_key)
+
+
 class Admin(Noun[R_co]):
     def __init__(self, runner: R_co) -> None:
         super().__init__(runner)
@@ -236,6 +257,7 @@ class Admin(Noun[R_co]):
         self.operations = AdminOperations(runner)
         self.unknown_environments = AdminUnknownEnvironments(runner)
         self.workers = AdminWorkers(runner)
+        self.task_keys = AdminTaskKeys(runner)
         self.runtimes = AdminRuntimes(runner)
         self.quotas = AdminQuotas(runner)
         self.accounts = AdminAccounts(runner)

@@ -25,6 +25,7 @@ from gpuaas.wire.environments import (
 from gpuaas.wire.metrics import Samples
 from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, StagedBundle
 from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
+from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKey, TrustedKeys, Verifier
 
 LINK_PURPOSE = "gpuaas-link-v1"
 ROTATION_PURPOSE = "gpuaas-rotate-key-v1"
@@ -55,13 +56,7 @@ class RotateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class RotatedKey(Struct, frozen=True, kw_only=True):
     node_id: str
-
-
-class Verifier(Struct, frozen=True, kw_only=True):
-    """A key that may sign tasks; agents keep a set of them, pinned at enrolment."""
-
-    id: str
-    public_key: str
+    verifiers: list[Verifier] = []  # the node trusts these task keys, and no others, from then on
 
 
 class Enrolled(Struct, frozen=True, kw_only=True):
@@ -317,6 +312,7 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     facts: NodeFacts
     instance: str = ""  # of this agent process, made at its start; empty: an older agent
     origin: str = ""  # that the agent dialled and signed, so that a refusal can name it
+    trusted_keys: list[TrustedKey] = []  # task keys; empty: an older agent
 
 
 class Progress(Struct, frozen=True, kw_only=True, tag="progress"):
@@ -353,8 +349,8 @@ class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
     pass
 
 
-Down = Challenge | Welcome | Refused | Task | Ack | LoginsKept | Lease | OpenStream | EndTerminals
-Up = Hello | Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | Beat | Samples
+Down = Challenge | Welcome | Refused | Task | Ack | LoginsKept | Lease | OpenStream | EndTerminals | TaskKeyStatement
+Up = Hello | Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | Beat | Samples | TrustedKeys
 
 
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:

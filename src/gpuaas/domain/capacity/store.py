@@ -26,6 +26,12 @@ class OpenedLink(Struct, frozen=True, kw_only=True):
     facts: NodeFacts
     agent_version: str
     boot_id: str
+    task_key_generation: int | None = None  # the newest that it trusts; none: as recorded
+
+
+class LinkKey(Struct, frozen=True, kw_only=True):
+    public_key: bytes | None
+    task_key_generation: int
 
 
 class NodeRow(Node, frozen=True, kw_only=True):
@@ -109,9 +115,9 @@ async def add_node(tx: Tx, id: str, name: str, region: str, now: datetime) -> st
     return None if kept is None else str(kept)
 
 
-async def link_keys(tx: Tx, node_ids: Sequence[str]) -> list[bytes | None]:
+async def link_keys(tx: Tx, node_ids: Sequence[str]) -> list[LinkKey]:
     """What proves that each of these nodes is who dials; none for one that may have no link."""
-    return await tx.column(LINK_KEYS, node_ids)
+    return await tx.all(LinkKey, LINK_KEYS, node_ids)
 
 
 async def node(tx: Tx, id: str, *, lock: bool = False) -> NodeRow:
@@ -178,7 +184,8 @@ async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> N
         (o.node_id, o.facts.engine, o.facts.simulated, o.agent_version, o.facts.ssh_host, o.facts, o.boot_id)
         for o in opened
     ]
-    await tx.run(LINKS_OPENED, *map(list, zip(*rows, strict=True)), now)
+    generations = [o.task_key_generation for o in opened]
+    await tx.run(LINKS_OPENED, *map(list, zip(*rows, strict=True)), now, generations)
     for each in opened:
         tx.hint(CAPACITY, each.node_id)
 
@@ -299,7 +306,8 @@ NODE = f"""
     ) held
 """
 LINK_KEYS = """
-    select n.public_key from unnest($1::text[]) with ordinality as asked (id, number)
+    select n.public_key, coalesce(n.task_key_generation, 1) as task_key_generation
+    from unnest($1::text[]) with ordinality as asked (id, number)
         left join nodes n on n.id = asked.id and n.intent <> 'retired' order by asked.number
 """
 MOVE_NODE = """
@@ -336,9 +344,10 @@ ENROL_NODE = """
 """
 LINKS_OPENED = """
     update nodes n set engine = o.engine, simulated = o.simulated, agent_version = o.agent_version,
-        ssh_host = o.ssh_host, facts = o.facts, boot_id = o.boot_id, offline_since = null, last_seen_at = $8
-    from unnest($1::text[], $2::text[], $3::bool[], $4::text[], $5::text[], $6::jsonb[], $7::text[])
-        as o (node_id, engine, simulated, agent_version, ssh_host, facts, boot_id)
+        ssh_host = o.ssh_host, facts = o.facts, boot_id = o.boot_id, offline_since = null, last_seen_at = $8,
+        task_key_generation = coalesce(o.task_key_generation, n.task_key_generation)
+    from unnest($1::text[], $2::text[], $3::bool[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $9::int[])
+        as o (node_id, engine, simulated, agent_version, ssh_host, facts, boot_id, task_key_generation)
     where n.id = o.node_id
 """
 SET_CONTESTED = "update nodes set contested_at = $2, contested_detail = $3 where id = $1 and contested_at is null"

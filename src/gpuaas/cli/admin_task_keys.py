@@ -1,0 +1,86 @@
+"""`gpuaas admin task-keys`."""
+
+from typing import Annotated
+
+import typer
+
+from gpuaas.cli.apps import new_app
+from gpuaas.cli.connections import connected
+from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
+from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.words import age
+from gpuaas.wire.task_keys import TaskKey
+
+command = new_app("Keys that sign node tasks: list, rotate, retire.")
+NAMES_SHOWN = 5
+
+
+def columns(around: Surroundings) -> list[Column[TaskKey]]:
+    return [
+        Column("Generation", lambda key: key.generation, align="right"),
+        Column("State", state, is_state=True),
+        Column("Created", lambda key: key.created_at, lambda at: age(at, around.now()), align="right"),
+        Column("Trusting", lambda key: key.nodes_trusting, align="right"),
+        Column("Missing", lambda key: key.nodes_missing, align="right"),
+        Column("Names", lambda key: names(key) or None, may_shrink=True),
+        Column("Reason", lambda key: key.retire_reason or key.reason, may_shrink=True),
+    ]
+
+
+def state(key: TaskKey) -> str:
+    return "current" if key.is_current else "retired" if key.retired_at else "active"
+
+
+def names(key: TaskKey) -> str:
+    more = ", …" if key.nodes_missing > NAMES_SHOWN else ""
+    return ", ".join(key.missing[:NAMES_SHOWN]) + more
+
+
+@command.command("list")
+def list_task_keys(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+    """List the generations and the nodes that do not trust them yet."""
+    with connected(ctx) as client:
+        show_rows(client.admin.task_keys.list(), columns(surroundings_of(ctx)), output)
+
+
+@command.command("rotate")
+def rotate(ctx: typer.Context, reason: ReasonOption = "", output: OutputOption = Output.TABLE) -> None:
+    """Start a new generation. Nodes accept it over their links, without interruption.
+
+    \b
+    Examples:
+      gpuaas admin task-keys rotate --reason "yearly rotation"
+      gpuaas admin task-keys list
+      gpuaas admin task-keys retire 1 --reason "yearly rotation"
+    """
+    with connected(ctx) as client:
+        made = client.admin.task_keys.rotate(reason=reason)
+        show_one(made, columns(surroundings_of(ctx)), output)
+    note(f"Next, when no node is missing: gpuaas admin task-keys retire {made.generation - 1} --reason …")
+
+
+@command.command("retire")
+def retire(
+    ctx: typer.Context,
+    generation: Annotated[int, typer.Argument(metavar="GENERATION", min=1, help="This one and every older one.")],
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why; written to the audit log.")],
+    force: Annotated[bool, typer.Option("--force", help="Also when nodes trust no newer key: the key leaked.")] = False,
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """End a generation: nodes follow nothing that it has signed."""
+    with connected(ctx) as client:
+        newer = next((key for key in client.admin.task_keys.list() if key.generation == generation + 1), None)
+        cut_off = f"{newer.nodes_missing} nodes ({names(newer)})" if newer and newer.nodes_missing else ""
+        confirm(
+            f"Retire generation {generation}?",
+            lost=f"links of {cut_off}, until `gpuaas agent rotate-key` is run on each."
+            if force and cut_off
+            else f"generation {generation} and older ones, for ever.",
+            survives="environments, volumes and connections on every node.",
+            yes=yes,
+        )
+        retired = client.admin.task_keys.retire(generation, reason=reason, force=force)
+        show_one(retired, columns(surroundings_of(ctx)), output)
