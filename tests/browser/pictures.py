@@ -52,7 +52,7 @@ ALL = {
     "list": Picture(address="/projects/{project}/allocations", shows="fine-tune"),
     "machine": Picture(address=MACHINE, shows="SSH command"),
     "activity": Picture(address=f"{MACHINE}/activity", shows="Timeline"),
-    "launch-compute": Picture(address="/projects/{project}/launch", shows="How much of it"),
+    "launch-compute": Picture(address="/projects/{project}/launch", shows="GPUs in each machine"),
     "launch-review": Picture(address="/projects/{project}/launch/review", shows="Fits, in"),
     "terminal": Picture(address=MACHINE, shows="SSH command", prepare=in_a_terminal),
     "platform": Picture(address="/platform", shows="sim-h200", role="admin"),

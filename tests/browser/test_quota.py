@@ -23,7 +23,7 @@ async def test_a_launch_over_the_quota_says_so_before_it_is_sent(arrive: Arrive)
     await page.get_by_role("button", name="Skip to review").click()
     await expect(page.get_by_text("GPUs: this needs 4, and 2 of 2 remain.")).to_be_visible()
     await page.get_by_role("link", name="Quota of this project").click()
-    await expect(page.get_by_role("row", name="GPUs 0 2 2")).to_be_visible()
+    await expect(page.get_by_role("row", name="GPUs 2 0 2")).to_be_visible()
 
     page = root.page
     await page.goto("/platform/invariants")

@@ -12,9 +12,7 @@ export function SuspendedAccount({ problem, onRetry }: { problem: Problem; onRet
       <title>Suspended · GPUaaS</title>
       <SpaceBetween size="l">
         <Header variant="h1">Your account is suspended</Header>
-        <Alert type="warning" header="An operator suspended your account">
-          {problem.message}
-        </Alert>
+        <Alert type="warning">{problem.message}</Alert>
         <Box>
           Your allocations keep running and are still billed. Admins of your projects hold them meanwhile. Your volumes,
           SSH keys, tokens and roles are kept, and work again as soon as an operator resumes your account.

@@ -21,7 +21,7 @@ export function ComputeStep(props: StepProps & { skus: readonly Sku[] }) {
   return (
     <SpaceBetween size="l">
       <SkuCards {...props} />
-      <Container header={<Header variant="h2">How much of it</Header>}>
+      <Container header={<Header variant="h2">Size</Header>}>
         <SpaceBetween size="l">
           <GpuCount {...props} />
           <SizeChoice {...props} />
@@ -42,8 +42,8 @@ function SkuCards({ skus, choice, change, mistakes }: StepProps & { skus: readon
     <div>
       {mistakes.sku && <Alert type="error">{mistakes.sku}</Alert>}
       <Box padding={{ bottom: "s" }}>
-        <Header variant="h2" description="What is free is looked up every few seconds.">
-          Kind of machine
+        <Header variant="h2" description="Availability is updated every few seconds.">
+          GPU type
         </Header>
       </Box>
       <Cards<Sku>
@@ -56,7 +56,7 @@ function SkuCards({ skus, choice, change, mistakes }: StepProps & { skus: readon
           if (selectedItems[0]) change(chosenSku(selectedItems[0]));
         }}
         cardsPerRow={[{ cards: 1 }, { minWidth: 560, cards: 2 }, { minWidth: 1100, cards: 3 }]}
-        ariaLabels={{ itemSelectionLabel: (_, sku) => sku.title, selectionGroupLabel: "Kind of machine" }}
+        ariaLabels={{ itemSelectionLabel: (_, sku) => sku.title, selectionGroupLabel: "GPU type" }}
         cardDefinition={{
           header: (sku) => (
             <Box variant="h3" tagOverride="span">
@@ -157,7 +157,7 @@ function MachineCount({ draft, change, mistakes }: StepProps) {
   return (
     <FormField
       label="Machines"
-      constraintText="Several are had together or not at all; each is reached and billed by itself."
+      constraintText="All machines are created, or none. Each has its own address and bill."
       errorText={mistakes.count}
     >
       <Input
@@ -186,7 +186,7 @@ function RegionChoice({ choice, change }: StepProps) {
     })),
   ];
   return (
-    <FormField label="Region" constraintText="Where its node stands.">
+    <FormField label="Region" constraintText="Where the node is.">
       <Select
         selectedOption={options.find(({ value }) => value === (choice.region ?? ANYWHERE)) ?? null}
         options={options}
@@ -208,7 +208,7 @@ function HourlyPrice({ choice }: Pick<StepProps, "choice">) {
       {size && `, ${inside(size)}`}
       {sku.simulated && (
         <Box variant="small" color="text-body-secondary">
-          Its GPUs are simulated: good for trying everything out, not for computing.
+          Its GPUs are simulated: you can try everything, but not compute.
         </Box>
       )}
     </Box>

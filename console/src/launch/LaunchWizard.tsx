@@ -84,29 +84,29 @@ export function LaunchWizard(props: Props) {
       steps={[
         {
           title: "Compute",
-          description: "What it computes with, and how much of it.",
+          description: "Choose a GPU type and size.",
           content: <ComputeStep {...given} skus={props.skus} />,
         },
         {
           title: "Access",
-          description: "Which of your SSH keys open it.",
+          description: "Choose the SSH keys that can log in.",
           content: <AccessStep {...given} keys={props.keys} />,
         },
         {
           title: "Storage",
-          description: "Data that outlives the machine.",
+          description: "Attach volumes for data that must outlive the machine.",
           isOptional: true,
           content: <StorageStep {...given} volumes={volumes} />,
         },
         {
           title: "Runtime",
-          description: "Software that is kept ready for you.",
+          description: "Choose software that the platform installs and maintains.",
           isOptional: true,
           content: <RuntimeStep {...given} />,
         },
         {
           title: "Review",
-          description: "One request makes all of it, or nothing.",
+          description: "Check the request. Everything in it is created, or nothing.",
           content: (
             <ReviewStep {...given} volumes={volumes} problem={launch.problem} goTo={goTo} startOver={startOver} />
           ),

@@ -39,6 +39,8 @@ interface Props<T> {
   actions?: ReactNode;
   description?: ReactNode;
   empty: ReactNode;
+  /** Long text is wrapped instead of making the table wider. */
+  isWrapped?: boolean;
   /** The last column stays in sight when the table is wider than the page. */
   isLastSticky?: boolean;
   /** The column and direction to begin with. */
@@ -85,6 +87,7 @@ export function DataTable<T extends object>(props: Props<T>) {
       columnDefinitions={columns}
       columnDisplay={withNew(preferences.contentDisplay ?? [], columns)}
       contentDensity={preferences.contentDensity ?? "comfortable"}
+      wrapLines={props.isWrapped ?? false}
       {...(props.isLastSticky ? { stickyColumns: { last: 1 } } : {})}
       {...selection(props)}
       header={

@@ -23,7 +23,7 @@ function Left({ lines, of, page }: Pick<Props, "of"> & { lines: readonly QuotaLi
   const words = remainingWords(lines ?? [], of);
   if (words === "") return null;
   return (
-    <Box variant="small" color="text-body-secondary" display="block">
+    <Box color="text-body-secondary">
       Remaining quota: {words}.{page && <> </>}
       {page && <Link to={page}>All limits</Link>}
     </Box>

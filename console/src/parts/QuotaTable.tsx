@@ -13,9 +13,9 @@ const LIMIT: Column<QuotaLine> = {
 };
 const COLUMNS: readonly Column<QuotaLine>[] = [
   RESOURCE,
+  { id: "remaining", header: "Remaining", cell: ({ dimension, remaining }) => amount(dimension, remaining, "–") },
   { id: "used", header: "In use", cell: ({ dimension, used }) => amount(dimension, used, "–") },
   LIMIT,
-  { id: "remaining", header: "Remaining", cell: ({ dimension, remaining }) => amount(dimension, remaining, "–") },
   { id: "share", header: "Share used", cell: (line) => <Share line={line} /> },
   { id: "by", header: "Limited by", cell: limitedBy },
 ];

@@ -51,6 +51,8 @@ export function AuditLog({ log, people, targetOf }: Props) {
               <AuditExport log={log} filter={filter} />
             </SpaceBetween>
           }
+          isWrapped
+          isLastSticky
           older={audit}
           empty={<Nothing filter={filter} onClear={() => setFilter({})} />}
         />
@@ -74,11 +76,22 @@ type Narrow = (change: AuditFilter) => void;
 function columns(targetOf: Props["targetOf"], narrow: Narrow): Column<AuditRow>[] {
   return [
     { id: "at", header: "Time", cell: ({ at }) => <Ago at={at} />, minWidth: 110 },
-    { id: "actor", header: "Actor", cell: ({ actor_name }) => <span className="break-anywhere">{actor_name}</span> },
-    { id: "action", header: "Action", cell: ({ action }) => <code>{action}</code> },
+    {
+      id: "action",
+      header: "Action",
+      minWidth: 140,
+      cell: ({ action }) => <code className="break-anywhere">{action}</code>,
+    },
+    {
+      id: "actor",
+      header: "Actor",
+      minWidth: 140,
+      cell: ({ actor_name }) => <span className="break-anywhere">{actor_name}</span>,
+    },
     {
       id: "result",
       header: "Result",
+      minWidth: 110,
       cell: ({ result, repeats }) => (
         <>
           <Label look={AUDIT[result]} />
@@ -86,7 +99,7 @@ function columns(targetOf: Props["targetOf"], narrow: Narrow): Column<AuditRow>[
         </>
       ),
     },
-    { id: "target", header: "Target", cell: (row) => <Place {...targetOf(row)} /> },
+    { id: "target", header: "Target", minWidth: 160, cell: (row) => <Place {...targetOf(row)} /> },
     { id: "details", header: "Details", cell: (row) => <Details row={row} narrow={narrow} /> },
   ];
 }

@@ -45,7 +45,7 @@ export function BreakGlassAlert({ allocation }: { allocation: Allocation }) {
 function Access({ access: { email, reason, created_at, expires_at } }: { access: BreakGlass }) {
   return (
     <div>
-      <strong>{email}</strong> since <Ago at={created_at} />, until{" "}
+      <strong>{email}</strong>, opened <Ago at={created_at} />, until{" "}
       {new Date(expires_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}. Reason: {reason}
     </div>
   );

@@ -123,7 +123,7 @@ function NothingOnOffer() {
   return (
     <Box textAlign="center" padding="xxl">
       <Box variant="h1">Nothing is on offer yet</Box>
-      An operator adds a node and approves its GPUs; then they can be had here.
+      An operator has to add a node and approve its GPUs first.
     </Box>
   );
 }

@@ -21,7 +21,7 @@ import { PLATFORM } from "../paths";
 export function PlatformAuditPage() {
   return (
     <Page
-      title="Audit log"
+      title="Audit log of the platform"
       about="Who did what on the platform, or was refused: sign-ins, tokens, operators, nodes and all projects. Signed seals form a hash chain over the rows, so that a changed or removed row is found."
       crumbs={[PLATFORM]}
     >

@@ -39,7 +39,7 @@ function Family({ of, skus }: { of: FamilyCapacity; skus: readonly Sku[] }) {
       <div>{inWords(of.counts)}</div>
       {skus.map((sku) => (
         <Box key={sku.sku} variant="small" color="text-body-secondary" display="block">
-          <code>{sku.sku}</code>: {canBeHad(sku)}
+          <code>{sku.sku}</code>: {availableNow(sku)}
         </Box>
       ))}
     </section>
@@ -47,15 +47,12 @@ function Family({ of, skus }: { of: FamilyCapacity; skus: readonly Sku[] }) {
 }
 
 /** "local: 7 of 1 GPU, 3 of 2 GPUs": each figure on its own, since taking one lowers the others. */
-function canBeHad({ availability = [] }: Pick<Sku, "availability">): string {
+function availableNow({ availability = [] }: Pick<Sku, "availability">): string {
   const regions = new Map<string, string[]>();
   for (const { region, gpu_count, free } of availability) {
     if (free === 0) continue;
-    regions.set(region, [
-      ...(regions.get(region) ?? []),
-      `${free} of ${gpu_count} ${gpu_count === 1 ? "GPU" : "GPUs"}`,
-    ]);
+    regions.set(region, [...(regions.get(region) ?? []), `${free} × ${gpu_count} ${gpu_count === 1 ? "GPU" : "GPUs"}`]);
   }
   const said = [...regions].map(([region, counts]) => `${counts.join(" or ")} in ${region}`);
-  return said.length > 0 ? `can be had now: ${said.join("; ")}` : "none can be had now";
+  return said.length > 0 ? `available now: ${said.join("; ")}` : "none available now";
 }

@@ -54,9 +54,9 @@ export function FleetPage() {
 
 function Attention({ overview }: { overview: Overview }) {
   const found = concerns(overview);
-  if (found.length === 0) return <StatusIndicator type="success">Nothing needs your eyes now.</StatusIndicator>;
+  if (found.length === 0) return <StatusIndicator type="success">Nothing needs attention.</StatusIndicator>;
   return (
-    <Alert type="warning" header="Needs your eyes">
+    <Alert type="warning" header="Needs attention">
       <ul className="concerns">
         {found.map(({ id, text, to, where }) => (
           <li key={id}>
@@ -79,14 +79,14 @@ function Capacity({ nodes }: { nodes: readonly Node[] }) {
           <KeyValuePairs
             columns={4}
             items={[
-              { label: "Free to be had", value: <Box variant="awsui-value-large">{counts.free}</Box> },
+              { label: "Available", value: <Box variant="awsui-value-large">{counts.free}</Box> },
               { label: "Used", value: <Box variant="awsui-value-large">{counts.used}</Box> },
               {
-                label: "Kept out of sale",
+                label: "Out of service",
                 value: <Box variant="awsui-value-large">{counts.blocked + counts.disabled + counts.withheld}</Box>,
               },
               {
-                label: "Nodes that sell",
+                label: "Nodes in service",
                 value: (
                   <>
                     <Box variant="awsui-value-large">

@@ -12,6 +12,7 @@ export interface Concern {
 const LONG_SECONDS = 60;
 
 const OPERATIONS = { to: "/platform/operations", where: "Operations" };
+const HISTORY = { to: "/platform/history", where: "Operation history" };
 const NODES = { to: "/platform/nodes", where: "Nodes" };
 const INVARIANTS = { to: "/platform/invariants", where: "Invariants" };
 const WORKERS = { to: "/platform/workers", where: "Workers and queues" };
@@ -56,7 +57,7 @@ export function concerns(overview: Overview): Concern[] {
       "operation failed in the last hour",
       "operations failed in the last hour",
       "failed",
-      OPERATIONS,
+      HISTORY,
     ),
     many(workers.filter(isOff).length, "worker is switched off", "workers are switched off", "off", WORKERS),
     many(

@@ -6,9 +6,11 @@ import { type Operation, type OperationStatus, useFleetOperations } from "../../
 import { Ago, duration } from "../../../parts/Ago";
 import { Copy } from "../../../parts/Copy";
 import { type Column, DataTable } from "../../../parts/DataTable";
+import { Link } from "../../../parts/Link";
 import { Page } from "../../../parts/Page";
 import { Label, OPERATION } from "../../../parts/StatusLabel";
 import { View } from "../../../parts/View";
+import { kindWords } from "../../activity/words";
 import { PLATFORM } from "../paths";
 
 const CHOICES: readonly { value: "" | OperationStatus; label: string }[] = [
@@ -20,18 +22,36 @@ const CHOICES: readonly { value: "" | OperationStatus; label: string }[] = [
 
 function columns(nodes: ReadonlyMap<string, string>): Column<Operation>[] {
   return [
-    { id: "kind", header: "Operation", cell: ({ kind }) => kind.replaceAll("_", " ") },
-    { id: "status", header: "State", cell: ({ status }) => <Label look={OPERATION[status]} /> },
-    { id: "started", header: "Started", cell: ({ started_at }) => <Ago at={started_at} /> },
+    { id: "kind", header: "Operation", minWidth: 130, cell: ({ kind }) => kindWords(kind) },
+    { id: "status", header: "State", minWidth: 105, cell: ({ status }) => <Label look={OPERATION[status]} /> },
+    { id: "started", header: "Started", minWidth: 95, cell: ({ started_at }) => <Ago at={started_at} /> },
     { id: "took", header: "Duration", cell: took },
-    { id: "reason", header: "Reason", cell: ({ reason }) => reason || "–" },
-    { id: "object", header: "Object", cell: ({ subject_kind }) => subject_kind.replaceAll("_", " ") },
-    { id: "subject", header: "Object id", cell: ({ subject_id }) => <Copy text={subject_id} what="the object's id" /> },
-    { id: "node", header: "Node", cell: ({ node_id }) => (node_id ? (nodes.get(node_id) ?? node_id) : "–") },
+    {
+      id: "reason",
+      header: "Reason",
+      minWidth: 180,
+      cell: ({ reason }) => <span className="break-anywhere">{reason || "–"}</span>,
+    },
+    { id: "object", header: "Object", minWidth: 170, cell: (operation) => <Subject operation={operation} /> },
+    {
+      id: "node",
+      header: "Node",
+      minWidth: 105,
+      cell: ({ node_id }) =>
+        node_id ? <Link to={`/platform/nodes/${node_id}`}>{nodes.get(node_id) ?? node_id}</Link> : "–",
+    },
     {
       id: "project",
       header: "Project",
-      cell: ({ project_id }) => (project_id ? <Copy text={project_id} what="the project's id" /> : "None"),
+      minWidth: 150,
+      cell: ({ project_id }) =>
+        project_id ? (
+          <span className="break-anywhere">
+            <Link to={`/platform/accounts/projects/${project_id}`}>{project_id}</Link>
+          </span>
+        ) : (
+          "None"
+        ),
     },
     { id: "id", header: "Id", isHidden: true, cell: ({ id }) => <Copy text={id} what="the operation's id" /> },
   ];
@@ -39,6 +59,22 @@ function columns(nodes: ReadonlyMap<string, string>): Column<Operation>[] {
 
 function took({ started_at, ended_at }: Operation): string {
   return ended_at === null ? "–" : duration((Date.parse(ended_at) - Date.parse(started_at)) / 1_000);
+}
+
+function Subject({ operation: { subject_kind, subject_id } }: { operation: Operation }) {
+  const id = <Copy text={subject_id} what="the object's id" />;
+  if (subject_kind !== "allocation") {
+    return (
+      <>
+        {kindWords(subject_kind)} {id}
+      </>
+    );
+  }
+  return (
+    <>
+      <Link to={`/platform/operations/${subject_id}`}>Allocation</Link> {id}
+    </>
+  );
 }
 
 /** Running and past operations of the whole fleet, staging included. */
@@ -63,6 +99,7 @@ export function HistoryPage() {
             columns={columns(nodes)}
             filter={
               <Select
+                className="narrow-filter"
                 selectedOption={CHOICES.find(({ value }) => value === status) ?? null}
                 options={[...CHOICES]}
                 ariaLabel="State"
@@ -71,8 +108,9 @@ export function HistoryPage() {
                 }
               />
             }
+            isWrapped
             older={operations}
-            empty={<Box textAlign="center">No operation matches.</Box>}
+            empty={<Box textAlign="center">No operation matches the filter.</Box>}
           />
         )}
       </View>

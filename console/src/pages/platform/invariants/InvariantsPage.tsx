@@ -13,7 +13,7 @@ import { Seen } from "../Seen";
 
 const CHECKS: readonly Column<Invariant>[] = [
   { id: "kind", header: "Invariant", sortingField: "kind", cell: ({ kind }) => kind.replaceAll("_", " ") },
-  { id: "state", header: "State", cell: (invariant) => <State invariant={invariant} /> },
+  { id: "state", header: "State", minWidth: 120, cell: (invariant) => <State invariant={invariant} /> },
   { id: "about", header: "What holds", cell: ({ about }) => about },
   { id: "checked", header: "Last check", cell: ({ looked_at }) => (looked_at ? <Ago at={looked_at} /> : "Never") },
   {
@@ -70,6 +70,7 @@ function Found({ all }: { all: readonly Invariant[] }) {
         rowId={({ kind, subject }) => `${kind} ${subject}`}
         columns={VIOLATIONS}
         isPlain
+        isWrapped
         empty={<Box textAlign="center">No violations.</Box>}
       />
       <DataTable
@@ -80,6 +81,7 @@ function Found({ all }: { all: readonly Invariant[] }) {
         rowId={({ kind }) => kind}
         columns={CHECKS}
         isPlain
+        isWrapped
         empty={<Box textAlign="center">This server checks no invariants.</Box>}
       />
     </SpaceBetween>

@@ -47,6 +47,8 @@ export function UnknownEnvironments({ node }: { node: Node }) {
             rowId={({ environment_id }) => environment_id}
             columns={columns(setAct)}
             isPlain
+            isWrapped
+            isLastSticky
             empty={<Box textAlign="center">The database knows every environment.</Box>}
           />
         )}
@@ -62,16 +64,18 @@ function columns(onAct: (act: Act) => void): Column<UnknownEnvironment>[] {
     {
       id: "id",
       header: "Environment",
+      minWidth: 180,
       cell: ({ environment_id }) => <Copy text={environment_id} what="the environment's id" />,
     },
     { id: "state", header: "State", cell: ({ state }) => state },
     { id: "slots", header: "Slots", cell: ({ slots }) => slots.join(", ") || "None" },
-    { id: "record", header: "Record on the node", cell: (one) => <Ownership of={one} /> },
+    { id: "record", header: "Record on the node", minWidth: 200, cell: (one) => <Ownership of={one} /> },
     { id: "seen", header: "First seen", cell: ({ first_seen_at }) => <Ago at={first_seen_at} /> },
-    { id: "removal", header: "Removal", cell: removal },
+    { id: "removal", header: "Removal", minWidth: 140, cell: removal },
     {
       id: "acts",
       header: "Actions",
+      minWidth: 140,
       cell: (one) => (
         <SpaceBetween direction="horizontal" size="xs">
           <Button
@@ -108,7 +112,9 @@ function Ownership({ of: { ownership } }: { of: UnknownEnvironment }) {
       {ownership.name}, {ownership.sku},{" "}
       {perHour({ amount_minor: ownership.price_minor_per_hour, currency: ownership.currency })}
       <Box variant="small" color="text-body-secondary" display="block">
-        Project {ownership.project_id}, holder {ownership.holder_id}
+        <span className="break-anywhere">
+          Project {ownership.project_id}, holder {ownership.holder_id}
+        </span>
       </Box>
     </>
   );
