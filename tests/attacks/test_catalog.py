@@ -21,6 +21,13 @@ FOUND = {
         "attacks/test_front_end.py",
     ],
     "SEC13: use a stolen node key": ["attacks/test_sec13_stolen_node_key.py"],
+    "SEC13: stay unnoticed with a stolen node key": [
+        "attacks/test_sec13_stolen_node_key.py::test_an_agent_without_a_name_takes_no_link_of_a_node_whose_agent_has_one",
+        "attacks/test_sec13_stolen_node_key.py::test_the_own_agent_is_remembered_however_many_names_a_thief_uses",
+    ],
+    "SEC13: read terminals with a stolen node key": [
+        "attacks/test_sec13_stolen_node_key.py::test_a_terminal_asked_for_before_the_thief_came_does_not_reach_it"
+    ],
     "SEC15: memberships, keys of tokens, control characters, origins": [
         "attacks/test_sec15_leftovers.py",
         "attacks/test_origin.py",

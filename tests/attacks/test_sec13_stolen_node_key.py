@@ -2,10 +2,11 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -13,14 +14,17 @@ import pytest
 from gpuaas.agent.loop import run_agent
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import NoPoints
-from gpuaas.domain.links.store import CONTEST_SECONDS, DISPUTE_SECONDS
+from gpuaas.domain.links.store import CONTEST_SECONDS, DISPUTE_SECONDS, HOLDERS_KEPT
+from gpuaas.domain.terminals import store as terminals
 from gpuaas.engines.fake import FakeEngine
-from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
-from gpuaas.wire.link import Ack, Result, TaskStatus
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.link import Result, TaskStatus
+from gpuaas.wire.terminals import SUBPROTOCOL
 from tests.agent.link_server import NOON
+from tests.attacks.stolen_key import Open, activated, opening, said
+from tests.isolation.asgi import Socket
 from tests.isolation.machines import Machine, enrol
-from tests.links import wires as wires_of
-from tests.links.wires import Wire, task_of, writing
+from tests.links.wires import Wire, dial
 from tests.live import agent, eventually, serving
 from tests.world import World, database
 
@@ -72,9 +76,6 @@ async def thief(folder: Path) -> AsyncIterator[None]:
         await running
 
 
-Open = Callable[[str], Awaitable[Wire]]
-
-
 @pytest.fixture
 async def machine(world: World) -> Machine:
     return await enrol(world, "robbed")
@@ -82,16 +83,8 @@ async def machine(world: World) -> Machine:
 
 @pytest.fixture
 async def linked(world: World, machine: Machine) -> AsyncIterator[Open]:
-    """Opens links of the node as agent processes of these names; all are over after the test."""
-    wires: list[Wire] = []
-
-    async def open(instance: str) -> Wire:
-        wires.append(await wires_of.linked(world, machine, instance=instance))
-        return wires[-1]
-
-    yield open
-    for wire in wires:
-        await wire.hang_up()
+    async with opening(world, machine) as open:
+        yield open
 
 
 async def is_quarantined(world: World, node_id: str) -> bool:
@@ -125,17 +118,97 @@ async def test_holders_that_alternate_more_slowly_than_a_minute_are_noticed_when
     assert await intent(world, machine) == "quarantined"
 
 
+async def test_an_agent_without_a_name_takes_no_link_of_a_node_whose_agent_has_one(
+    world: World, machine: Machine, linked: Open
+) -> None:
+    own = await linked("own")
+    thief = await dial(world, machine, instance="")
+    await thief.ended()
+    assert (thief.closed, own.closed) == ((4401, "refused"), None)
+    assert await world.value("select instance from links") == "own"
+
+
+async def test_a_named_thief_of_an_older_agent_that_has_no_name_is_noticed(
+    world: World, machine: Machine, linked: Open
+) -> None:
+    await linked("")
+    await linked("thief")
+    await linked("")
+    assert await intent(world, machine) == "quarantined"
+
+
+async def test_the_own_agent_is_remembered_however_many_names_a_thief_uses(
+    world: World, machine: Machine, linked: Open
+) -> None:
+    for number in range(HOLDERS_KEPT):
+        await linked(f"restart-{number}")
+    await linked("own")
+    world.clock.advance(seconds=CONTEST_SECONDS * 10)
+    for number in range(HOLDERS_KEPT + 4):
+        await linked(f"thief-{number}")
+    await linked("own")
+    assert await intent(world, machine) == "quarantined"
+    kept = await world.value("select array_agg(instance) from link_holders")
+    assert not any(name.startswith("restart") for name in kept), "those who can make no contest are forgotten"
+
+
+async def ask_for_terminal(world: World, allocation_id: str) -> int:
+    place = f"/api/v1/allocations/{allocation_id}/terminal-token"
+    return (await world.http.post(place, json={})).status_code
+
+
+async def test_no_terminal_is_opened_while_two_agents_may_have_the_key(
+    world: World, machine: Machine, linked: Open
+) -> None:
+    allocation_id = await activated(world, await linked("own"))
+    assert await ask_for_terminal(world, allocation_id) == 201
+    await linked("thief")
+    assert await ask_for_terminal(world, allocation_id) == 409
+    world.clock.advance(seconds=DISPUTE_SECONDS + 1)
+    assert await ask_for_terminal(world, allocation_id) == 201
+    await linked("own")
+    world.clock.advance(seconds=DISPUTE_SECONDS + 1)
+    assert await ask_for_terminal(world, allocation_id) == 409
+    broken = f"/api/v1/admin/allocations/{allocation_id}/break-glass"
+    asked = {"reason": "to look around", "minutes": 5}
+    assert (await world.operator.http.post(broken, json=asked)).status_code == 409
+
+
+async def test_a_terminal_asked_for_before_the_thief_came_does_not_reach_it(
+    world: World, machine: Machine, linked: Open
+) -> None:
+    allocation_id = await activated(world, await linked("own"))
+    used, unused = await minted(world, allocation_id), await minted(world, allocation_id)
+    terminal = dial_terminal(world, allocation_id, used)
+    await eventually(lambda: world.value("select count(*) = 1 from stream_requests"))
+    await linked("thief")
+    refused = dial_terminal(world, allocation_id, unused)
+    while (last := await refused.next())["type"] != "websocket.close":
+        pass
+    assert (last["code"], last["reason"]) == (4401, "refused")
+    async with world.db.write() as tx:
+        assert await terminals.take_stream_requests(tx, [machine.id], world.clock.now()) == []
+    await linked("own")
+    async with world.db.read() as tx:
+        closed = await terminals.objection(tx, await world.value("select id from terminals"))
+    assert closed is not None, "what the other holder may have opened ends with the contest"
+    assert "two agents" in closed.reason
+    await terminal.hang_up()
+
+
+async def minted(world: World, allocation_id: str) -> str:
+    answer = await world.http.post(f"/api/v1/allocations/{allocation_id}/terminal-token", json={})
+    return str(answer.raise_for_status().json()["token"])
+
+
+def dial_terminal(world: World, allocation_id: str, token: str) -> Socket:
+    app: Any = world.app
+    return Socket(app, f"/api/v1/terminal/{allocation_id}", subprotocols=[SUBPROTOCOL, token])
+
+
 async def released(world: World, wire: Wire) -> str:
     """An allocation of the node that is being released, its removal queued."""
-    allocation_id, task_id = await task_of(world)
-    made = Environment(
-        allocation_id=allocation_id, state=EnvironmentState.RUNNING, boot=1, port=20_000, host_key="ssh-ed25519 x"
-    )
-    wire.say(Result(task_id=task_id, status=TaskStatus.DONE, at=world.clock.now(), environment=made))
-    async with writing(world):
-        await wire.heard(Ack)
-    await world.nodes.reconcile()
-    assert (await world.seen(allocation_id))["status"] == "active"
+    allocation_id = await activated(world, wire)
     await world.release(allocation_id)
     await world.nodes.reconcile()
     return allocation_id
@@ -145,9 +218,7 @@ async def answer_removal(world: World, wire: Wire, allocation_id: str) -> None:
     sql = "select id from node_tasks where allocation_id = $1 and kind = 'environment.remove' order by seq desc limit 1"
     task_id = str(await world.value(sql, allocation_id))
     at = NOON - timedelta(days=1)  # whatever time a thief says
-    wire.say(Result(task_id=task_id, status=TaskStatus.DONE, at=at, proofs=PROOF))
-    async with writing(world):
-        await wire.heard(Ack)
+    await said(world, wire, Result(task_id=task_id, status=TaskStatus.DONE, at=at, proofs=PROOF))
     await world.nodes.reconcile()
 
 

@@ -54,6 +54,8 @@ class Openings:
             await self._check(socket, hello, nonce, known.public_key)
             trusted = await self._trusted(socket, hello, known.task_key_generation)
             epoch = await self._rows.ask((hello, trusted))
+            if epoch is None:
+                raise LinkRefused("it does not name its agent process, as the node's agents did before")
         except (asyncpg.DataError, ValueError) as error:  # an id that no text column could hold, for one
             raise LinkRefused("its hello cannot be written down") from error
         # Not silent before we listen: until then the time we take to open it is ours, and there may be thousands.
@@ -91,8 +93,9 @@ class Openings:
             raise LinkRefused(reason)
         raise LinkRefused("the proof does not hold")
 
-    async def _write(self, proved: list[tuple[Hello, tuple[int, ...]]]) -> list[int]:
-        """Of a node that is here twice the database refuses the first try, and each gets a trip of its own."""
+    async def _write(self, proved: list[tuple[Hello, tuple[int, ...]]]) -> list[int | None]:
+        """The epoch of each link, or none if it does not open. Of a node that is here twice the database refuses the
+        first try, and each gets a trip of its own."""
         now, hellos = self._clock.now(), [hello for hello, _ in proved]
         opened = [
             capacity.OpenedLink(
@@ -107,12 +110,13 @@ class Openings:
         instances = {hello.node_id: hello.instance[:INSTANCE_LENGTH] for hello in hellos}
         async with self._db.write() as tx:
             links, contests = await link_rows.open_links(tx, instances, self._replica_id, now)
-            await capacity.links_opened(tx, opened, now)
-            await self._keys.recover(tx, {hello.node_id: trusted for hello, trusted in proved}, now)
+            await capacity.links_opened(tx, [each for each in opened if each.node_id in links], now)
+            trusts = {hello.node_id: trusted for hello, trusted in proved if hello.node_id in links}
+            await self._keys.recover(tx, trusts, now)
             disputed = [id for id, link in links.items() if link.replaces_live]
             if disputed:
                 await capacity.dispute(tx, disputed, now + timedelta(seconds=link_rows.DISPUTE_SECONDS))
             raised = [each.node_id for each in contests if await contest(tx, each, now)]
         for node_id in raised:
             log.error("link.contested", node=node_id)
-        return [links[hello.node_id].epoch for hello in hellos]
+        return [link.epoch if (link := links.get(hello.node_id)) else None for hello in hellos]

@@ -180,6 +180,8 @@ async def enrol_node(tx: Tx, id: str, public_key: bytes, facts: NodeFacts, agent
 
 async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> None:
     """Back, and seen; one statement for all of them."""
+    if not opened:
+        return
     rows = [
         (o.node_id, o.facts.engine, o.facts.simulated, o.agent_version, o.facts.ssh_host, o.facts, o.boot_id)
         for o in opened

@@ -12,7 +12,7 @@ DEAD_REPLICA_SECONDS = 6.0
 
 CONTEST_SECONDS = 60.0
 DISPUTE_SECONDS = 10.0  # a live agent whose link was replaced dials again within a second
-HOLDERS_KEPT = 8  # of each node
+HOLDERS_KEPT = 8  # of each node; more while any of them may still return to a contest
 
 
 class OpenedLink(Struct, frozen=True):
@@ -38,15 +38,15 @@ class LostLink(Struct, frozen=True):
 async def open_links(
     tx: Tx, instances: Mapping[str, str], replica_id: str, now: datetime
 ) -> tuple[dict[str, OpenedLink], list[Contest]]:
-    """By node: the agent process that opens its link. The newest link counts; its epoch says which that is."""
+    """By node: the agent process that opens its link. The newest link counts; its epoch says which that is.
+
+    An agent that does not name its process opens none if the node's agents did so before it.
+    """
     opened = await tx.all(OpenedLink, OPEN_LINKS, list(instances), replica_id, now, list(instances.values()))
-    named = [each for each in opened if instances[each.node_id]]
-    contests: list[Contest] = []
-    if named:
-        nodes = [each.node_id for each in named]
-        holders = (nodes, [instances[id] for id in nodes], [each.epoch for each in named])
-        contests = await tx.all(Contest, NOTE_HOLDERS, *holders, now, CONTEST_SECONDS)
-        await tx.run(FORGET_HOLDERS, nodes, HOLDERS_KEPT)
+    nodes = [each.node_id for each in opened]
+    holders = (nodes, [instances[id] for id in nodes], [each.epoch for each in opened])
+    contests = await tx.all(Contest, NOTE_HOLDERS, *holders, now, CONTEST_SECONDS)
+    await tx.run(FORGET_HOLDERS, nodes, HOLDERS_KEPT, now, CONTEST_SECONDS)
     return {each.node_id: each for each in opened}, contests
 
 
@@ -83,18 +83,21 @@ async def strays(tx: Tx, replica_id: str, here: Mapping[str, int]) -> list[str]:
     return await tx.column(STRAYS, replica_id, list(here), list(here.values()))
 
 
-# What stood before is read from the snapshot, and so from before the insert.
+# What stood before is read from the snapshot, and so from before the insert. An agent without a name that was noted
+# before the named ones may be the node's own, of an older version: it is a holder like any other.
 OPEN_LINKS = """
     with opened as (
         insert into links as l (node_id, replica_id, epoch, since, instance)
         select node.id, $2, nextval('link_epochs'), $3, node.instance
-        from unnest($1::text[], $4::text[]) as node (id, instance) order by node.id
+        from unnest($1::text[], $4::text[]) as node (id, instance)
+        where node.instance <> '' or not exists (select from link_holders h where h.node_id = node.id)
+            or exists (select from link_holders h where h.node_id = node.id and h.instance = '')
+        order by node.id
         on conflict (node_id) do update set replica_id = excluded.replica_id, epoch = excluded.epoch,
             since = excluded.since, instance = excluded.instance
         returning node_id, epoch, instance
     )
-    select o.node_id, o.epoch, coalesce(before.instance <> o.instance, false) and o.instance <> ''
-        and before.instance <> '' as replaces_live
+    select o.node_id, o.epoch, coalesce(before.instance <> o.instance, false) as replaces_live
     from opened o left join links before on before.node_id = o.node_id
 """
 # A process that opens a link after another one did, and that had a link before it: both live.
@@ -114,11 +117,16 @@ NOTE_HOLDERS = """
         order by h.epoch limit 1
     ) as other
 """
+# The one that had the link when the time for a contest began is kept, and all after it: however many names were used
+# since, it is noticed when it returns.
 FORGET_HOLDERS = """
     delete from link_holders h where node_id = any ($1) and epoch < (
         select min(kept.epoch) from (
             select k.epoch from link_holders k where k.node_id = h.node_id order by k.epoch desc limit $2
         ) as kept)
+        and epoch < (
+            select max(k.epoch) from link_holders k
+            where k.node_id = h.node_id and k.opened_at <= $3::timestamptz - $4::float8 * interval '1 second')
 """
 CLOSE_LINKS = """
     delete from links l using unnest($1::text[], $2::bigint[]) as over (node_id, epoch)

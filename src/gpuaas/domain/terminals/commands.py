@@ -55,7 +55,12 @@ async def mint(
 async def issue_ticket(
     tx: Tx, caller: Caller, row: AllocationRow, *, url: str, session_id: str | None, recorded: bool, now: datetime
 ) -> TerminalToken:
-    """The caller was found to be allowed in."""
+    """The caller was found to be allowed in. What is typed must reach the node, and no other holder of its key."""
+    if await store.is_node_in_doubt(tx, row.node_id, now):
+        raise Conflict(
+            "Two agents may be using the key of this allocation's node, so a terminal could reach the wrong one. Try "
+            "again in a minute, or connect by SSH, which checks the host key. If this stays, tell an operator."
+        )
     wait = await store.wait_for_mint(tx, caller.user_id, limit=MINTS, since=now - MINUTE)
     if wait:
         raise RateLimitExceeded(max(1, int(wait + 0.999)))

@@ -121,6 +121,11 @@ async def get(tx: Tx, id: str, allocation_id: str) -> TerminalRow:
     return row
 
 
+async def is_node_in_doubt(tx: Tx, node_id: str, now: datetime) -> bool:
+    """Whether the link of the node may be somebody else's."""
+    return bool(await tx.value("select is_link_in_doubt($1, $2)", node_id, now))
+
+
 async def is_project_recorded(tx: Tx, project_id: str) -> bool:
     return bool(await tx.value("select record_terminals from projects where id = $1", project_id))
 
@@ -211,7 +216,11 @@ async def chunks(tx: Tx, id: str, after: Chunk | None, limit: int) -> list[Chunk
     return await tx.all(Chunk, CHUNKS, id, *place, limit)
 
 
-OBJECTION = "terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id)"
+# A terminal of a contested node may have been opened by the other holder of the key.
+OBJECTION = """
+    coalesce(terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id), (
+        select 'two agents use the key of its node' from nodes n where n.id = t.node_id and n.contested_at is not null))
+"""
 WHY = f"""
     coalesce({OBJECTION}, case when t.opened_at is null and t.created_at < clock_timestamp() - interval '2 minutes'
         then 'its node never answered' end)
@@ -241,7 +250,9 @@ TAKE_TICKET = f"""
             left join terminals o on o.id = used.terminal_id and o.user_id = used.user_id
                 and o.allocation_id = used.allocation_id and o.closed_at is null
     )
-    select t.*, case when t.is_gone then 'this terminal has ended' else {OBJECTION} end as objection from t
+    select t.*, case when t.is_gone then 'this terminal has ended'
+        when is_link_in_doubt(t.node_id, $3) then 'another agent may have the link of its node'
+        else {OBJECTION} end as objection from t
 """
 ADD = """
     insert into terminals (id, tenant_id, project_id, allocation_id, node_id, boot, user_id, credential_id, source,
@@ -301,7 +312,9 @@ ASK_FOR_STREAM = """
     values ($1, $2, $3, $4, $5, $6, $7)
 """
 TAKE_STREAM_REQUESTS = """
-    update stream_requests set sent_at = $2 where node_id = any ($1) and sent_at is null and expires_at > $2 returning *
+    update stream_requests set sent_at = $2 where node_id = any ($1) and sent_at is null and expires_at > $2
+        and not is_link_in_doubt(node_id, $2)
+    returning *
 """
 RECORDED_TO = "select coalesce(max(first_byte + length), 0) from recording_chunks where terminal_id = $1"
 ADD_CHUNK = """
