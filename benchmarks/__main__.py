@@ -18,6 +18,7 @@ from benchmarks import (
     placement,
     restart,
     revokes,
+    role_changes,
     runtimes,
     terminal,
 )
@@ -28,6 +29,7 @@ ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
     "restart": ("S14: restart to SSH, with the bare engine", restart.run),
     "attach": ("attach and detach until observed, with the bare mount", attach.run),
     "revokes": ("T18: revoke to refused and to cut, with the bare engine", revokes.run),
+    "role_changes": ("T18, T27: each change of access to refused and to live connections cut", role_changes.run),
     "runtimes": ("a bundle applied to a live machine, with the bare bind mount and file", runtimes.run),
     "placement": ("S3, S4: durable placements and placement decisions, with the bare statement", placement.run),
     "api": ("S5, S6: reading and creating over HTTP, with a FastAPI + SQLAlchemy twin", api.run),

@@ -88,7 +88,9 @@ async def run(run: Run) -> None:
         holder = await stack.enter_async_context(AsyncClient(file.url, token))
         guest = await stack.enter_async_context(AsyncClient(file.url, other))
         key, theirs = asyncssh.generate_private_key("ssh-ed25519"), asyncssh.generate_private_key("ssh-ed25519")
-        machine = await shared_machine(holder, guest, file, key)
+        machine = await shared_machine(holder, file, key)
+        invited = await holder.members.invite(machine.project_id, "guest@example.com", role=Role.MEMBER)
+        await guest.invitations.accept(invited.link)
         key_id = (await guest.ssh_keys.add("guest", theirs.export_public_key().decode().strip())).id
         user_id = (await guest.auth.me()).user.id
         door: SshConnection = connection_of(machine)
@@ -100,11 +102,8 @@ async def run(run: Run) -> None:
     report(run, got, bare)
 
 
-async def shared_machine(holder: AsyncClient, guest: AsyncClient, file: UpFile, key: asyncssh.SSHKey) -> Allocation:
+async def shared_machine(holder: AsyncClient, file: UpFile, key: asyncssh.SSHKey) -> Allocation:
     project = file.project_id or ""
-    await holder.members.invite(project, "guest@example.com", role=Role.MEMBER)
-    async for invitation in guest.invitations.list():
-        await guest.invitations.accept(invitation.id)
     mine = await holder.ssh_keys.add("bench", key.export_public_key().decode().strip())
     made = await holder.allocations.create(SKU, [mine.id], project_id=project, name="shared")
     return await holder.allocations.wait(made.allocations[0].id, timeout=30)
