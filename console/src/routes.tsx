@@ -42,6 +42,10 @@ const pages: RouteObject[] = [
     lazy: async () => ({ Component: (await load(() => import("./pages/members/MemberPage"))).MemberPage }),
   },
   {
+    path: "projects/:projectId/access",
+    lazy: async () => ({ Component: (await load(() => import("./pages/access/ProjectAccessPage"))).ProjectAccessPage }),
+  },
+  {
     path: "projects/:projectId/activity",
     lazy: async () => ({ Component: (await load(() => import("./pages/activity/ActivityPage"))).ActivityPage }),
   },

@@ -27,6 +27,7 @@ PLACES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "/projects/:projectId/launch/:step?": (USER, tuple(LAUNCH + step for step in LAUNCH_STEPS)),
     "/projects/:projectId/members": (USER, ("/projects/{project}/members",)),
     "/projects/:projectId/members/:userId": (USER, ("/projects/{project}/members/{user}",)),
+    "/projects/:projectId/access": (USER, ("/projects/{project}/access",)),
     "/projects/:projectId/activity": (USER, ("/projects/{project}/activity",)),
     "/projects/:projectId/activity/:operationId": (USER, ("/projects/{project}/activity/{operation}",)),
     "/projects/:projectId/quota": (USER, ("/projects/{project}/quota",)),

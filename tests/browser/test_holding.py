@@ -105,7 +105,7 @@ async def revoke(ada: Person, bob: Person, machine: dict[str, Any]) -> None:
     page = ada.page
     await page.get_by_role("tab", name="SSH access").click()
     await page.get_by_role("button", name=f"Revoke: {bob.email}").click()
-    dialog = page.get_by_role("dialog", name=f"Revoke the access of {bob.email}?")
+    dialog = page.get_by_role("dialog", name=f"Revoke the access of {bob.email} to shared?")
     await dialog.get_by_label("Why").fill("the review is over")
     await dialog.get_by_role("button", name="Revoke", exact=True).click()
     await expect(page.get_by_text(f"{bob.email} is out of shared")).to_be_visible()

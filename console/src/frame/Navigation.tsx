@@ -20,6 +20,7 @@ const ENTRIES: readonly Entry[] = [
   { group: "Storage", text: "Volumes", path: "/projects/:projectId/volumes", key: "v" },
   { group: "Access", text: "SSH keys", path: "/account/ssh-keys", key: "k" },
   { group: "Access", text: "Members", path: "/projects/:projectId/members", key: "p" },
+  { group: "Access", text: "Grants and own keys", path: "/projects/:projectId/access" },
   { group: "Account", text: "Your access", path: "/account/access", key: "y" },
   { group: "Account", text: "Sessions", path: "/account/sessions", key: "s" },
   { group: "Account", text: "Tokens", path: "/account/tokens", key: "t" },

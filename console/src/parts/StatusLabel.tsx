@@ -72,6 +72,12 @@ export const GRANT: Record<Schemas["GrantStatus"], Look> = {
   ended: ["stopped", "Ended"],
 };
 
+/** What the node confirmed about a key that should be admitted. */
+export const OBSERVED: Record<"admitted" | "pending", Look> = {
+  admitted: ["success", "Admitted"],
+  pending: ["in-progress", "Waiting for the node"],
+};
+
 export const VOLUME: Record<Schemas["VolumeStatus"], Look> = {
   creating: ["in-progress", "Being made"],
   available: ["success", "Available"],

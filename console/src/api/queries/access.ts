@@ -6,10 +6,14 @@ import { type Allocation, allocationKeys } from "./allocations";
 type Schemas = components["schemas"];
 export type AccessGrant = Schemas["AccessGrant"];
 export type BreakGlass = Schemas["BreakGlass"];
+export type OwnKeyFile = Schemas["OwnKeyFile"];
 export type AllocationKeys = Schemas["AllocationKeys"];
 
 const SETTLED_MS = 10_000;
 const ON_ITS_WAY_MS = 1_000; // that a machine has taken its keys is no entry of the timeline
+
+/** Lists over all allocations of a project; a change of one allocation may change them. */
+const PROJECT_LISTS: readonly string[] = ["project-grants", "project-own-keys"];
 
 const accessKeys = {
   keys: (allocationId: string) => ["allocation-keys", allocationId] as const,
@@ -42,6 +46,49 @@ export function useAccessGrants(allocationId: string, isWanted = true) {
   });
 }
 
+/** Every live grant of a project. */
+export function useProjectGrants(projectId: string) {
+  return useQuery({
+    queryKey: ["project-grants", projectId],
+    queryFn: () =>
+      everyPage((page) =>
+        answer(
+          client.GET("/api/v1/projects/{project_id}/access-grants", {
+            params: { path: { project_id: projectId }, query: page },
+          }),
+        ),
+      ),
+    refetchInterval: ({ state: { data } }) => (data?.some(isOnItsWay) ? ON_ITS_WAY_MS : SETTLED_MS),
+  });
+}
+
+/** The allocations of a project that admit keys of their own authorized_keys file. */
+export function useProjectOwnKeys(projectId: string) {
+  return useQuery({
+    queryKey: ["project-own-keys", projectId],
+    queryFn: () =>
+      everyPage((page) =>
+        answer(
+          client.GET("/api/v1/projects/{project_id}/own-keys", {
+            params: { path: { project_id: projectId }, query: page },
+          }),
+        ),
+      ),
+    refetchInterval: ({ state: { data } }) => (data?.some((file) => !file.installed) ? ON_ITS_WAY_MS : SETTLED_MS),
+  });
+}
+
+export function useRefuseOwnKeys(allocationId: string) {
+  return useChange(allocationId, () =>
+    answer(
+      client.PUT("/api/v1/allocations/{id}/own-keys", {
+        params: { path: { id: allocationId }, header: keyed() },
+        body: { allowed: false },
+      }),
+    ),
+  );
+}
+
 /** Operators' break-glass access, newest first: only the first page, for open access is among the newest. */
 export function useBreakGlass(allocationId: string) {
   return useQuery({
@@ -71,7 +118,10 @@ function useChange<Asked, Answered>(allocationId: string, change: (asked: Asked)
   const queries = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSuccess: () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === allocationId }),
+    onSuccess: () =>
+      queries.invalidateQueries({
+        predicate: ({ queryKey }) => queryKey[1] === allocationId || PROJECT_LISTS.includes(String(queryKey[0])),
+      }),
   });
 }
 

@@ -11,7 +11,7 @@ import { momentOf, NO_END } from "./endTime";
 import { KeySelect } from "./KeySelect";
 
 interface Props {
-  allocation: Allocation;
+  allocation: Pick<Allocation, "id" | "name">;
   grant: AccessGrant;
   myId: string;
   onDone: () => void;
@@ -72,7 +72,7 @@ export function RevokeDialog({ allocation, grant, myId, onDone }: Props) {
   };
   return (
     <Ask
-      title={isMine ? `${verb} your access to ${allocation.name}?` : `${verb} the access of ${grant.email}?`}
+      title={`${verb} ${isMine ? "your access" : `the access of ${grant.email}`} to ${allocation.name}?`}
       verb={verb}
       onConfirm={() => revoke.mutate({ id: grant.id, reason }, { onSuccess: done })}
       onClose={onDone}
