@@ -42,6 +42,9 @@ PLANTED = {
     "keyset_missing": """
         delete from allocation_keysets k using allocations a where a.id = k.allocation_id and a.status = 'active'
     """,
+    "keyset_outsider": """
+        update project_members set role = 'viewer'; update tenant_members set role = 'viewer'
+    """,
     "keyset_unobserved": "update allocation_keysets set generation = generation + 1",
     "environment_unobserved": "update allocations set boot = boot + 1 where status = 'active'",
     "environment_unknown": "update nodes set unknown_environments = '{alloc_unknown}'",

@@ -98,6 +98,7 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
             "Not all of these are SSH keys of yours. See GET /ssh-keys.", errors={"ssh_key_ids": "unknown"}
         )
     if added:
+        await store.lock_role(tx, row, caller.user_id)
         await require(tx, caller, row, Action.ADD_KEYS)
     await store.set_allocation_keys(tx, row, data.ssh_key_ids)
     await store.render(tx, id)
@@ -112,8 +113,12 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
 
 async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *, now: datetime) -> AllocationKeys:
     """The holder's to allow: whoever can write that file lets in whom they like. Who leads may take it back."""
-    row = await authorize(tx, caller, id, Action.ALLOW_OWN_KEYS if data.allowed else Action.REFUSE_OWN_KEYS)
+    action = Action.ALLOW_OWN_KEYS if data.allowed else Action.REFUSE_OWN_KEYS
+    row = await authorize(tx, caller, id, action)
     require_live(row)
+    if data.allowed:
+        await store.lock_role(tx, row, caller.user_id)
+        await require(tx, caller, row, action)
     if await own_keys.admit(tx, id, by=caller.user_id if data.allowed else None, now=now):
         await store.render(tx, id)
         what, note = ("own_keys_allowed", own_keys.WARNING) if data.allowed else ("own_keys_refused", "")
@@ -125,7 +130,7 @@ async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: dat
     """Another member holds it from now on, with keys of their own; the machine itself goes on untouched."""
     row = await authorize(tx, caller, id, Action.HAND_OVER)
     require_live(row)
-    if not await store.works_in(tx, row, data.user_id):
+    if not await store.lock_role(tx, row, data.user_id):
         raise not_a_member("user_id")
     if not await store.are_keys_of(tx, data.ssh_key_ids, data.user_id):
         raise ValidationError("Not all of these are SSH keys of theirs.", errors={"ssh_key_ids": "unknown"})

@@ -32,7 +32,7 @@ async def create(
     row = await authorize(tx, caller, allocation_id, Action.GRANT)
     require_live(row)
     _check_end(data.expires_at, now)
-    if not await store.works_in(tx, row, data.user_id):
+    if not await store.lock_role(tx, row, data.user_id):
         raise not_a_member("user_id")
     if data.user_id == row.holder_id:
         raise Conflict("They hold this machine, and need no grant. See PUT /allocations/{id}/ssh-keys.")

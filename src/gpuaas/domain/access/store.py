@@ -175,6 +175,12 @@ async def works_in(tx: Tx, row: Placed, user_id: str) -> bool:
     return bool(await tx.value("select works_in($2, $1)", row.project_id, user_id))
 
 
+async def lock_role(tx: Tx, row: Placed, user_id: str) -> bool:
+    """The same, and it stays so until this transaction ends: a removal or demotion waits, and then sees who was let
+    in. Before anything is written that lets this person in."""
+    return bool(await tx.value("select lock_role($2, $1)", row.project_id, user_id))
+
+
 async def render(tx: Tx, allocation_id: str) -> None:
     """The complete key set anew, in the transaction of whatever changed it."""
     await tx.run("select render_keyset($1)", allocation_id)

@@ -248,6 +248,24 @@ RULES = (
         """,  # house: project-filter because operators see the whole platform
     ),
     Rule(
+        kind="keyset_outsider",
+        about="A key set admits nobody who does not work in the project, and neither does an own key file.",
+        always=True,
+        sql="""
+            with admitted as materialized (
+                select a.id, a.project_id, unnest(array(select key ->> 'user_id' from jsonb_array_elements(k.body) key)
+                    || case when k.admits_own then array[k.admits_own_by] else '{}' end) as user_id
+                from allocation_keysets k join allocations a on a.id = k.allocation_id
+                where a.status not in ('released', 'failed')
+            ), outsiders as materialized (
+                select user_id, project_id from (select distinct user_id, project_id from admitted) pair
+                where not works_in(user_id, project_id)
+            )
+            select id as subject, 'admits ' || user_id as detail
+            from admitted join outsiders using (user_id, project_id)
+        """,  # house: project-filter because operators see the whole platform
+    ),
+    Rule(
         kind="keyset_unobserved",
         about="An active allocation on a node that answers admits its newest key set.",
         always=False,

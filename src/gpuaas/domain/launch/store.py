@@ -112,11 +112,12 @@ FIND = """
 ADD_GROUP = """
     insert into allocation_groups (id, tenant_id, project_id, created_by, created_at) values ($1, $2, $3, $4, $5)
 """
-# Nothing is inserted unless the node is ready, all the slots are for sale and the price still holds. What is sold
-# already is refused by the unique index on live claims, whatever this statement believes.
+# Nothing is inserted unless the node is ready, all the slots are for sale, the price still holds and the person still
+# works in the project. What is sold already is refused by the unique index on live claims, whatever this statement
+# believes.
 SUBMIT = """
     with ready as materialized (
-        select claimable($13, $22, $26, $23) and exists (
+        select claimable($13, $22, $26, $23) and lock_role($18, $3) and exists (
             select from prices p join skus k on k.key = p.sku_key
             where p.id = $15 and k.sku = $6 and k.active and p.valid @> clock_timestamp()
         ) as ok
