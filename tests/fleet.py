@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from msgspec import Raw, msgpack, to_builtins
 from msgspec.structs import replace
 
+from gpuaas.agent.outgoing import Outgoing
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.work import TaskRefusedError
+from gpuaas.agent.volume_reports import VolumeReports
 from gpuaas.core.errors import Raced
 from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
@@ -24,6 +26,8 @@ from gpuaas.domain.runtimes.stagings.reconcile import StagingWorker
 from gpuaas.domain.sessions.reconcile import SessionsWorker
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker, observe
 from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
+from gpuaas.domain.storage.unknown import reconcile as unknown_volumes
+from gpuaas.domain.storage.unknown.reconcile import UnknownVolumeWorker
 from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import SentTask
@@ -31,6 +35,7 @@ from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ProofItem
 from gpuaas.wire.link import LEASE_SECONDS, Progress, Report, Result, TaskBody, TaskKind, TaskStatus
+from gpuaas.wire.storage import VolumeReport
 from tests.quiet import Quiet
 
 if TYPE_CHECKING:
@@ -49,6 +54,7 @@ RECONCILERS = (
     ConformanceWorker,
     AttachmentWorker,
     UnknownEnvironmentWorker,
+    UnknownVolumeWorker,
 )
 STATE = """
     select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq,
@@ -62,6 +68,7 @@ STATE = """
     union all select id, version, status, 0, 0 from storage_attachments
     union all select id, 0, '', 0, 0 from storage_conformance_runs where ended_at is null
     union all select id, 0, removal_note, 0, 0 from unknown_environments where removed_at is null
+    union all select id, 0, removal_note, 0, 0 from unknown_volumes where removed_at is null
     order by id
 """
 LINK_ALL = "insert into links select unnest($1::text[]), 'fleet', 0, clock_timestamp() on conflict do nothing"
@@ -162,6 +169,20 @@ class Nodes:
             await own_keys.observe(tx, {node.id: report})
             await observe(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
         return [finding for _, finding in found]
+
+    async def report_volumes(self, node: Node) -> None:
+        """The node says which volumes are on it, as its agent would."""
+        world = self._world
+        world.clock.advance(seconds=5)
+        outgoing = Outgoing()
+        outgoing.open()
+        await VolumeReports(node, outgoing, world.clock.now).look()
+        while outgoing.is_waiting:
+            told = await outgoing.get()
+            assert isinstance(told, VolumeReport)
+            async with world.db.write() as tx:
+                now = world.services.clock.now()
+                await unknown_volumes.observe(tx, node.id, told, ids=world.services.ids, now=now)
 
     async def settle(self) -> None:
         """Until nothing is due: the worker looks at every due row, the engines do every task."""

@@ -6,6 +6,7 @@ from gpuaas.wire.allocations import Allocation, CleanupProof, InspectedAllocatio
 from gpuaas.wire.capacity import EnrolmentToken, Fit, Placement, Unavailable
 from gpuaas.wire.identity import NewToken, Scope
 from tests.cli.conftest import Terminal
+from tests.cli.test_volumes import volume
 from tests.sdk import samples
 from tests.sdk.fake_api import Answer, FakeApi, page
 
@@ -30,6 +31,11 @@ ACTS = {
     "admin unknown-environments remove gpu-01 alloc_x --yes --reason r": (
         f"{NODE}/unknown-environments/alloc_x/remove",
         samples.unknown_environment(),
+    ),
+    "admin unknown-volumes adopt gpu-01 vol_x --reason r": (f"{NODE}/unknown-volumes/vol_x/adopt", volume()),
+    "admin unknown-volumes remove gpu-01 vol_x --yes --reason r": (
+        f"{NODE}/unknown-volumes/vol_x/remove",
+        samples.unknown_volume(),
     ),
     f"admin allocations force-release {STUCK.id} --yes --reason r": (
         f"/admin/allocations/{STUCK.id}/force-release",

@@ -50,6 +50,7 @@ OF_ONE_COMMAND = {
     "admin allocations force-cleanup id": (samples.ALLOCATION,) * 2,
     "admin allocations end-break-glass id": (samples.ALLOCATION,) * 2,
     "admin unknown-environments remove environment": (samples.id_of("alloc", 9),) * 2,
+    "admin unknown-volumes remove volume": (samples.id_of("vol", 9),) * 2,
     "admin tenants suspend id": (samples.id_of("ten", 9),) * 2,
     "admin projects suspend id": (samples.id_of("proj", 9),) * 2,
     "admin task-keys retire generation": ("2", "2"),

@@ -37,6 +37,7 @@ LISTINGS = {
     "admin nodes list": ("/admin/nodes", samples.node()),
     f"admin slots list {samples.NODE}": (f"/admin/nodes/{samples.NODE}/slots", samples.slot()),
     "admin unknown-environments list": ("/admin/unknown-environments", samples.unknown_environment()),
+    "admin unknown-volumes list": ("/admin/unknown-volumes", samples.unknown_volume()),
     "admin allocations list": ("/admin/allocations", samples.allocation()),
     "admin operations list": ("/admin/operations", samples.operation(OperationStatus.FAILED)),
     "admin invariants": ("/admin/invariants", samples.invariant()),

@@ -251,6 +251,7 @@ RUNTIMES = [
     ),
 ]
 UNKNOWN = "/admin/nodes/<node>/unknown-environments/<unknown_environment>"
+UNKNOWN_VOLUME = "/admin/nodes/<node>/unknown-volumes/<unknown_volume>"
 PLATFORM = [
     bad(f"{verb} at length", f"/admin/nodes/<node>/{verb}", {"reason": LONG}, "reason")
     for verb in ("undrain", "quarantine", "unquarantine", "retire", "lost")
@@ -267,6 +268,8 @@ PLATFORM = [
     bad("a task key retired without a reason", "/admin/task-keys/1/retire", {"reason": ""}, "reason"),
     bad("adopted at length", f"{UNKNOWN}/adopt", {"reason": LONG}, "reason"),
     bad("removed without its id", f"{UNKNOWN}/remove", {"reason": "r", "confirm": "yes"}, "confirm"),
+    bad("a volume adopted at length", f"{UNKNOWN_VOLUME}/adopt", {"reason": LONG}, "reason"),
+    bad("a volume removed without its id", f"{UNKNOWN_VOLUME}/remove", {"reason": "r", "confirm": "yes"}, "confirm"),
     bad("forced at length", "/admin/allocations/<allocation>/force-release", {"reason": LONG}, "reason"),
 ]
 QUOTAS = [

@@ -30,7 +30,8 @@ NEWEST = """
     select distinct on (node_id, allocation_id, lane) id from node_tasks
     order by node_id, allocation_id, lane, seq desc
 """
-OF_A_LIFE = set(TaskKind) - {TaskKind.REMOVE_UNKNOWN}  # which is for environments without an allocation
+# The others are for environments and volumes that the database does not know.
+OF_A_LIFE = set(TaskKind) - {TaskKind.REMOVE_UNKNOWN, TaskKind.VOLUME_REMOVE_UNKNOWN}
 # As the server would send it after losing its own memory; or as one that the node never heard of, which was held up.
 AGAIN = "update node_tasks set status = 'queued', result = null, ended_at = null where id = $1 returning id, node_id"
 LATE = """

@@ -18,7 +18,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.sandbox.engine import SandboxEngine
 from gpuaas.wire.environments import EnvironmentSpec, KeySet, Ownership
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
-from gpuaas.wire.storage import Backend, VolumeRef, WantedMount
+from gpuaas.wire.storage import Backend, VolumeOwnership, VolumeRef, WantedMount
 from tests.engines.conversations import converse
 from tests.quiet import Quiet
 from tests.starving import starve
@@ -132,7 +132,13 @@ def storage_verbs(
 
     volumes, mounts = engine.volumes, engine.mounts
     return {
-        "volume_ensure": lambda: volumes.ensure(volume(body[0]), body[1], on_phase),
+        "volume_ensure": lambda: volumes.ensure(
+            volume(body[0]), body[1], on_phase, ownership=msgspec.convert(body[2], VolumeOwnership | None)
+        ),
+        "volume_set_ownership": lambda: volumes.set_ownership(
+            volume(body[0]), msgspec.convert(body[1], VolumeOwnership)
+        ),
+        "volumes_present": volumes.present,
         "volume_measure": lambda: volumes.measure(volume(body)),
         "volume_snapshot": lambda: volumes.snapshot(volume(body[0]), body[1], on_phase),
         "volume_delete": lambda: volumes.delete(volume(body), on_phase),

@@ -7,7 +7,15 @@ import msgspec
 
 from gpuaas.engines.base import OnPhase
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
+from gpuaas.wire.storage import (
+    Backend,
+    Check,
+    PresentVolume,
+    VolumeObservation,
+    VolumeOwnership,
+    VolumeRef,
+    WantedMount,
+)
 
 
 class RemoteVolumes:
@@ -16,8 +24,22 @@ class RemoteVolumes:
     def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
         self._ask = ask
 
-    async def ensure(self, volume: VolumeRef, snapshot_id: str | None, on_phase: OnPhase) -> VolumeObservation:
-        return msgspec.convert(await self._ask("volume_ensure", [volume, snapshot_id], on_phase), VolumeObservation)
+    async def ensure(
+        self,
+        volume: VolumeRef,
+        snapshot_id: str | None,
+        on_phase: OnPhase,
+        *,
+        ownership: VolumeOwnership | None = None,
+    ) -> VolumeObservation:
+        made = await self._ask("volume_ensure", [volume, snapshot_id, ownership], on_phase)
+        return msgspec.convert(made, VolumeObservation)
+
+    async def set_ownership(self, volume: VolumeRef, ownership: VolumeOwnership) -> None:
+        await self._ask("volume_set_ownership", [volume, ownership])
+
+    async def present(self) -> list[PresentVolume]:
+        return msgspec.convert(await self._ask("volumes_present"), list[PresentVolume])
 
     async def measure(self, volume: VolumeRef) -> VolumeObservation:
         return msgspec.convert(await self._ask("volume_measure", volume), VolumeObservation)

@@ -2,13 +2,22 @@
 
 import asyncio
 import os
+from datetime import UTC, datetime
 from itertools import count
 
 import pytest
 
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import Mount
-from gpuaas.wire.storage import AccessMode, Backend, VolumeRef, WantedMount
+from gpuaas.wire.storage import (
+    AccessMode,
+    Backend,
+    PresentVolume,
+    VolumeOwnership,
+    VolumeRef,
+    WantedMount,
+    WritePolicy,
+)
 from tests.engines.benches import Bench, Key, ignore, keys, spec
 
 _numbers = count(1)  # with the process: other workers see the same loop devices
@@ -85,6 +94,57 @@ async def test_a_deleted_volume_is_proven_gone_and_never_comes_back(bench: Bench
         await bench.engine.volumes.measure(volume)
     with pytest.raises(EngineError, match="deleted"):
         await bench.engine.volumes.ensure(volume, None, ignore)
+
+
+def owned(volume: VolumeRef, name: str = "data") -> VolumeOwnership:
+    return VolumeOwnership(
+        tenant_id="ten_a",
+        project_id="proj_a",
+        name=name,
+        size_gib=volume.size_gib,
+        backend=volume.backend,
+        write_policy=WritePolicy.SINGLE_WRITER,
+        protected=True,
+        snapshot_id=None,
+        created_by="user_a",
+        created_at=datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC),
+    )
+
+
+async def listed(bench: Bench, volume: VolumeRef) -> PresentVolume | None:
+    found = [one for one in await bench.engine.volumes.present() if one.volume_id == volume.volume_id]
+    return found[0] if found else None
+
+
+async def test_a_volume_is_listed_with_its_ownership_record_until_it_is_deleted(
+    bench: Bench, volume: VolumeRef
+) -> None:
+    assert await listed(bench, volume) is None
+    made = await bench.engine.volumes.ensure(volume, None, ignore, ownership=owned(volume))
+    seen = await listed(bench, volume)
+    assert seen is not None
+    assert (seen.backend, seen.quota, seen.ownership) == (volume.backend, made.quota, owned(volume))
+    await bench.engine.volumes.snapshot(volume, f"snap_{volume.volume_id[4:]}", ignore)
+    await bench.crash()
+    assert await listed(bench, volume) == seen
+    renamed = owned(volume, name="renamed")
+    await bench.engine.volumes.set_ownership(volume, renamed)
+    mine = [one for one in await bench.engine.volumes.present() if volume.volume_id[4:] in one.volume_id]
+    assert [(one.volume_id, one.ownership) for one in mine] == [(volume.volume_id, renamed)], "a snapshot is no volume"
+    await bench.engine.volumes.delete(volume, ignore)
+    assert await listed(bench, volume) is None
+
+
+async def test_a_volume_without_a_record_is_listed_and_gets_one(bench: Bench, volume: VolumeRef) -> None:
+    """As an older version made it."""
+    await bench.engine.volumes.ensure(volume, None, ignore)
+    seen = await listed(bench, volume)
+    assert seen is not None
+    assert (seen.ownership, seen.detail) == (None, "")
+    await bench.engine.volumes.ensure(volume, None, ignore, ownership=owned(volume))
+    seen = await listed(bench, volume)
+    assert seen is not None
+    assert seen.ownership == owned(volume)
 
 
 async def test_removing_an_environment_leaves_its_volumes(bench: Bench, allocation_id: str, volume: VolumeRef) -> None:

@@ -48,6 +48,10 @@ PLANTED = {
     "keyset_unobserved": "update allocation_keysets set generation = generation + 1",
     "environment_unobserved": "update allocations set boot = boot + 1 where status = 'active'",
     "environment_unknown": "update nodes set unknown_environments = '{alloc_unknown}'",
+    "volume_unknown": """
+        insert into unknown_volumes (id, place, volume_id, backend, seen, first_seen_at, last_seen_at)
+        values ('unknown_1', 'shared', 'vol_unknown', 'shared', '{}', now(), now())
+    """,
     "device_sold_twice": """
         insert into device_holds (slot_id, environment_id, node_id, since)
         select slot_id, 'alloc_unknown', node_id, now() from claims where released_at is null and kind = 'slot'

@@ -78,7 +78,7 @@ class Matrix:
         return "nobody" if probe.noun == "worker" else self.town.missing(probe.noun)
 
     def _foreign_things(self, part: Part, probe: Probe) -> Iterator[str]:
-        if probe.noun in ("node", "worker", "bundle", "unknown_environment"):
+        if probe.noun in ("node", "worker", "bundle", "unknown_environment", "unknown_volume"):
             yield self.town.things["", probe.noun]
             return
         for tenant in TENANTS:

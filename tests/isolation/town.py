@@ -19,6 +19,7 @@ from gpuaas.domain.terminals import store as terminals
 from gpuaas.wire.environments import Connection, Environment, EnvironmentState
 from gpuaas.wire.identity import Role
 from gpuaas.wire.link import Sessions
+from gpuaas.wire.storage import Backend, PresentVolume
 from tests.peek import plant
 from tests.world import PASSWORD, SLICE, Person, World, furnished
 
@@ -44,6 +45,7 @@ PREFIXES = {
     "live_session": "live",
     "invitation": "inv",
     "unknown_environment": "alloc",
+    "unknown_volume": "vol",
 }
 PERSONAL = frozenset({"ssh_key", "session", "token"})
 INVITATION = "insert into invitations values ($1, $2, $3, $4, 'member', $5, now(), now() + interval '1 day')"
@@ -51,7 +53,11 @@ UNKNOWN = """
     insert into unknown_environments (id, node_id, environment_id, environment, first_seen_at, last_seen_at)
     values ('unknown_x', $1, $2, $3, now(), now())
 """
-PLATFORM = frozenset({"node", "worker", "slot", "bundle", "unknown_environment", "task_key"})
+UNKNOWN_VOLUME = """
+    insert into unknown_volumes (id, place, volume_id, backend, seen, first_seen_at, last_seen_at)
+    values ('unknown_v', $1, $2, 'local', $3, now(), now())
+"""
+PLATFORM = frozenset({"node", "worker", "slot", "bundle", "unknown_environment", "unknown_volume", "task_key"})
 
 
 def publication(slug: str) -> dict[str, Any]:
@@ -155,6 +161,10 @@ async def find_unknown(town: Town) -> None:
     seen = Environment(allocation_id=id, state=EnvironmentState.RUNNING, boot=1, devices=())
     await plant(town.world.db, UNKNOWN, node_id, id, seen)
     town.things["", "unknown_environment"] = id
+    volume_id = town.missing("unknown_volume")
+    present = PresentVolume(volume_id=volume_id, backend=Backend.LOCAL, quota="measured")
+    await plant(town.world.db, UNKNOWN_VOLUME, node_id, volume_id, present)
+    town.things["", "unknown_volume"] = volume_id
 
 
 async def own_one_of_everything(town: Town, name: str, person: Person) -> None:

@@ -32,9 +32,11 @@ from gpuaas.wire.identity import (
     User,
 )
 from gpuaas.wire.invariants import Invariant, Violation
+from gpuaas.wire.storage import Backend
 from gpuaas.wire.task_keys import TaskKey
 from gpuaas.wire.timeline import Entry, Operation, OperationStatus, Outcome, Phase
 from gpuaas.wire.unknown_environments import UnknownEnvironment
+from gpuaas.wire.unknown_volumes import UnknownVolume, VolumeSighting
 from gpuaas.wire.work import WorkerStatus
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -249,6 +251,18 @@ def unknown_environment() -> UnknownEnvironment:
         devices=["GPU-0"],
         slots=[0],
         ownership=None,
+        first_seen_at=NOON,
+        last_seen_at=NOON,
+    )
+
+
+def unknown_volume() -> UnknownVolume:
+    return UnknownVolume(
+        volume_id=id_of("vol", 9),
+        backend=Backend.SHARED,
+        sightings=[VolumeSighting(node_id=NODE, node_name="gpu-01", mounted_in=[])],
+        ownership=None,
+        detail="",
         first_seen_at=NOON,
         last_seen_at=NOON,
     )

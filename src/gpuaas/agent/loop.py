@@ -28,6 +28,7 @@ from gpuaas.agent.server_time import ServerTime, machine_boot_id
 from gpuaas.agent.streams import Streams
 from gpuaas.agent.tasks.work import Effects, TaskRefusedError
 from gpuaas.agent.verifiers import StatementRefusedError, Verifiers
+from gpuaas.agent.volume_reports import VOLUME_SECONDS, VolumeReports
 from gpuaas.core.clock import Clock
 from gpuaas.core.points import Points
 from gpuaas.engines.base import Engine, EngineError
@@ -117,6 +118,8 @@ class Agent:
         self._lanes = Lanes(self._group, run=self._run, answer_overtaken=self._answer_overtaken)
         self._voices = Voices(journal, self._outgoing, server_time.now)
         self._reports = Reports(engine, self._outgoing, server_time.now)
+        self._volumes = VolumeReports(engine, self._outgoing, server_time.now)
+        self._look_at_volumes = asyncio.Event()
         self._left_over: list[Job] = []
         self._ended = 0  # tasks, since the start
         self._look = asyncio.Event()
@@ -144,7 +147,7 @@ class Agent:
             if self._time.is_known:
                 self._replay()
             sampling = sample(self._engine.samples, self._outgoing, self._time.now)
-            loops = (link.run(self), self._watch(), self._keep_doors(), sampling)
+            loops = (link.run(self), self._watch(), self._watch_volumes(), self._keep_doors(), sampling)
             outward = {self._group.create_task(loop) for loop in loops}
             await stop.wait()
             for task in outward:
@@ -161,6 +164,8 @@ class Agent:
         for result in self._journal.results():
             self._outgoing.put(result)
         self._reports.forget()
+        self._volumes.forget()
+        self._look_at_volumes.set()
         self._doorkeeper.forget()
         self._streams.welcomed()
         self._look.set()
@@ -307,6 +312,18 @@ class Agent:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CONFIRM_SECONDS if self._reports.is_unconfirmed else WATCH_SECONDS):
                     await self._look.wait()
+
+    async def _watch_volumes(self) -> None:
+        """On a new link, and now and then."""
+        while True:
+            self._look_at_volumes.clear()
+            try:
+                await self._volumes.look()
+            except Exception:
+                log.exception("volumes.look_failed")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(VOLUME_SECONDS):
+                    await self._look_at_volumes.wait()
 
     async def _keep_doors(self) -> None:
         while True:

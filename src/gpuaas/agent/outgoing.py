@@ -36,6 +36,11 @@ class Outgoing:
         self._filled.set()
         return True
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether anything is still to be sent."""
+        return bool(self._waiting)
+
     async def get(self) -> Up:
         """For one reader at a time."""
         while not self._waiting:

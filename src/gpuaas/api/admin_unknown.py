@@ -9,6 +9,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.unknown import commands
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.storage.unknown.commands import restore_attachments
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.common import Page
 from gpuaas.wire.unknown_environments import AdoptEnvironment, RemoveUnknownEnvironment, UnknownEnvironment
@@ -42,8 +43,12 @@ async def list_unknown_environments_of_node(
 
 @post("/admin/nodes/{id:str}/unknown-environments/{environment_id:str}/adopt", status_code=200, responses=CHANGE)
 async def adopt_environment(id: str, environment_id: str, data: AdoptEnvironment, context: Context) -> Allocation:
-    """Restore the allocation that its ownership record names, on the same slots, port and host key."""
-    return await commands.adopt(context.tx, context.caller, id, environment_id, data, ids=context.ids, now=context.now)
+    """Restore the allocation that its ownership record names, on the same slots, port and host key, and the attachments
+    of volumes that the database knows."""
+    tx, caller, ids, now = context.tx, context.caller, context.ids, context.now
+    adopted = await commands.adopt(tx, caller, id, environment_id, data, ids=ids, now=now)
+    await restore_attachments(tx, caller, adopted.id, ids=ids, now=now)
+    return adopted
 
 
 @post("/admin/nodes/{id:str}/unknown-environments/{environment_id:str}/remove", status_code=202, responses=CHANGE)

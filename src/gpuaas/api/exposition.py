@@ -161,6 +161,8 @@ def of_platform(found: Counts | None) -> Iterator[Metric]:
     yield labelled("gpuaas_slots", "Approved slots.", "state", slots)
     unknown = found.unknown_environments
     yield labelled("gpuaas_unknown_environments", "Environments that the database does not know.", "node", unknown)
+    volumes = found.unknown_volumes
+    yield labelled("gpuaas_unknown_volumes", "Volumes that the database does not know.", "place", volumes)
     yield GaugeMetricFamily("gpuaas_links_all", "Node links open on all replicas.", found.links)
     yield GaugeMetricFamily("gpuaas_replicas", "Replicas that live.", found.replicas)
     yield GaugeMetricFamily("gpuaas_operations_running", "Operations under way.", found.operations.running)

@@ -20,10 +20,12 @@ from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.storage.attachments import reconcile as attachments
+from gpuaas.domain.storage.unknown import reconcile as volumes
 from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.terminals import commands as terminals
 from gpuaas.wire.link import Ack, Logins, LoginsKept, LogLines, Progress, Report, Result, Sessions, TerminalReport
+from gpuaas.wire.storage import VolumeReport
 from gpuaas.wire.task_keys import TrustedKeys
 
 BATCH = 1_000  # messages written together
@@ -32,8 +34,8 @@ LOOP = "messages of nodes"
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
 # A batch is named after the weightiest of its messages.
-WEIGHTS = (TrustedKeys, LogLines, Sessions, Logins, Progress, TerminalReport, Report, Result)
-Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | TrustedKeys
+WEIGHTS = (TrustedKeys, LogLines, Sessions, Logins, Progress, TerminalReport, VolumeReport, Report, Result)
+Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | TrustedKeys | VolumeReport
 Written = tuple[Link, Message]
 log = structlog.get_logger()
 
@@ -129,6 +131,9 @@ class Messages:
             if isinstance(report, TerminalReport) and self._is_current(link)
         ]
         await terminals.observed_all(tx, told, now=self._clock.now())
+        for link, present in wave:
+            if isinstance(present, VolumeReport) and self._is_current(link):
+                await volumes.observe(tx, link.node_id, present, ids=self._ids, now=self._clock.now())
         return ended
 
     async def _write_trusted_keys(self, tx: Tx, wave: list[Written]) -> None:

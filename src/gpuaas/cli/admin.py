@@ -14,6 +14,7 @@ from gpuaas.cli import (
     admin_storage,
     admin_task_keys,
     admin_unknown,
+    admin_unknown_volumes,
     admin_workers,
 )
 from gpuaas.cli.apps import new_app
@@ -28,6 +29,7 @@ command.add_typer(admin_accounts.users, name="users")
 command.add_typer(admin_audit.command, name="audit")
 command.add_typer(admin_quotas.command, name="quotas")
 command.add_typer(admin_unknown.command, name="unknown-environments")
+command.add_typer(admin_unknown_volumes.command, name="unknown-volumes")
 command.add_typer(admin_runtimes.command, name="runtimes")
 command.add_typer(admin_workers.command, name="workers")
 command.add_typer(admin_task_keys.command, name="task-keys")

@@ -63,6 +63,7 @@ CARD: list[Column[Overview]] = [
     Column("Nodes", lambda found: counted(found.nodes)),
     Column("Slots", slots),
     Column("Unknown environments", lambda found: counted(found.unknown_environments)),
+    Column("Unknown volumes", lambda found: counted(found.unknown_volumes)),
     Column("Invariant violations", lambda found: counted(found.invariant_violations)),
     Column("Allocations", lambda found: counted(found.allocations)),
     Column("Operations", operations),

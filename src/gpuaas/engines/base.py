@@ -10,7 +10,15 @@ from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, K
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.metrics import Sample
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
-from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
+from gpuaas.wire.storage import (
+    Backend,
+    Check,
+    PresentVolume,
+    VolumeObservation,
+    VolumeOwnership,
+    VolumeRef,
+    WantedMount,
+)
 
 OnPhase = Callable[[str, str], Awaitable[None]]
 """Called with (phase, note) when a phase begins; the agent passes it up as progress."""
@@ -60,8 +68,23 @@ class Runtimes(Protocol):
 class Volumes(Protocol):
     """Data that outlives environments, on this node's disk or in the folder that all nodes share."""
 
-    async def ensure(self, volume: VolumeRef, snapshot_id: str | None, on_phase: OnPhase) -> VolumeObservation:
-        """There, empty or from a snapshot; what is there already is left as it is, what was deleted stays so."""
+    async def ensure(
+        self,
+        volume: VolumeRef,
+        snapshot_id: str | None,
+        on_phase: OnPhase,
+        *,
+        ownership: VolumeOwnership | None = None,
+    ) -> VolumeObservation:
+        """There, empty or from a snapshot; what is there already is left as it is, what was deleted stays so. The
+        ownership record is on disk before the volume counts as made."""
+
+    async def set_ownership(self, volume: VolumeRef, ownership: VolumeOwnership) -> None:
+        """This is the record beside its data from now on."""
+
+    async def present(self) -> list[PresentVolume]:
+        """Every volume whose data is here, on either backend, without snapshots. Raises when it cannot look: an
+        incomplete list would say that volumes are gone."""
 
     async def measure(self, volume: VolumeRef) -> VolumeObservation:
         """How much is used."""

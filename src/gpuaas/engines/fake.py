@@ -82,7 +82,7 @@ class FakeEngine:
         self._clock, self._gpus, self._ports, self._fault = clock, gpus, ports, fault
         self.environments = {} if environments is None else environments
         self.runtimes = FakeRuntimes(bundles or FakeBundles(), exists=self._exists, clock=clock)
-        self.volumes = FakeVolumes(disk or FakeDisk(), clock)
+        self.volumes = FakeVolumes(disk or FakeDisk(), clock, node=id(self.environments))
         self.mounts = FakeMounts(self.volumes, self.environments.get)
         self.terminals = FakeTerminals(self._boot_of)
         self.logins = Logins()

@@ -7,7 +7,16 @@ from typing import Protocol
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.wire.environments import EnvironmentState, Mount, ProofItem
-from gpuaas.wire.storage import AccessMode, Backend, Check, VolumeObservation, VolumeRef, WantedMount
+from gpuaas.wire.storage import (
+    AccessMode,
+    Backend,
+    Check,
+    PresentVolume,
+    VolumeObservation,
+    VolumeOwnership,
+    VolumeRef,
+    WantedMount,
+)
 
 CHECKS = (
     "concurrent_writers",
@@ -32,13 +41,24 @@ class FakeDisk:
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     failing_checks: set[str] = field(default_factory=set)
+    places: dict[str, tuple[Backend, int]] = field(default_factory=dict)  # backend and node of each volume
+    ownership: dict[str, VolumeOwnership] = field(default_factory=dict)
 
 
 class FakeVolumes:
-    def __init__(self, disk: FakeDisk, clock: Callable[[], datetime]) -> None:
-        self.disk, self._clock = disk, clock
+    """`node` tells the local volumes of nodes that were given one disk apart."""
 
-    async def ensure(self, volume: VolumeRef, snapshot_id: str | None, on_phase: OnPhase) -> VolumeObservation:
+    def __init__(self, disk: FakeDisk, clock: Callable[[], datetime], node: int = 0) -> None:
+        self.disk, self._clock, self._node = disk, clock, node
+
+    async def ensure(
+        self,
+        volume: VolumeRef,
+        snapshot_id: str | None,
+        on_phase: OnPhase,
+        *,
+        ownership: VolumeOwnership | None = None,
+    ) -> VolumeObservation:
         if volume.volume_id in self.disk.deleted:
             raise EngineError("this volume was deleted and is never made again", volume.volume_id)
         if volume.volume_id not in self.disk.files:
@@ -46,7 +66,21 @@ class FakeVolumes:
             if snapshot_id and snapshot_id not in self.disk.files:
                 raise EngineError("the snapshot's data is not on this node", snapshot_id)
             self.disk.files[volume.volume_id] = dict(self.disk.files[snapshot_id]) if snapshot_id else {}
+            self.disk.places[volume.volume_id] = volume.backend, self._node
+        if ownership:
+            await self.set_ownership(volume, ownership)
         return await self.measure(volume)
+
+    async def set_ownership(self, volume: VolumeRef, ownership: VolumeOwnership) -> None:
+        self.find(volume)
+        self.disk.ownership[volume.volume_id] = ownership
+
+    async def present(self) -> list[PresentVolume]:
+        return [
+            PresentVolume(volume_id=id, backend=backend, quota="measured", ownership=self.disk.ownership.get(id))
+            for id, (backend, node) in sorted(self.disk.places.items())
+            if backend is Backend.SHARED or node == self._node
+        ]
 
     def find(self, volume: VolumeRef) -> dict[str, bytes]:
         if volume.volume_id not in self.disk.files:
@@ -65,7 +99,8 @@ class FakeVolumes:
     async def delete(self, volume: VolumeRef, on_phase: OnPhase) -> list[ProofItem]:
         await on_phase("volume_deleting", "erasing its data")
         self.disk.deleted.add(volume.volume_id)
-        self.disk.files.pop(volume.volume_id, None)
+        for kept in (self.disk.files, self.disk.places, self.disk.ownership):
+            kept.pop(volume.volume_id, None)
         return [ProofItem(item="data", ok=True, evidence="looked for in memory")]
 
     async def conform(self, backend: Backend, on_phase: OnPhase) -> list[Check]:

@@ -54,6 +54,7 @@ from gpuaas.domain.sessions.reconcile import SessionsWorker
 from gpuaas.domain.skus.catalog import Catalog
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker
 from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
+from gpuaas.domain.storage.unknown.reconcile import UnknownVolumeWorker
 from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
 from gpuaas.domain.terminals.commands import Policy as TerminalPolicy
 from gpuaas.domain.terminals.reconcile import TerminalWorker
@@ -199,6 +200,7 @@ def all_workers(
         RollUp(db, clock),
         AttachmentWorker(db, ids, clock),
         UnknownEnvironmentWorker(db, ids, clock),
+        UnknownVolumeWorker(db, ids, clock),
         VolumeWorker(db, ids, clock),
         SnapshotWorker(db, ids, clock),
         ConformanceWorker(db, ids, clock),

@@ -18,10 +18,12 @@ from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, E
 from gpuaas.wire.common import Page
 from gpuaas.wire.invariants import Invariant
 from gpuaas.wire.overview import Overview
+from gpuaas.wire.storage import Volume
 from gpuaas.wire.task_keys import RetireTaskKey, RotateTaskKey, TaskKey
 from gpuaas.wire.terminals import BreakGlassOpened, OpenBreakGlass
 from gpuaas.wire.timeline import Operation, OperationStatus
 from gpuaas.wire.unknown_environments import AdoptEnvironment, RemoveUnknownEnvironment, UnknownEnvironment
+from gpuaas.wire.unknown_volumes import AdoptVolume, RemoveVolume, UnknownVolume
 from gpuaas.wire.work import SwitchWorker, WorkerStatus
 
 
@@ -143,6 +145,46 @@ class AdminUnknownEnvironments(Noun[R_co]):
         return post(route, UnknownEnvironment, body, key=idempotency_key)
 
 
+class AdminUnknownVolumes(Noun[R_co]):
+    """Volumes on nodes and shared storage that the database does not know; their data is kept."""
+
+    @Listing
+    def list(self, *, limit: int | None = None) -> Request[Page[UnknownVolume]]:
+        return get(path("admin", "unknown-volumes"), Page[UnknownVolume], limit=limit)
+
+    @Listing
+    def list_of_node(self, node_id: str, *, limit: int | None = None) -> Request[Page[UnknownVolume]]:
+        return get(path("admin", "nodes", node_id, "unknown-volumes"), Page[UnknownVolume], limit=limit)
+
+    @Call
+    def get(self, node_id: str, volume_id: str) -> Request[UnknownVolume]:
+        return get(path("admin", "nodes", node_id, "unknown-volumes", volume_id), UnknownVolume)
+
+    @Call
+    def adopt(
+        self,
+        node_id: str,
+        volume_id: str,
+        *,
+        reason: str,
+        name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[Volume]:
+        """Restore the volume that its ownership record names."""
+        body = AdoptVolume(reason=reason, name=name)
+        route = path("admin", "nodes", node_id, "unknown-volumes", volume_id, "adopt")
+        return post(route, Volume, body, key=idempotency_key)
+
+    @Call
+    def remove(
+        self, node_id: str, volume_id: str, *, confirm: str, reason: str, idempotency_key: str | None = None
+    ) -> Request[UnknownVolume]:
+        """Erase its data; `confirm` repeats its id."""
+        body = RemoveVolume(confirm=confirm, reason=reason)
+        route = path("admin", "nodes", node_id, "unknown-volumes", volume_id, "remove")
+        return post(route, UnknownVolume, body, key=idempotency_key)
+
+
 class AdminAllocations(Noun[R_co]):
     @Listing
     def list(
@@ -256,6 +298,7 @@ class Admin(Noun[R_co]):
         self.allocations = AdminAllocations(runner)
         self.operations = AdminOperations(runner)
         self.unknown_environments = AdminUnknownEnvironments(runner)
+        self.unknown_volumes = AdminUnknownVolumes(runner)
         self.workers = AdminWorkers(runner)
         self.task_keys = AdminTaskKeys(runner)
         self.runtimes = AdminRuntimes(runner)

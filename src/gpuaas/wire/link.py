@@ -24,7 +24,15 @@ from gpuaas.wire.environments import (
 )
 from gpuaas.wire.metrics import Samples
 from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, StagedBundle
-from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef, WantedMount
+from gpuaas.wire.storage import (
+    Backend,
+    Check,
+    VolumeObservation,
+    VolumeOwnership,
+    VolumeRef,
+    VolumeReport,
+    WantedMount,
+)
 from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKey, TrustedKeys, Verifier
 
 LINK_PURPOSE = "gpuaas-link-v1"
@@ -75,6 +83,7 @@ class TaskKind(StrEnum):
     WRITE_RUNTIME = "runtime.write_env_file"
     VOLUME_ENSURE = "volume.ensure"
     VOLUME_DELETE = "volume.delete"
+    VOLUME_REMOVE_UNKNOWN = "volume.remove_unknown"
     VOLUME_MEASURE = "volume.measure"
     VOLUME_SNAPSHOT = "volume.snapshot"
     VOLUME_ATTACH = "volume.attach"
@@ -134,6 +143,7 @@ class EnsureVolume(Struct, frozen=True, kw_only=True):
 
     volume: VolumeRef
     snapshot_id: str | None = None
+    ownership: VolumeOwnership | None = None
 
 
 class DeleteVolume(Struct, frozen=True, kw_only=True):
@@ -143,7 +153,10 @@ class DeleteVolume(Struct, frozen=True, kw_only=True):
 
 
 class MeasureVolume(Struct, frozen=True, kw_only=True):
+    """How much is used; the ownership record beside the data becomes this one."""
+
     volume: VolumeRef
+    ownership: VolumeOwnership | None = None
 
 
 class SnapshotVolume(Struct, frozen=True, kw_only=True):
@@ -350,7 +363,8 @@ class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
 
 
 Down = Challenge | Welcome | Refused | Task | Ack | LoginsKept | Lease | OpenStream | EndTerminals | TaskKeyStatement
-Up = Hello | Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | Beat | Samples | TrustedKeys
+Reported = Report | TerminalReport | VolumeReport | Sessions | Logins | Samples | TrustedKeys
+Up = Hello | Progress | LogLines | Result | Reported | Beat
 
 
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:

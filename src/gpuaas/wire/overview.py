@@ -69,3 +69,4 @@ class Overview(Struct, frozen=True, kw_only=True):
     workers: list[WorkerStatus]
     invariant_violations: dict[str, int] = {}  # by kind, only those that are violated
     unknown_environments: dict[str, int] = {}  # by node name; any is an alert: adopt or remove them
+    unknown_volumes: dict[str, int] = {}  # by node name, and `shared` for shared storage

@@ -233,6 +233,31 @@ class VolumeRef(Struct, frozen=True, kw_only=True):
     size_gib: int
 
 
+class VolumeOwnership(Struct, frozen=True, kw_only=True):
+    """Whose a volume is: kept on disk beside its data, so that a database that forgot the volume can adopt it."""
+
+    tenant_id: str
+    project_id: str
+    name: str
+    size_gib: int
+    backend: Backend
+    write_policy: WritePolicy
+    protected: bool
+    snapshot_id: str | None  # that it was filled from
+    created_by: str
+    created_at: Moment
+
+
+class PresentVolume(Struct, frozen=True, kw_only=True):
+    """A volume whose data a node found on its disk or on the shared storage."""
+
+    volume_id: str
+    backend: Backend
+    quota: str
+    ownership: VolumeOwnership | None = None
+    detail: str = ""  # why there is no ownership record, if not because an older version made the volume
+
+
 class VolumeObservation(Struct, frozen=True, kw_only=True):
     """A volume as a node found it."""
 
@@ -246,3 +271,21 @@ class WantedMount(Struct, frozen=True, kw_only=True):
     volume: VolumeRef
     mount_path: str
     access_mode: AccessMode
+
+
+class RemoveUnknownVolume(Struct, frozen=True, kw_only=True):
+    """A task about a volume that the server does not know; refused when its ownership record is another one, and while
+    it is mounted."""
+
+    volume: VolumeRef
+    ownership: VolumeOwnership | None
+
+
+class VolumeReport(Struct, frozen=True, kw_only=True, tag="volumes"):
+    """Volumes present on the node, in one or more parts; `at` is the moment before the look and the same in all parts.
+    After the part with `is_last` the look is complete. `mounted` maps a volume to the environments it is mounted in."""
+
+    volumes: list[PresentVolume]
+    at: Moment
+    mounted: dict[str, list[str]] = {}
+    is_last: bool = True

@@ -26,6 +26,7 @@ KINDS: dict[str, ReadWork] = {
     TaskKind.WRITE_RUNTIME: write_runtime.read,
     TaskKind.VOLUME_ENSURE: volumes.read_ensure,
     TaskKind.VOLUME_DELETE: volumes.read_delete,
+    TaskKind.VOLUME_REMOVE_UNKNOWN: volumes.read_remove_unknown,
     TaskKind.VOLUME_MEASURE: volumes.read_measure,
     TaskKind.VOLUME_SNAPSHOT: volumes.read_snapshot,
     TaskKind.VOLUME_ATTACH: mounts.read_attach,

@@ -1,10 +1,11 @@
-"""`volume.ensure`, `.delete`, `.measure`, `.snapshot` and `storage.conformance`: data of a node, of no environment."""
+"""Tasks about volumes and `storage.conformance`: data of a node, of no environment."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, read_wants
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, read_wants
 from gpuaas.engines.base import Engine, OnPhase
+from gpuaas.wire.environments import EnvironmentState
 from gpuaas.wire.link import (
     ConformStorage,
     DeleteVolume,
@@ -14,7 +15,7 @@ from gpuaas.wire.link import (
     TaskBody,
     TaskKind,
 )
-from gpuaas.wire.storage import VolumeObservation
+from gpuaas.wire.storage import RemoveUnknownVolume, VolumeObservation
 
 NOTHING: frozenset[TaskKind] = frozenset()
 
@@ -25,7 +26,9 @@ class Ensure:
     wants: EnsureVolume
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
-        return Effects(volume=await engine.volumes.ensure(self.wants.volume, self.wants.snapshot_id, on_phase))
+        wants = self.wants
+        made = await engine.volumes.ensure(wants.volume, wants.snapshot_id, on_phase, ownership=wants.ownership)
+        return Effects(volume=made)
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,35 @@ class Delete:
 
 
 @dataclass(frozen=True)
+class RemoveUnknown:
+    replaces: ClassVar = frozenset({TaskKind.VOLUME_REMOVE_UNKNOWN})
+    wants: RemoveUnknownVolume
+
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+        """Only the volume that the operator was shown, and never one that an environment may be using."""
+        wanted = self.wants.volume
+        for here in await engine.volumes.present():
+            is_it = (here.volume_id, here.backend) == (wanted.volume_id, wanted.backend)
+            if is_it and here.ownership != self.wants.ownership:
+                raise TaskRefusedError("another volume", f"{wanted.volume_id} has another ownership record")
+        for environment in await engine.observe():
+            if environment.state is EnvironmentState.UNKNOWN:
+                raise TaskRefusedError(
+                    f"the node cannot tell whether {environment.allocation_id} uses the volume", environment.detail
+                )
+            if any(mount.volume_id == wanted.volume_id for mount in environment.mounts):
+                raise TaskRefusedError(f"the volume is mounted in {environment.allocation_id}", wanted.volume_id)
+        return await Delete(DeleteVolume(volume=wanted)).perform(engine, on_phase)
+
+
+@dataclass(frozen=True)
 class Measure:
     replaces: ClassVar = NOTHING
     wants: MeasureVolume
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:  # noqa: ARG002 - a look has no phases
+        if self.wants.ownership:
+            await engine.volumes.set_ownership(self.wants.volume, self.wants.ownership)
         return Effects(volume=await engine.volumes.measure(self.wants.volume))
 
 
@@ -76,6 +103,10 @@ def read_ensure(body: TaskBody) -> Ensure:
 
 def read_delete(body: TaskBody) -> Delete:
     return Delete(read_wants(body, DeleteVolume))
+
+
+def read_remove_unknown(body: TaskBody) -> RemoveUnknown:
+    return RemoveUnknown(read_wants(body, RemoveUnknownVolume))
 
 
 def read_measure(body: TaskBody) -> Measure:

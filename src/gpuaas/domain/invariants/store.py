@@ -294,6 +294,15 @@ RULES = (
         """,
     ),
     Rule(
+        kind="volume_unknown",
+        about="No node reports a volume that the database does not know.",
+        always=False,
+        sql="""
+            select place || ' ' || volume_id as subject, 'on ' || backend || ' storage' as detail from unknown_volumes
+            where gone_at is null and adopted_at is null and removed_at is null
+        """,
+    ),
+    Rule(
         kind="device_sold_twice",
         about="A slot whose device an unknown environment uses is not claimed by another allocation.",
         always=False,

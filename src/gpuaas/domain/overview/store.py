@@ -15,6 +15,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     links: int
     replicas: int
     unknown_environments: dict[str, int]
+    unknown_volumes: dict[str, int]
     alerts: list[Alert]
 
 
@@ -86,6 +87,12 @@ COUNTS = """
             where u.gone_at is null and u.adopted_at is null group by n.name
         ) u
     ) as unknown_environments, (
+        select coalesce(jsonb_object_agg(place, count), '{}') from (
+            select coalesce(n.name, u.place) as place, count(*)
+            from unknown_volumes u left join nodes n on n.id = u.place
+            where u.gone_at is null and u.adopted_at is null and u.removed_at is null group by 1
+        ) u
+    ) as unknown_volumes, (
         select coalesce(jsonb_agg(jsonb_build_object('code', 'node_contested', 'subject_kind', 'node', 'subject_id', id,
             'subject_name', name, 'since', contested_at, 'words', contested_detail) order by contested_at), '[]')
         from nodes where contested_at is not null and intent <> 'retired'

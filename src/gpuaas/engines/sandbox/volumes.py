@@ -17,11 +17,18 @@ from datetime import datetime
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError, OnPhase
-from gpuaas.engines.sandbox import commands, conformance, files, linkless
+from gpuaas.engines.sandbox import commands, conformance, files, linkless, volume_records
 from gpuaas.engines.sandbox.nursery import SOURCE
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.storage import Backend, Check, VolumeObservation, VolumeRef
+from gpuaas.wire.storage import (
+    Backend,
+    Check,
+    PresentVolume,
+    VolumeObservation,
+    VolumeOwnership,
+    VolumeRef,
+)
 
 ID = re.compile(r"(vol|snap|conf)_[0-9a-z]{1,40}")
 VOLUME_UID = 1_899_999_999
@@ -79,7 +86,14 @@ class SandboxVolumes:
             raise EngineError("the volume's data is not on this node", str(place.path))
         return place
 
-    async def ensure(self, volume: VolumeRef, snapshot_id: str | None, on_phase: OnPhase) -> VolumeObservation:
+    async def ensure(
+        self,
+        volume: VolumeRef,
+        snapshot_id: str | None,
+        on_phase: OnPhase,
+        *,
+        ownership: VolumeOwnership | None = None,
+    ) -> VolumeObservation:
         place = self.place(volume)
         if self._tombstone(place).exists():
             raise EngineError("this volume was deleted and is never made again", volume.volume_id)
@@ -90,7 +104,19 @@ class SandboxVolumes:
                     await self._copy(self._found(volume, snapshot_id), draft, volume)
                 else:
                     await self._make(draft, volume)
+                if ownership:
+                    volume_records.write(draft.folder, ownership)
+        elif ownership:
+            volume_records.write(place.folder, ownership)
         return await self.measure(volume)
+
+    async def set_ownership(self, volume: VolumeRef, ownership: VolumeOwnership) -> None:
+        volume_records.write(self.find(volume).folder, ownership)
+
+    async def present(self) -> list[PresentVolume]:
+        """A thread looks: a shared folder may answer slowly, and there may be thousands of volumes."""
+        roots = [(backend, self.root(backend)) for backend in Backend if backend is Backend.LOCAL or self._shared]
+        return await asyncio.to_thread(_present, roots)
 
     @contextlib.asynccontextmanager
     async def _drafted(self, place: Place) -> AsyncIterator[Place]:
@@ -254,3 +280,17 @@ def mentions(volume_id: str) -> list[str]:
             if volume_id in path.read_text():
                 found.append(f"/dev/{path.parts[3]}")
     return found
+
+
+def _present(roots: list[tuple[Backend, Path]]) -> list[PresentVolume]:
+    return [
+        PresentVolume(
+            volume_id=id,
+            backend=backend,
+            quota=ENFORCED if data == IMAGE else MEASURED,
+            ownership=ownership,
+            detail=detail,
+        )
+        for backend, root in roots
+        for id, data, ownership, detail in volume_records.listed(root, (IMAGE, DATA))
+    ]

@@ -11,6 +11,7 @@ from gpuaas.domain.allocations import commands as allocations
 from gpuaas.domain.identity.callers import Caller, Placed
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.storage.backends import store as backends
+from gpuaas.domain.storage.unknown import store as unknown
 from gpuaas.domain.storage.views import snapshot_view, volume_view
 from gpuaas.domain.storage.volumes import store
 from gpuaas.domain.storage.volumes.store import NewVolumeRow, SnapshotRow, VolumeRow
@@ -144,7 +145,7 @@ async def change(tx: Tx, caller: Caller, project_id: str, id: str, data: ChangeV
         raise Conflict("The volume is deleted.")
     name = row.name if data.name is UNSET else data.name
     protected = row.protected if data.protected is UNSET else data.protected
-    await store.change_volume(tx, row, name=name, protected=protected)
+    await store.change_volume(tx, row, name=name, protected=protected, now=now)
     facts = {"name": name, "protected": protected}
     await audit(tx, row.subject, "volume.change", actor=caller.actor, at=now, facts=facts)
     return volume_view(await store.volume(tx, id))
@@ -180,6 +181,12 @@ async def check_retirable(tx: Tx, node_id: str) -> None:
         raise Conflict(
             f"{volumes} volumes are on this node's disk. Their projects have to copy or delete them before it retires.",
             volumes=volumes,
+        )
+    if forgotten := await unknown.count_on_node(tx, node_id):
+        raise Conflict(
+            f"{forgotten} volumes on this node's disk are unknown to the database. Adopt or remove them before it "
+            "retires: `gpuaas admin unknown-volumes list`.",
+            unknown_volumes=forgotten,
         )
 
 

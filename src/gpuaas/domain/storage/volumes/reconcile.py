@@ -1,8 +1,8 @@
 """Makes volumes and snapshots true: one task at a time on a node that can reach them."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
@@ -16,6 +16,8 @@ from gpuaas.domain.timeline.store import SYSTEM, end_operation
 from gpuaas.wire.link import DeleteVolume, EnsureVolume, MeasureVolume, SnapshotVolume, TaskKind, TaskStatus
 from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
 from gpuaas.wire.timeline import OperationStatus
+
+MEASURE_AGAIN_AFTER = timedelta(minutes=1)  # after a measurement that failed
 
 
 class Ask(Struct, frozen=True):
@@ -41,6 +43,11 @@ def decide(kind: TaskKind, operation_id: str, task: TaskRow | None) -> Decision:
     if task.status == TaskStatus.DONE:
         return Become(True, "")
     return Become(False, task.reason or "the node could not do it")
+
+
+def has_record(task: TaskRow, row: VolumeRow) -> bool:
+    """Whether the task wrote the ownership record as it should be now."""
+    return bool(task.wants.get("ownership") == to_builtins(row.ownership))
 
 
 class Lone:
@@ -79,6 +86,8 @@ class VolumeWorker(Lone):
         union all
         select v.id from volumes v where v.status = 'available' and v.used_at < clock_timestamp() - interval '5 minutes'
             and exists (select from storage_attachments t where t.volume_id = v.id and t.status = 'attached')
+        union all
+        select id from volumes where record_stale_since is not null and status = 'available'
     """
     pause = 5.0
 
@@ -94,7 +103,7 @@ class VolumeWorker(Lone):
             match decide(kind, row.operation_id, task):
                 case Ask():
                     wants = DeleteVolume(volume=row.ref)
-                    ensure = EnsureVolume(volume=row.ref, snapshot_id=row.snapshot_id)
+                    ensure = EnsureVolume(volume=row.ref, snapshot_id=row.snapshot_id, ownership=row.ownership)
                     new = New(kind, ensure if kind is TaskKind.VOLUME_ENSURE else wants, lane)
                     await self._ask(tx, row, row.operation_id, new, now)
                 case Become(succeeded, note):
@@ -104,10 +113,17 @@ class VolumeWorker(Lone):
         if task and task.is_open:
             return
         seen = task.result.volume if task and task.result else None
-        if seen and row.used_at and seen.at > row.used_at:
-            await store.measured(tx, seen)
+        if task and seen:
+            since = row.record_stale_since
+            is_kept = since is not None and task.created_at >= since and has_record(task, row)
+            if is_kept or row.used_at is None or seen.at > row.used_at:
+                await store.measured(tx, seen)
+                if is_kept:
+                    await store.record_kept(tx, row)
+                return
+        if task and task.status == TaskStatus.FAILED and now - (task.ended_at or now) < MEASURE_AGAIN_AFTER:
             return
-        wants = MeasureVolume(volume=row.ref)
+        wants = MeasureVolume(volume=row.ref, ownership=row.ownership)
         await self._ask(tx, row, None, New(TaskKind.VOLUME_MEASURE, wants, lane), now)
 
     async def _become(

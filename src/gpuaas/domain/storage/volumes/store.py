@@ -20,6 +20,7 @@ from gpuaas.wire.storage import (
     SnapshotStatus,
     VolumeAttachment,
     VolumeObservation,
+    VolumeOwnership,
     VolumeRef,
     VolumeStatus,
     WritePolicy,
@@ -53,6 +54,7 @@ class VolumeRow(Struct, frozen=True, kw_only=True):
     created_by: str
     deleted_at: datetime | None
     deletion_proofs: list[ProofItem]
+    record_stale_since: datetime | None = None  # the ownership record on disk is an older one, or missing
     attachments: list[VolumeAttachment] = []
 
     @property
@@ -62,6 +64,22 @@ class VolumeRow(Struct, frozen=True, kw_only=True):
     @property
     def ref(self) -> VolumeRef:
         return VolumeRef(volume_id=self.id, backend=self.backend, size_gib=self.size_gib)
+
+    @property
+    def ownership(self) -> VolumeOwnership:
+        """As the record on disk should be."""
+        return VolumeOwnership(
+            tenant_id=self.tenant_id,
+            project_id=self.project_id,
+            name=self.name,
+            size_gib=self.size_gib,
+            backend=self.backend,
+            write_policy=self.write_policy,
+            protected=self.protected,
+            snapshot_id=self.snapshot_id,
+            created_by=self.created_by,
+            created_at=self.created_at,
+        )
 
 
 class SnapshotRow(Snapshot, frozen=True, kw_only=True):
@@ -115,13 +133,14 @@ async def volumes_of(
     return await tx.all(VolumeRow, LIST_VOLUMES, project_id, name, status, paging.before, paging.limit + 1)
 
 
-async def change_volume(tx: Tx, row: VolumeRow, *, name: str, protected: bool) -> None:
+async def change_volume(tx: Tx, row: VolumeRow, *, name: str, protected: bool, now: datetime) -> None:
     try:
-        changed = await tx.run(CHANGE_VOLUME, row.id, row.version, name, protected)
+        changed = await tx.run(CHANGE_VOLUME, row.id, row.version, name, protected, now)
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"There is a volume named {name} in this project. Choose another name.") from error
     if not changed:
         raise StaleWrite("volume")
+    tx.hint(VOLUMES, row.id)
 
 
 async def move_volume(
@@ -138,6 +157,11 @@ async def move_volume(
 async def measured(tx: Tx, seen: VolumeObservation) -> None:
     """A late telling does not replace a newer one."""
     await tx.run(MEASURED, seen.volume_id, seen.used_bytes, seen.at, seen.quota)
+
+
+async def record_kept(tx: Tx, row: VolumeRow) -> None:
+    """A node has the ownership record of this version on disk."""
+    await tx.run("update volumes set record_stale_since = null where id = $1 and version = $2", row.id, row.version)
 
 
 async def deleted(tx: Tx, row: VolumeRow, proofs: list[ProofItem]) -> None:
@@ -233,7 +257,9 @@ ADD_VOLUME = """
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'creating', $12)
 """
 CHANGE_VOLUME = """
-    update volumes set name = $3, protected = $4, version = version + 1 where id = $1 and version = $2
+    update volumes set name = $3, protected = $4, version = version + 1,
+        record_stale_since = case when status = 'available' then $5 else record_stale_since end
+    where id = $1 and version = $2
 """
 MOVE_VOLUME = """
     update volumes set status = $3, status_since = $4, status_reason = $5, version = version + 1,
