@@ -81,3 +81,18 @@ begin
 end $$;
 revoke execute on function restore_attachments(text, text[], text, text, timestamptz) from public;
 grant execute on function restore_attachments(text, text[], text, text, timestamptz) to gpuaas_operator;
+
+-- An unknown environment that has a volume mounted for writing is its writer too, until it is adopted or removed.
+create function refuse_second_writer() returns trigger language plpgsql security definer set search_path = public as $$
+begin
+    if exists (select from unknown_environments u where u.gone_at is null and u.adopted_at is null and u.removed_at is null
+            and u.environment -> 'mounts' @> jsonb_build_array(jsonb_build_object('volume_id', new.volume_id,
+                'read_only', false))) then
+        raise exception 'an unknown environment writes to the volume'
+            using errcode = 'unique_violation', constraint = 'storage_attachments_one_writer';
+    end if;
+    return new;
+end $$;
+create trigger unknown_writer before insert on storage_attachments for each row
+    when (new.access_mode = 'read_write' and new.write_policy = 'single_writer' and new.status = 'attaching')
+    execute function refuse_second_writer();

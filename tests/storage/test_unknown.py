@@ -11,7 +11,7 @@ from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import Backend, VolumeReport
 from tests.attacks.test_unknown_environments import forget as forget_allocation
 from tests.fleet import Node
-from tests.storage.volumes import attached, detach, new_volume, volume
+from tests.storage.volumes import attach, attached, detach, new_volume, volume
 from tests.world import World
 
 RESTORED = (
@@ -285,6 +285,22 @@ async def test_the_attachments_of_an_adopted_environment_are_restored(world: Wor
     await world.nodes.settle()
     assert (await world.get(allocation)).status is Status.RELEASED
     assert {id, kept} <= set(world.disk.files)
+
+
+async def test_an_unknown_environment_that_writes_to_a_volume_is_its_only_writer(world: World, node: Node) -> None:
+    allocation, other, id = await world.allocation(Status.ACTIVE), await world.allocation(), await new_volume(world)
+    await attached(world, allocation, id)
+    await forget_attachments(world, allocation)
+    await forget_allocation(world, allocation)
+    await world.nodes.report(node)
+    refused = await attach(world, other, id)
+    assert (refused.status_code, refused.json()["code"]) == (409, "volume_in_use")
+    assert (await attach(world, other, id, access_mode="read_only")).status_code == 202
+    await world.nodes.settle()
+    del node.environments[allocation]
+    await world.nodes.report(node)
+    third = await world.allocation()
+    await attached(world, third, id)
 
 
 async def test_a_second_writer_is_not_restored(world: World, node: Node) -> None:

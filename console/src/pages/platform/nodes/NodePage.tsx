@@ -21,6 +21,7 @@ import { MachinesTab } from "./MachinesTab";
 import { LastSeen, Reach } from "./Reach";
 import { SlotsTab } from "./SlotsTab";
 import { UnknownEnvironments } from "./UnknownEnvironments";
+import { UnknownVolumes } from "./UnknownVolumes";
 import { objection, possibleVerbs, VERBS } from "./verbs";
 
 export function NodePage() {
@@ -38,6 +39,7 @@ export function NodePage() {
         {(seen) => (
           <SpaceBetween size="l">
             <UnknownEnvironments node={seen} />
+            <UnknownVolumes node={seen} />
             <Summary node={seen} />
             <NodeTabs node={seen} />
           </SpaceBetween>
