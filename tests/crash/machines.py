@@ -85,7 +85,7 @@ class Machine:
         for name in found - expected.volumes:
             yield f"data of {name} is left"
         for name in found & expected.volumes:
-            if stray := {path.name for path in folders[name].iterdir()} - {"data", "disk.img"}:
+            if stray := {path.name for path in folders[name].iterdir()} - {"data", "disk.img", "ownership.json"}:
                 yield f"beside the data of {name} there is {', '.join(stray)}"
         for name in expected.volumes - found:
             yield f"data of {name} is gone"
