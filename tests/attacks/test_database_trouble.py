@@ -253,3 +253,14 @@ async def answers(http: httpx.AsyncClient, path: str, status: int) -> bool:
         return (await http.get(path)).status_code == status
     except httpx.TransportError:
         return False
+
+
+async def test_readiness_tells_strangers_no_address_login_or_file(world: World) -> None:
+    secret = "postgresql://gpuaas_login@10.0.0.7/gpuaas"
+    for loop, error in (("check-in", OSError(secret)), ("sweep", RuntimeError(secret))):
+        world.services.health.failed(loop, error)
+    told = (await world.client().get("/readyz")).text
+    assert "check-in" in told
+    assert "sweep" in told
+    assert "gpuaas_login" not in told
+    assert str(world.services.data) not in told

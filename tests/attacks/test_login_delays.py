@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gpuaas.domain.identity.attempts import ATTEMPTS, FIRST_SECONDS, LONGEST_SECONDS, source_of
+from gpuaas.domain.identity.attempts import ATTEMPTS, FIRST_SECONDS, LONGEST_SECONDS, SOURCE_ATTEMPTS, source_of
 from tests import peek
 from tests.world import PASSWORD, World
 
@@ -60,6 +60,16 @@ async def test_successes_of_an_attackers_own_account_earn_no_guesses(world: Worl
         await attacker.post(LOGIN, json=WRONG)
         assert (await attacker.post(LOGIN, json=own)).status_code == 200
     assert (await attacker.post(LOGIN, json=WRONG)).status_code == 429
+
+
+async def test_guesses_behind_an_address_do_not_delay_others_who_logged_in_there(world: World) -> None:
+    office = world.client(number=200)
+    assert (await office.post(LOGIN, json=RIGHT)).status_code == 200
+    guesses = [{"email": f"nobody-{number}@example.com", "password": "guess"} for number in range(SOURCE_ATTEMPTS + 1)]
+    answers = [(await office.post(LOGIN, json=guess)).status_code for guess in guesses]
+    assert answers == [401] * SOURCE_ATTEMPTS + [429]
+    assert (await office.post(LOGIN, json=RIGHT)).status_code == 200
+    assert (await office.post(LOGIN, json=guesses[0])).status_code == 429  # her success is not theirs
 
 
 async def test_log_ins_and_failed_log_ins_are_audited(world: World) -> None:

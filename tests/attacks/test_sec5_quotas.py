@@ -55,6 +55,17 @@ async def test_a_fresh_account_gets_no_huge_volume(platform: World) -> None:
     assert (beyond.status_code, beyond.json()["code"]) == (422, "validation_error")
 
 
+async def test_snapshots_are_no_way_around_the_storage_quota(platform: World) -> None:
+    await platform.nodes.add(gpus=1)
+    eve = await platform.sign_up("eve")
+    made = await eve.http.post(f"/api/v1/projects/{eve.project_id}/volumes", json={"name": "half", "size_gib": 500})
+    await platform.nodes.settle()
+    snapshots = f"volumes/{made.raise_for_status().json()['id']}/snapshots"
+    assert await got(eve, snapshots, [{"name": "first"}]) == 1
+    await platform.nodes.settle()
+    assert await got(eve, snapshots, [{"name": "second"}]) == 0  # 500 + 500 of 1,024 are used
+
+
 async def test_a_fresh_account_gets_no_endless_tokens_and_keys(platform: World) -> None:
     eve = await platform.sign_up("eve")
     tokens = [{"title": f"{number}", "scopes": ["read"]} for number in range(MANY)]

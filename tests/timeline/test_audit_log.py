@@ -1,6 +1,8 @@
 """The audit log of a project, as those who lead it read it."""
 
+from gpuaas.domain.timeline.store import DENIALS_A_MINUTE
 from gpuaas.wire.identity import Role
+from tests import peek
 from tests.world import World
 
 
@@ -54,3 +56,16 @@ async def test_a_refusal_is_in_the_log_of_the_project_it_happened_in(world: Worl
     (row,) = (await world.http.get(path, params={"result": "denied"})).json()["items"]
     assert (row["actor_name"], row["action"], row["repeats"]) == (bob.email, "allocations:release", 2)
     assert row["target_id"] == f"POST /api/v1/allocations/{a}/release"
+
+
+async def test_somebody_who_is_refused_again_and_again_cannot_fill_the_log(world: World) -> None:
+    tries = DENIALS_A_MINUTE + 10
+    for number in range(tries):
+        assert (await world.http.get(f"/api/v1/admin/tenants/tenant_{number}/quotas")).status_code == 403
+    rows = await peek.rows(
+        world.db,
+        "select coalesce(r.repeats, 1) as repeats from audit a left join audit_repeats r on r.audit_id = a.id "
+        "where result = 'denied'",
+    )
+    assert len(rows) == DENIALS_A_MINUTE
+    assert sum(row["repeats"] for row in rows) == tries

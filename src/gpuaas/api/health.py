@@ -1,4 +1,7 @@
-"""Is the process alive, and can it serve?"""
+"""Is the process alive, and can it serve?
+
+Anybody may ask, so the answers name no address, login or file. The log does.
+"""
 
 import asyncio
 import shutil
@@ -10,6 +13,17 @@ from gpuaas.core.trouble import Reason, reason_of
 
 READY_SECONDS = 2.0
 MIB = 1 << 20
+DETAILS = {
+    Reason.UNREACHABLE: "The database does not answer.",
+    Reason.READ_ONLY: "The database accepts no changes.",
+    Reason.DISK_FULL: "The disk of the database is full.",
+    Reason.TOO_MANY_CONNECTIONS: "The database accepts no more connections.",
+    Reason.POOL_EXHAUSTED: "All database connections of this replica are in use.",
+    Reason.SLOW: "The database does not answer in time.",
+    Reason.LOGIN_REFUSED: "The database refuses the login of this replica.",
+    Reason.FAILING: "The database reports internal errors.",
+    Reason.CLOCK_UNKNOWN: "The time of the database was not measured yet.",
+}
 
 
 @get("/healthz")
@@ -38,12 +52,12 @@ async def of_database(services: Services) -> list[dict[str, str]]:
         async with asyncio.timeout(READY_SECONDS):
             for db in (services.api_db, services.worker_db):
                 if await db.is_read_only():
-                    return [problem(Reason.READ_ONLY, "The database accepts no changes.")]
+                    return [problem(Reason.READ_ONLY)]
     except Exception as error:  # house: broad-except because whatever it is, the answer is that we are not ready
         reason = reason_of(error)
         if reason is None:
             raise
-        return [problem(reason, repr(error))]
+        return [problem(reason)]
     return []
 
 
@@ -53,21 +67,26 @@ def of_disk(services: Services) -> list[dict[str, str]]:
     if free >= services.min_free_mib:
         return []
     limit = f"below GPUAAS_MIN_FREE_MIB={services.min_free_mib}"
-    return [{"code": "disk_nearly_full", "detail": f"{services.data} has {free} MiB free, {limit}."}]
+    return [{"code": "disk_nearly_full", "detail": f"The disk of the data folder has {free} MiB free, {limit}."}]
 
 
 def of_loops(services: Services) -> list[dict[str, str]]:
     failing = services.health.failing.values()
-    return [problem(each.reason, f"{each.loop}: {each.error}") for each in failing if each.reason and each.is_unready]
+    return [problem(each.reason, each.loop) for each in failing if each.reason and each.is_unready]
 
 
 def of_slow_loops(services: Services) -> list[dict[str, str]]:
     """One loop that is slow or has a bug is no reason to send nobody here."""
     failing = services.health.failing.values()
-    return [{"code": "loop_failing", "detail": f"{each.loop}: {each.error}"} for each in failing if not each.is_unready]
+    return [
+        {"code": "loop_failing", "detail": f"The loop {each.loop} failed {each.failures} times. The log says why."}
+        for each in failing
+        if not each.is_unready
+    ]
 
 
-def problem(reason: Reason, detail: str) -> dict[str, str]:
+def problem(reason: Reason, loop: str = "") -> dict[str, str]:
+    detail = f"{loop}: {DETAILS[reason]}" if loop else DETAILS[reason]
     return {"code": f"database_{reason}", "detail": detail}
 
 

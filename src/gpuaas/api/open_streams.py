@@ -1,6 +1,7 @@
-"""Streams that a person has open on this replica: followed events and logs, and terminals. Counted in memory only."""
+"""Streams that a person has open on this replica: events, logs, terminals and recordings. Counted in memory only."""
 
 from collections import Counter
+from collections.abc import AsyncIterator
 
 from gpuaas.core.db import Tx
 from gpuaas.domain.quotas.commands import QuotaExceeded, Refusal
@@ -22,6 +23,15 @@ class OpenStream:
 
     def __del__(self) -> None:
         self.close()
+
+
+async def counted(body: AsyncIterator[bytes], held: OpenStream) -> AsyncIterator[bytes]:
+    """A body that counts as an open stream until it is sent."""
+    try:
+        async for part in body:
+            yield part
+    finally:
+        held.close()
 
 
 class OpenStreams:

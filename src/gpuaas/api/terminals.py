@@ -7,6 +7,7 @@ from litestar.response import Stream
 
 from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import is_own_origin, token_of
+from gpuaas.api.open_streams import counted
 from gpuaas.api.problems import problems
 from gpuaas.api.recorder import asciicast
 from gpuaas.api.relay import RelaySocket
@@ -18,6 +19,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands as allocations
 from gpuaas.domain.identity import store as identity
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.terminals import commands, store
 from gpuaas.wire.common import Page
 from gpuaas.wire.terminals import STREAM_SUBPROTOCOL, SUBPROTOCOL, MintTerminalToken, Terminal, TerminalToken
@@ -51,7 +53,7 @@ async def list_terminals(id: str, context: Context, limit: Limit = None, cursor:
 
 @get(
     "/allocations/{id:str}/terminals/{terminal_id:str}/recording",
-    responses=problems(NotFound, InsufficientPermissions),
+    responses=problems(NotFound, InsufficientPermissions, QuotaExceeded),
     media_type=ASCIICAST,
 )
 async def get_recording(id: str, terminal_id: str, request: AnyRequest, services: Services) -> Stream:
@@ -60,8 +62,9 @@ async def get_recording(id: str, terminal_id: str, request: AnyRequest, services
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.recording(tx, caller, id, terminal_id, now=now)
+        held = await services.streams.open(tx, caller.user_id)
     shown = asciicast(services.worker_db, services.master, terminal_id, row.created_at)
-    return Stream(shown, media_type=ASCIICAST)
+    return Stream(counted(shown, held), media_type=ASCIICAST)
 
 
 @websocket("/terminal/{allocation_id:str}")

@@ -7,6 +7,7 @@ import uvicorn
 from litestar.enums import ScopeType
 from litestar.types import Receive, Scope, Send
 
+from gpuaas.api.health import problem
 from gpuaas.api.problems import DatabaseAway, reply_to
 from gpuaas.api.replies import Reply
 from gpuaas.core.db import AWAY
@@ -37,8 +38,7 @@ class WaitingApp:
         if path == "/healthz":
             return Reply(200, msgspec.json.encode({"status": "ok"}))
         if path == "/readyz":
-            problem = {"code": f"database_{reason}", "detail": failure.error if failure else "starting"}
-            told = {"status": "degraded", "links": 0, "problems": [problem], "notices": []}
+            told = {"status": "degraded", "links": 0, "problems": [problem(reason)], "notices": []}
             return Reply(503, msgspec.json.encode(told))
         return reply_to(DatabaseAway(reason))
 

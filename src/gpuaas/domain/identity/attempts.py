@@ -1,7 +1,8 @@
 """Growing delays after failed attempts to log in or sign up. No account is ever locked for everybody.
 
 An attempt counts as failed when it begins and is taken back when it succeeds, so parallel guesses gain nothing. Buckets
-are per (account, source) and per source: somebody who knows the password and comes from another source is not delayed.
+are per (account, source) and per source: somebody who knows the password and comes from another source is not delayed,
+and neither is somebody who logged in from this source within a day, whatever others do there.
 """
 
 from dataclasses import dataclass
@@ -37,11 +38,14 @@ def source_of(address: str) -> str:
     return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
 
 
-def login_buckets(account: str, address: str) -> list[Bucket]:
+async def login_buckets(db: Database, account: str, address: str) -> list[Bucket]:
     """The source first: one that has to wait spends nothing of the account's bucket."""
     source = source_of(address)
-    by_source = Bucket(f"login-from:{source}", SOURCE_ATTEMPTS, LONGEST_SOURCE_SECONDS)
-    return [by_source, Bucket(f"login:{source}:{account}")]
+    own = Bucket(f"login:{source}:{account}")
+    async with db.read() as tx:
+        if await store.is_known_source(tx, own.name):
+            return [own]
+    return [Bucket(f"login-from:{source}", SOURCE_ATTEMPTS, LONGEST_SOURCE_SECONDS), own]
 
 
 def sign_up_buckets(address: str) -> list[Bucket]:
@@ -59,8 +63,11 @@ async def begin(db: Database, buckets: list[Bucket]) -> None:
                 raise RateLimitExceeded(wait)
 
 
-async def succeed(tx: Tx, by_source: Bucket, own: Bucket) -> None:
+async def succeed(tx: Tx, buckets: list[Bucket]) -> None:
     """A success clears its own bucket, and takes only itself back from its source's: an attacker who has an account
     must not earn guesses by logging in to it."""
-    await store.take_back_attempt(tx, by_source.name)
+    *by_source, own = buckets
+    for bucket in by_source:
+        await store.take_back_attempt(tx, bucket.name)
     await store.clear_attempts(tx, own.name)
+    await store.know_source(tx, own.name)

@@ -96,7 +96,7 @@ class Accounts:
             raise Conflict(TAKEN) from error
 
     async def login(self, data: Login, *, device: str, address: str, now: datetime) -> LoggedIn:
-        by_source, own = buckets = attempts.login_buckets(key(data.email), address)
+        buckets = await attempts.login_buckets(self._db, key(data.email), address)
         await attempts.begin(self._db, buckets)
         async with self._db.read() as tx:
             found = await store.password_identity(tx, data.email)
@@ -107,7 +107,7 @@ class Accounts:
             raise Suspended("your account", found.suspension)
         user = User(id=found.id, email=found.email, platform_role=found.platform_role)
         async with self._db.write() as tx:
-            await attempts.succeed(tx, by_source, own)
+            await attempts.succeed(tx, buckets)
             made = await self._open_session(tx, user, device, address, now)
             subject, facts = Subject(kind="user", id=user.id), {"source": address}
             await audit(tx, subject, "user.login", actor=user.id, at=now, facts=facts)

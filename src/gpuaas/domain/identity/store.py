@@ -171,6 +171,15 @@ async def clear_attempts(tx: Tx, bucket: str) -> None:
     await tx.run("delete from attempt_delays where bucket = $1", bucket)
 
 
+async def is_known_source(tx: Tx, bucket: str) -> bool:
+    """Whether somebody logged in to this account from this source within a day."""
+    return bool(await tx.value("select exists (select from attempt_delays where bucket = $1)", f"known-{bucket}"))
+
+
+async def know_source(tx: Tx, bucket: str) -> None:
+    await tx.run(KNOW_SOURCE, f"known-{bucket}")
+
+
 async def password_identity(tx: Tx, email: str) -> PasswordIdentity | None:
     """By the normalised address, or by that of an account made before addresses were normalised."""
     return await tx.maybe(PasswordIdentity, PASSWORD_IDENTITY, [key(email), email.lower()])
@@ -293,6 +302,11 @@ BEGIN_ATTEMPT = """
 WAIT = "select ceil(extract(epoch from next_at - clock_timestamp())) from attempt_delays where bucket = $1"
 TAKE_BACK_ATTEMPT = """
     update attempt_delays set failures = greatest(failures - 1, 0), next_at = clock_timestamp() where bucket = $1
+"""
+KNOW_SOURCE = """
+    insert into attempt_delays (bucket, failures, last_at, next_at)
+    values ($1, 0, clock_timestamp(), clock_timestamp())
+    on conflict (bucket) do update set last_at = clock_timestamp()
 """
 PASSWORD_IDENTITY = """
     select i.secret_hash, u.id, u.email, u.platform_role,

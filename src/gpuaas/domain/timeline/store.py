@@ -146,8 +146,9 @@ async def audit(
 
 
 async def audit_denial(tx: Tx, place: Place, *, actor: str, action: str, target: str, at: datetime) -> None:
-    """After the refused request rolled back; the same refusal again within a minute is counted, not repeated. Counts
-    stand in a table of their own: audit rows are sealed and never change."""
+    """After the refused request rolled back; the same refusal again within a minute is counted, not repeated. So is
+    every further refusal of an action when there were many: a person who is refused cannot fill the log. Counts have a
+    table of their own: audit rows are sealed and never change."""
     if not await tx.run(COUNT_DENIAL, actor, action, target, at):
         await tx.run(DENIAL, at, place.tenant_id, place.project_id, actor, action, target, correlation_id.get())
 
@@ -320,11 +321,16 @@ NEWEST = "order by id desc limit $2"
 AUDIT_OF_PROJECT = f"{AUDIT_ROWS} and project_id = $9 {NEWEST}"
 AUDIT_OF_TENANT = f"{AUDIT_ROWS} and tenant_id = $9 {NEWEST}"
 AUDIT_OF_ALL = f"{AUDIT_ROWS} {NEWEST}"  # house: project-filter because operators see every project
-COUNT_DENIAL = """
+DENIALS_A_MINUTE = 20
+COUNT_DENIAL = f"""
+    with recent as materialized (
+        select id, target_id from audit where result = 'denied' and actor = $1 and action = $2
+            and at > $4::timestamptz - interval '1 minute' order by id desc limit {DENIALS_A_MINUTE}
+    )
     insert into audit_repeats as kept (audit_id, repeats)
     select id, 2 from (
-        select id from audit where result = 'denied' and actor = $1 and action = $2 and target_id = $3
-            and at > $4::timestamptz - interval '1 minute' order by id desc limit 1) as found
+        select id from recent where target_id = $3 or (select count(*) from recent) = {DENIALS_A_MINUTE}
+        order by target_id = $3 desc, id desc limit 1) as found
     on conflict (audit_id) do update set repeats = kept.repeats + 1
 """
 DENIAL = """

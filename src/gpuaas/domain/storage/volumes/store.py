@@ -283,8 +283,8 @@ COUNT_SNAPSHOTS = """
 """  # house: project-filter because a volume is of one project
 ADD_SNAPSHOT = """
     insert into volume_snapshots (id, volume_id, tenant_id, project_id, name, operation_id, created_at, created_by,
-        status, status_since)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, 'creating', $7)
+        status, status_since, size_gib)
+    select $1, id, $3, $4, $5, $6, $7, $8, 'creating', $7, size_gib from volumes where id = $2
 """
 LIST_SNAPSHOTS = """
     select * from volume_snapshots where volume_id = $1 and status <> 'deleted' and id < $2 order by id desc limit $3
