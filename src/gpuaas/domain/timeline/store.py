@@ -332,7 +332,7 @@ COUNT_DENIAL = f"""
         select id from recent where target_id = $3 or (select count(*) from recent) = {DENIALS_A_MINUTE}
         order by target_id = $3 desc, id desc limit 1) as found
     on conflict (audit_id) do update set repeats = kept.repeats + 1
-"""
+"""  # house: project-filter because one person may be refused in many projects
 DENIAL = """
     insert into audit
         (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id)
