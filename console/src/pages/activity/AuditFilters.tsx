@@ -46,9 +46,9 @@ export function AuditFilters({ people, filter, onChange }: Props) {
       {people ? (
         <Who people={people} actor={filter.actor ?? ""} onChange={(actor) => set({ actor })} />
       ) : (
-        text("actor", "Actor id", "Actor id, such as user_…")
+        text("actor", "Actor id", "Actor id")
       )}
-      {text("action", "Action, or how it begins", "Action, such as volume")}
+      {text("action", "Action, or how it begins", "Action")}
       {text("target", "Target id", "Target id")}
       <Select
         ariaLabel="Result"

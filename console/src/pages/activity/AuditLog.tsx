@@ -85,7 +85,7 @@ function columns(targetOf: Props["targetOf"], narrow: Narrow): Column<AuditRow>[
     {
       id: "actor",
       header: "Actor",
-      minWidth: 140,
+      minWidth: 200,
       cell: ({ actor_name }) => <span className="break-anywhere">{actor_name}</span>,
     },
     {
@@ -99,7 +99,7 @@ function columns(targetOf: Props["targetOf"], narrow: Narrow): Column<AuditRow>[
         </>
       ),
     },
-    { id: "target", header: "Target", minWidth: 160, cell: (row) => <Place {...targetOf(row)} /> },
+    { id: "target", header: "Target", minWidth: 210, cell: (row) => <Place {...targetOf(row)} /> },
     { id: "details", header: "Details", cell: (row) => <Details row={row} narrow={narrow} /> },
   ];
 }
@@ -115,6 +115,7 @@ function Details({ row, narrow }: { row: AuditRow; narrow: Narrow }) {
       header="Details"
       size="large"
       triggerType="text"
+      renderWithPortal // a sticky column would cut it off
       dismissAriaLabel="Close"
       content={
         <SpaceBetween size="xs">
