@@ -9,7 +9,7 @@ import pytest
 from litestar.types import ASGIApp
 
 from gpuaas.api.app import create_app
-from gpuaas.core.settings import load
+from gpuaas.core.settings import SettingsError, load
 from gpuaas.wire.identity import SignUpMode
 from tests.isolation.asgi import Answer, Ask, send
 from tests.world import PASSWORD, World
@@ -60,4 +60,6 @@ async def test_by_invitation_needs_a_secret_that_holds_and_uses_it_up(
 async def test_open_is_the_default(world: World, modes: dict[SignUpMode, ASGIApp]) -> None:
     assert load({}).sign_up is SignUpMode.OPEN
     assert load({"GPUAAS_SIGN_UP": "closed"}).sign_up is SignUpMode.CLOSED
+    with pytest.raises(SettingsError, match="GPUAAS_SIGN_UP: Invalid enum value 'ajar'"):
+        load({"GPUAAS_SIGN_UP": "ajar"})
     assert (await sign_up(world, SignUpMode.OPEN, modes)).status == 201

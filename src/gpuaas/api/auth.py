@@ -61,7 +61,7 @@ class InvitationNeeded(Problem):
     status, code = 403, "invitation_needed"
 
     def __init__(self) -> None:
-        super().__init__("Signing up here needs an invitation that holds. Ask a member of the project for a new link.")
+        super().__init__("You need a valid invitation to sign up. Ask a project member for a new link.")
 
 
 async def check_sign_up(services: Services, data: SignUp, now: datetime) -> None:

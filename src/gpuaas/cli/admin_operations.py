@@ -7,23 +7,12 @@ import typer
 
 from gpuaas.cli.apps import new_app
 from gpuaas.cli.connections import connected
-from gpuaas.cli.operations import CARD, PHASES
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows, stdout, table_of
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
-from gpuaas.cli.words import age
-from gpuaas.wire.timeline import Operation, OperationStatus
+from gpuaas.cli.operations import show, summary
+from gpuaas.cli.output import Output, OutputOption, show_rows
+from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.wire.timeline import OperationStatus
 
 command = new_app("Operations of the whole fleet, staging included.")
-
-
-def summary(around: Surroundings) -> list[Column[Operation]]:
-    return [
-        Column("Kind", lambda one: one.kind, may_shrink=True),
-        Column("Status", lambda one: one.status, is_state=True),
-        Column("Age", lambda one: one.started_at, lambda started: age(started, around.now()), align="right"),
-        Column("Id", lambda one: one.id),
-        Column("Reason", lambda one: one.reason, may_shrink=True),
-    ]
 
 
 @command.command("list")
@@ -34,7 +23,7 @@ def list_operations(
     kind: Annotated[str | None, typer.Option("--kind", help="Only those of this kind, such as runtime_stage.")] = None,
     node: Annotated[str | None, typer.Option("--node", help="Only those on the node with this id.")] = None,
     project: Annotated[str | None, typer.Option("--project", help="Only those in the project with this id.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="So many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Number of rows, newest first.")] = 50,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """List operations of the whole fleet, newest first.
@@ -58,8 +47,4 @@ def get_operation(
 ) -> None:
     """Show any operation with its phases."""
     with connected(ctx) as client:
-        found = client.admin.operations.get(id)
-    show_one(found, CARD, output)
-    if output is Output.TABLE and found.phases:
-        console = stdout()
-        console.print(table_of(found.phases, PHASES, console.width))
+        show(client.admin.operations.get(id), output)

@@ -13,7 +13,7 @@ from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age, took
 from gpuaas.wire.timeline import Operation, Phase
 
-command = new_app("Operations: long work, running and past, phase by phase.")
+command = new_app("Operations: running and past, phase by phase.")
 
 TOOK: Column[Operation] = Column(
     "Took", lambda one: one.ended_at and (one.ended_at - one.started_at).total_seconds(), took, align="right"
@@ -54,9 +54,9 @@ def summary(around: Surroundings) -> list[Column[Operation]]:
 @command.command("list")
 def list_operations(
     ctx: typer.Context,
-    allocation: Annotated[str, typer.Argument(help="Only those on this machine.")] = "",
+    allocation: Annotated[str, typer.Argument(help="Only operations on this allocation.")] = "",
     *,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="So many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Number of rows, newest first.")] = 50,
     project: ProjectOption = "",
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -82,8 +82,12 @@ def get_operation(
 ) -> None:
     """Show one operation with its phases; `gpuaas logs ID` shows what the node said meanwhile."""
     with connected(ctx) as client:
-        found = client.operations.get(id)
-    show_one(found, CARD, output)
-    if output is Output.TABLE and found.phases:
+        show(client.operations.get(id), output)
+
+
+def show(operation: Operation, output: Output) -> None:
+    """With its phases."""
+    show_one(operation, CARD, output)
+    if output is Output.TABLE and operation.phases:
         console = stdout()
-        console.print(table_of(found.phases, PHASES, console.width))
+        console.print(table_of(operation.phases, PHASES, console.width))

@@ -104,11 +104,11 @@ def record_terminals(
 def show_audit(
     ctx: typer.Context,
     *,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="So many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Number of rows, newest first.")] = 50,
     project: ProjectOption = "",
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Show who did what in a project; the whole of it as JSON lines with `--limit 1000000 -o json`.
+    """Show who did what in a project, newest first. Tenant admins export everything with `gpuaas audit export`.
 
     \b
     Example:

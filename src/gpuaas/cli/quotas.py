@@ -5,10 +5,10 @@ import typer
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_rows
-from gpuaas.wire.quotas import QuotaLine
+from gpuaas.wire.quotas import LABELS, QuotaLine
 
 COLUMNS: list[Column[QuotaLine]] = [
-    Column("Quota", lambda line: line.dimension, lambda dimension: str(dimension).replace("_", " ")),
+    Column("Quota", lambda line: line.dimension, lambda dimension: LABELS[dimension]),
     Column("Limit", lambda line: "none" if line.limit is None else line.limit, align="right"),
     Column("Used", lambda line: line.used, align="right"),
     Column("Remaining", lambda line: line.remaining, align="right"),

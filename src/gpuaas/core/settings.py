@@ -6,7 +6,7 @@ from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
-from msgspec import Struct, convert
+from msgspec import Struct, ValidationError, convert
 
 from gpuaas.wire.identity import SignUpMode
 
@@ -84,4 +84,10 @@ def load(environ: Mapping[str, str], **overrides: object) -> Settings:
     }
     named = {key: value for key, value in overrides.items() if value is not None}
     fields = {"data": default_data_folder(), **given, **named}
-    return convert(fields, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
+    try:
+        made = convert(fields, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
+    except ValidationError as error:
+        why, _, field = str(error).partition(" - at `$.")
+        raise SettingsError(f"GPUAAS_{field.rstrip('`').upper()}: {why}. See docs/reference/settings.md.") from error
+    _ = made.proxies  # names that are no addresses are refused here
+    return made

@@ -101,12 +101,14 @@ async def enrol_node(
 
 @command.command("rotate-key")
 def rotate_key(
-    token: Annotated[str, typer.Option(envvar="GPUAAS_ROTATION_TOKEN", help="Of `gpuaas admin nodes rotate-key`.")],
+    token: Annotated[
+        str, typer.Option(envvar="GPUAAS_ROTATION_TOKEN", help="Token from `gpuaas admin nodes rotate-key`.")
+    ],
     folder: Folder = None,
 ) -> None:
-    """Change this node's key. A running agent goes on with the new one."""
+    """Rotate this node's key. A running agent continues with the new key."""
     uvloop.run(identity.rotate_key(folder_or_default(folder), token))
-    typer.echo("The key is changed. The server refuses the old one.")
+    typer.echo("The key was rotated. The server refuses the old key.")
 
 
 @command.command()

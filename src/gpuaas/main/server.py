@@ -242,11 +242,6 @@ async def serve(config: Settings, only: Only | None) -> None:
                 task.cancel()
 
 
-def check_proxies(config: Settings) -> None:
-    """A setting that cannot be used is told before anything starts, and one that is missing when a proxy is found."""
-    log.info("proxies.trusted", networks=[str(network) for network in config.proxies])
-
-
 def listener(app: ASGIApp, config: Settings, limits: FrontEndLimits = FrontEndLimits()) -> uvicorn.Server:
     proxies = config.proxies
     return uvicorn.Server(
@@ -280,11 +275,11 @@ def command(
 ) -> None:
     """Run the control plane. Settings come from GPUAAS_… variables; see docs/reference/settings.md."""
     die_with_parent(with_parent)
-    config = settings.load(os.environ, data=data, host=host, port=port)
-    config.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    logs.configure(level=config.log_level)
     try:
-        check_proxies(config)
+        config = settings.load(os.environ, data=data, host=host, port=port)
+        config.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        logs.configure(level=config.log_level)
+        log.info("proxies.trusted", networks=[str(network) for network in config.proxies])
         uvloop.run(serve(config, only))
     except (MasterKeyError, SettingsError) as error:
         raise Complaint(str(error)) from error

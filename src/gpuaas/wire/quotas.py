@@ -17,12 +17,22 @@ class Dimension(StrEnum):
     VCPUS = "vcpus"
     MEMORY_MIB = "memory_mib"
     VOLUMES = "volumes"
-    STORAGE_GIB = "storage_gib"  # the sizes of volumes added up
+    STORAGE_GIB = "storage_gib"  # the sizes of volumes and snapshots added up
     SNAPSHOTS = "snapshots"
     PROJECTS = "projects"
     TOKENS = "tokens"
     SSH_KEYS = "ssh_keys"
     STREAMS = "streams"  # open event streams, followed logs and terminals, per person and replica
+
+
+LABELS = {
+    **{dimension: dimension.value for dimension in Dimension},
+    Dimension.GPUS: "GPUs",
+    Dimension.VCPUS: "vCPUs",
+    Dimension.MEMORY_MIB: "memory (MiB)",
+    Dimension.STORAGE_GIB: "storage (GiB)",
+    Dimension.SSH_KEYS: "SSH keys",
+}
 
 
 class QuotaScope(StrEnum):

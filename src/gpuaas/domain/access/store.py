@@ -261,8 +261,7 @@ async def add_grant(tx: Tx, new: NewGrant) -> GrantRow:
         await tx.run(ADD_GRANT, *astuple(new), correlation_id.get())
     except asyncpg.UniqueViolationError as error:
         raise Conflict(
-            "This person has been granted this machine, or has asked for it, already. See its access grants; when one "
-            "ends, and with which key it enters, can be changed."
+            "This person already has a grant or an open request for this allocation. Change its end or key instead."
         ) from error
     _tell(tx, new.allocation_id, new.project_id)
     return await grant(tx, new.allocation_id, new.id)

@@ -70,7 +70,7 @@ async def invite(
     project = await _led(tx, caller, project_id, data.role)
     email = checked_email(data.email)
     if await store.is_member(tx, project_id, email):
-        raise Conflict(f"The address {email} is a member's already. Change their role instead.")
+        raise Conflict(f"{email} is already a project member. Change their role instead.")
     secret = INVITATION_PREFIX + secrets.token_urlsafe(32)
     new = store.NewInvitation(
         id=ids.new("inv"),

@@ -14,7 +14,7 @@ from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.quotas import store
 from gpuaas.domain.quotas.store import DEFAULTS, Counted, Place
 from gpuaas.domain.timeline.store import Subject, audit
-from gpuaas.wire.quotas import DIMENSIONS, Dimension, Quota, QuotaLine, QuotaScope, SetQuotas
+from gpuaas.wire.quotas import DIMENSIONS, LABELS, Dimension, Quota, QuotaLine, QuotaScope, SetQuotas
 
 SQLSTATE = "GQ001"  # raised by quota_refuse()
 WHOSE = {QuotaScope.TENANT: "the tenant", QuotaScope.PROJECT: "the project", QuotaScope.USER: "your account"}
@@ -33,10 +33,9 @@ class QuotaExceeded(Problem):
     status, code = 409, "quota_exceeded"
 
     def __init__(self, refusal: Refusal) -> None:
-        what = refusal.dimension.replace("_", " ")
         super().__init__(
-            f"This needs {refusal.requested} more of the quota for {what}, and {WHOSE[refusal.scope]} uses "
-            f"{refusal.used} of {refusal.limit}. Free some, or ask an operator of the platform to raise the quota.",
+            f"The quota of {WHOSE[refusal.scope]} for {LABELS[refusal.dimension]} is {refusal.limit}: {refusal.used} "
+            f"in use, {refusal.requested} more requested. Release or delete something, or ask an operator to raise it.",
             scope=refusal.scope,
             scope_id=refusal.scope_id,
             dimension=refusal.dimension,

@@ -93,7 +93,7 @@ async def remove(
     if row.removal_requested_at is not None:
         return shown(row)
     if row.is_known:
-        raise Conflict("The database knows this allocation meanwhile. Release it instead.")
+        raise Conflict("The database knows this environment again. Release its allocation instead.")
     await store.request_removal(tx, row, actor=caller.actor, reason=data.reason, now=now)
     evidence = {"environment": environment_id, "reason": data.reason, "reported": to_builtins(row.environment)}
     entry = NewEntry(phase="environment_removal_requested", at=now, actor=caller.actor, note=data.reason)
