@@ -45,6 +45,8 @@ ACTS = {
         f"/admin/allocations/{STUCK.id}/force-cleanup",
         STUCK,
     ),
+    "admin task-keys rotate --reason r": ("/admin/task-keys", samples.task_key(2)),
+    "admin task-keys retire 1 --force --yes --reason r": ("/admin/task-keys/1/retire", samples.task_key(1)),
     f"admin workers disable {WORKER} --yes --reason r": (f"/admin/workers/{WORKER}/disable", samples.worker()),
     f"admin workers enable {WORKER} --reason r": (f"/admin/workers/{WORKER}/enable", samples.worker()),
 }
@@ -54,6 +56,7 @@ ACTS = {
 def test_every_act_of_an_operator_reaches_its_route(terminal: Terminal, api: FakeApi, line: str) -> None:
     path, thing = ACTS[line]
     api.on("GET", "/admin/nodes", page(samples.node()))
+    api.on("GET", "/admin/task-keys", page(samples.task_key(2, "gpu-01"), samples.task_key(1)))
     api.on("POST", path, Answer(thing))
     ran = terminal.run(*line.split())
     assert (ran.code, ran.out != "") == (0, True)
@@ -65,6 +68,7 @@ def test_every_act_of_an_operator_reaches_its_route(terminal: Terminal, api: Fak
 @pytest.mark.parametrize("line", [line for line in ACTS if "--yes" in line])
 def test_disruptive_acts_ask_first(terminal: Terminal, api: FakeApi, line: str) -> None:
     api.on("GET", "/admin/nodes", page(samples.node()))
+    api.on("GET", "/admin/task-keys", page(samples.task_key(2, "gpu-01"), samples.task_key(1)))
     ran = terminal.run(*line.replace("--yes ", "").split())
     assert ran.code == 1
     assert "Lost: " in ran.err

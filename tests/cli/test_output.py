@@ -42,6 +42,9 @@ LISTINGS = {
     "admin operations list": ("/admin/operations", samples.operation(OperationStatus.FAILED)),
     "admin invariants": ("/admin/invariants", samples.invariant()),
     "admin workers list": ("/admin/workers", samples.worker()),
+    "admin tenants list": ("/admin/tenants", samples.admin_tenant()),
+    "admin projects list": ("/admin/projects", samples.admin_project()),
+    "admin users list": ("/admin/users", samples.admin_user()),
     "admin task-keys list": ("/admin/task-keys", samples.task_key()),
 }
 

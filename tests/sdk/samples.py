@@ -6,6 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from gpuaas.wire.access import SshKey
+from gpuaas.wire.accounts import AdminProject, AdminTenant, AdminUser
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationNode,
@@ -331,4 +332,42 @@ def task_key(generation: int = 1, *missing: str) -> TaskKey:
         nodes_trusting=2,
         nodes_missing=len(missing),
         missing=list(missing),
+    )
+
+
+def admin_tenant() -> AdminTenant:
+    return AdminTenant(
+        id=id_of("ten", 9),
+        slug="ada",
+        type="personal",
+        created_at=NOON,
+        members=3,
+        projects=2,
+        allocations=5,
+        suspended_at=NOON,
+        suspension_reason="mined",
+    )
+
+
+def admin_project() -> AdminProject:
+    return AdminProject(
+        id=id_of("proj", 9),
+        tenant_id=id_of("ten", 9),
+        tenant_slug="ada",
+        slug="default",
+        created_at=NOON,
+        allocations=5,
+        suspended_at=NOON,
+        suspension_reason="mined",
+    )
+
+
+def admin_user() -> AdminUser:
+    return AdminUser(
+        id=id_of("user", 9),
+        email="ada@example.com",
+        platform_role=None,
+        created_at=NOON,
+        suspended_at=NOON,
+        suspension_reason="mined",
     )

@@ -26,7 +26,6 @@ def why_suspended(row: Account) -> str | None:
 
 TENANTS: list[Column[AdminTenant]] = [
     Column("Slug", lambda row: row.slug, may_shrink=True),
-    Column("Type", lambda row: row.type),
     Column("Members", lambda row: row.members, align="right"),
     Column("Projects", lambda row: row.projects, align="right"),
     Column("Allocations", lambda row: row.allocations, align="right"),
@@ -38,7 +37,6 @@ PROJECTS: list[Column[AdminProject]] = [
     Column("Allocations", lambda row: row.allocations, align="right"),
     Column("Suspended", why_suspended, may_shrink=True),
     Column("Id", lambda row: row.id),
-    Column("Tenant", lambda row: row.tenant_id),
 ]
 USERS: list[Column[AdminUser]] = [
     Column("Email", lambda row: row.email, may_shrink=True),

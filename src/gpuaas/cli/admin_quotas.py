@@ -1,5 +1,6 @@
 """`gpuaas admin quotas`."""
 
+import re
 from typing import Annotated
 
 import typer
@@ -15,6 +16,7 @@ from gpuaas.wire.quotas import LABELS, Dimension, QuotaLimit, QuotaScope
 command = new_app("Quotas: the platform's defaults, and limits of tenants, projects and people.")
 
 NO_LIMIT = "none"
+AMOUNT = re.compile(r"[0-9]{1,13}")
 TenantOption = Annotated[str, typer.Option("--tenant", help="Id of a tenant.")]
 ProjectIdOption = Annotated[str, typer.Option("--project", help="Id of a project.")]
 UserOption = Annotated[str, typer.Option("--user", help="Id of a person.")]
@@ -45,9 +47,11 @@ def parsed(words: list[str]) -> dict[Dimension, int | None]:
     for word in words:
         name, _, amount = word.partition("=")
         name = name.replace("-", "_")
-        if name not in set(Dimension) or not (amount == NO_LIMIT or amount.isdigit()):
+        if name not in set(Dimension) or not (amount == NO_LIMIT or AMOUNT.fullmatch(amount)):
             known = ", ".join(Dimension)
-            raise Complaint(f"{word!r} is not a limit.", next_step=f"NAME=NUMBER or NAME=none; names: {known}")
+            raise Complaint(f"{word[:80]!r} is not a limit.", next_step=f"NAME=NUMBER or NAME=none; names: {known}")
+        if name in limits:
+            raise Complaint(f"The limit {name} is given twice.", next_step="give each limit once")
         limits[Dimension(name)] = None if amount == NO_LIMIT else int(amount)
     return limits
 
