@@ -3,13 +3,13 @@
 import pytest
 
 from gpuaas.cli.complaints import ExitCode
-from gpuaas.wire.accounts import AccountKind, Suspension
+from gpuaas.wire.accounts import AccountKind, AdminProject, AdminTenant, AdminUser, Suspension
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
 from tests.sdk.fake_api import Answer, FakeApi, page
 
 KINDS = {kind: samples.id_of({"project": "proj", "tenant": "ten"}.get(kind, "user"), 9) for kind in AccountKind}
-SHOWN = {
+SHOWN: dict[AccountKind, AdminTenant | AdminProject | AdminUser] = {
     AccountKind.TENANT: samples.admin_tenant(),
     AccountKind.PROJECT: samples.admin_project(),
     AccountKind.USER: samples.admin_user(),
