@@ -1,9 +1,10 @@
 import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import SpaceBetween from "@cloudscape-design/components/space-between";
+import { useAllocationKeys } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";
 import { useMe } from "../../api/queries/session";
-import { Ago } from "../../parts/Ago";
+import { Ago, duration } from "../../parts/Ago";
 import { View } from "../../parts/View";
 import { GrantsCard } from "./access/GrantsCard";
 import { KeysCard } from "./access/KeysCard";
@@ -33,21 +34,24 @@ export function AccessTab({ allocation }: { allocation: Allocation }) {
   );
 }
 
-/** Granted keys admit only while the node hears from us; the holder's own always do. */
-function Lease({ allocation: { health_reasons = [] } }: { allocation: Allocation }) {
+/** How long keys admit on a node that is cut off. */
+function Lease({ allocation: { id, health_reasons = [] } }: { allocation: Allocation }) {
+  const { lease_seconds = 0, holder_lease_seconds = 0 } = useAllocationKeys(id).data ?? {};
   const silent = health_reasons.find(({ code }) => code === "agent_silent");
+  if (lease_seconds === 0) return null;
+  const [granted, holders] = [duration(lease_seconds), duration(holder_lease_seconds)];
   if (silent === undefined) {
     return (
       <Box color="text-body-secondary">
-        Granted keys open the machine while its node hears from us, renewed each minute. If it is cut off they stop
-        within five minutes; the holder's own keys go on working.
+        If the node of this machine loses its connection to the platform, the holder's keys admit for {holders} more,
+        and all other keys for {granted}.
       </Box>
     );
   }
   return (
     <Alert type="warning" header="The node of this machine does not answer">
-      It fell silent <Ago at={silent.since} />. Five minutes after that granted keys no longer open the machine; the
-      holder's own keys still do, if it runs. What you change here reaches it when the node is back.
+      The platform lost it <Ago at={silent.since} />. After that the holder's keys admit for {holders}, and all other
+      keys for {granted}. Changes that you make here reach the node when it is back.
     </Alert>
   );
 }
