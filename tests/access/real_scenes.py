@@ -25,6 +25,7 @@ from tests.world import Person, World, database
 PORTS = range(28_760, 28_800)
 READ, EVENTS, CONTROL = f"GET {PLACE}/{{id}}", f"GET {PLACE}/{{id}}/events", f"POST {PLACE}/{{id}}/extend"
 RECORDING = f"GET {PLACE}/{{id}}/terminals/{{terminal_id}}/recording"
+ADD_KEYS = "add a key of one's own"
 # The entry points that are tried with a real client.
 REAL = (
     *(READ, EVENTS, CONTROL, RECORDING),
@@ -149,9 +150,16 @@ class Cell:
         """Open what may be opened, make the change, and tell what differs from the model after so many seconds."""
         found = [*await asyncio.gather(*(self._begin(scene, entry) for entry in self.clients))]
         await self.make(scene.change)
+        if not allows(ADD_KEYS, self.standing, "none") and allows(ADD_KEYS, self.standing, scene.change):
+            await self._choose_key()
         if not any(what for _, what in found):
             found += await asyncio.gather(*(self._end(scene, entry, seconds) for entry in self.clients))
         return [f"{scene.standing}, {scene.change}: {entry} {what}" for entry, what in found if what]
+
+    async def _choose_key(self) -> None:
+        """Somebody who holds an allocation from now on enters it with a key of their own."""
+        path, body = f"/api/v1/allocations/{self.id}/ssh-keys", {"ssh_key_ids": [self.pat.key_id]}
+        (await self.pat.http.put(path, json=body)).raise_for_status()
 
     async def _begin(self, scene: Scene, entry: str) -> tuple[str, str]:
         client, wanted = self.clients[entry], scene.before(entry)
@@ -226,8 +234,10 @@ class Stage:
             clients = {**inside.of_credential(http), **inside.of_key(ssh["pat"]), OWN_FILE: Shell(ssh["desk"])}
             for client in clients.values():
                 stack.push_async_callback(client.close)
-            yield Cell(self.world, standing, pat, hal, id, grant_id, inside, clients)
-        await self._release(id)
+            try:
+                yield Cell(self.world, standing, pat, hal, id, grant_id, inside, clients)
+            finally:
+                await self._release(id)
 
     def http(self, token: str) -> httpx.AsyncClient:
         """Over a real socket."""
