@@ -67,19 +67,18 @@ class Scene:
     def is_possible(self) -> bool:
         """Whether the API offers this change to somebody of this standing."""
         one = STANDINGS[self.standing]
-        match self.change:
-            case "grant revoked" | "grant expired":
-                return one.granted
-            case "handed over":
-                return one.holds
-            case "holder removed" | "holder demoted":
-                return not one.holds
-            case "person suspended":
-                return True
-            case "role lowered to member":
-                return one.project in ("owner", "admin")
-            case _:
-                return one.project is not None
+        is_member = one.project is not None
+        offered = {
+            "grant revoked": one.granted,
+            "grant expired": one.granted,
+            "handed over": one.holds,
+            "holder removed": not one.holds,
+            "holder demoted": not one.holds,
+            "person suspended": True,
+            "role lowered to member": one.project in ("owner", "admin"),
+            "left the tenant": is_member and one.tenant == "member",  # a tenant admin who leaves a project stays in it
+        }
+        return offered.get(self.change, is_member)
 
     def before(self, entry: str) -> bool:
         return allows(entry, STANDINGS[self.standing], "none")
