@@ -25,6 +25,10 @@ FOUND = {
         "attacks/test_sec13_stolen_node_key.py::test_an_agent_without_a_name_takes_no_link_of_a_node_whose_agent_has_one",
         "attacks/test_sec13_stolen_node_key.py::test_the_own_agent_is_remembered_however_many_names_a_thief_uses",
     ],
+    "SEC13: stop revokes, suspensions and restarts for ever with a stolen node key": [
+        "attacks/test_sec13_poisoned_numbers.py",
+        "links/test_fuzz.py::test_no_extreme_number_or_time_of_a_node_stops_what_is_compared_with_it_later",
+    ],
     "SEC13: read terminals with a stolen node key": [
         "attacks/test_sec13_stolen_node_key.py::test_a_terminal_asked_for_before_the_thief_came_does_not_reach_it"
     ],

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from gpuaas.api.cleaning import Message, cleaned
 from gpuaas.api.errands import Errands
 from gpuaas.api.sockets import BROKEN, Link
 from gpuaas.core.clock import Clock
@@ -35,7 +36,6 @@ RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
 # A batch is named after the weightiest of its messages.
 WEIGHTS = (TrustedKeys, LogLines, Sessions, Logins, Progress, TerminalReport, VolumeReport, Report, Result)
-Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | TrustedKeys | VolumeReport
 Written = tuple[Link, Message]
 log = structlog.get_logger()
 
@@ -61,7 +61,7 @@ class Messages:
         """Wait for room: the link is not read meanwhile, and so not silent."""
         link.is_waiting = True
         try:
-            await self._unwritten.put((link, message))
+            await self._unwritten.put((link, cleaned(message, self._clock.now())))
         finally:
             link.is_waiting = False
 

@@ -112,7 +112,8 @@ class Openings:
             links, contests = await link_rows.open_links(tx, instances, self._replica_id, now)
             await capacity.links_opened(tx, [each for each in opened if each.node_id in links], now)
             trusts = {hello.node_id: trusted for hello, trusted in proved if hello.node_id in links}
-            await self._keys.recover(tx, trusts, now)
+            if trusts:
+                await self._keys.recover(tx, trusts, now)
             disputed = [id for id, link in links.items() if link.replaces_live]
             if disputed:
                 await capacity.dispute(tx, disputed, now + timedelta(seconds=link_rows.DISPUTE_SECONDS))

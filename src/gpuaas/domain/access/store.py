@@ -105,7 +105,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     row: AllocationRow
     generation: int
     observed_generation: int
-    reported: int  # the highest generation that an ended task of this machine was seen to leave
+    reported: int  # the highest generation that a task brought to this allocation and was seen to leave
     task: TaskRow | None  # the newest of the lane
 
 
@@ -330,10 +330,14 @@ ADD_ALLOCATION_KEYS = """
     on conflict do nothing
 """
 SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
+# A task leaves no newer set than it brought, whatever its node answers.
 LOOK = """
     select to_jsonb(a) as row, k.generation, k.observed_generation,
-        coalesce((select max((t.result -> 'environment' ->> 'key_generation')::bigint) from node_tasks t
-            where t.allocation_id = a.id and t.status = 'done' and t.boot = a.boot), 0) as reported,
+        coalesce((select max(least((t.result -> 'environment' ->> 'key_generation')::numeric,
+                (coalesce(t.wants -> 'keys', t.wants -> 'spec' -> 'keys') ->> 'generation')::numeric))
+            from node_tasks t where t.allocation_id = a.id and t.status = 'done' and t.boot = a.boot
+                and coalesce(t.wants -> 'keys', t.wants -> 'spec' -> 'keys') is not null
+                and t.result -> 'environment' ->> 'key_generation' is not null), 0)::bigint as reported,
         (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id and t.lane = $2 order by seq desc limit 1)
             as task
     from allocations a join allocation_keysets k on k.allocation_id = a.id where a.id = $1

@@ -369,8 +369,10 @@ KEYSET = """
     select generation, body as keys, admits_own and not is_suspended(allocation_id) as admits_own, refused_own
     from allocation_keysets where allocation_id = $1
 """
+# No node admits a newer set than there is: a number that says so must not pass for the sets to come.
 KEYS_OBSERVED = """
-    update allocation_keysets set observed_generation = $2 where allocation_id = $1 and observed_generation < $2
+    update allocation_keysets set observed_generation = least($2, generation)
+    where allocation_id = $1 and observed_generation < least($2, generation)
 """
 DEVICES = """
     select s.index, s.gpu_uuid, s.gpu_pci, s.numa from claims c join slots s on s.id = c.slot_id

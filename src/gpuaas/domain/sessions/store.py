@@ -112,7 +112,7 @@ OBSERVE = """
         insert into allocation_sessions as kept (allocation_id, tenant_id, observed_at, body)
         select id, tenant_id, at, body from told
         on conflict (allocation_id) do update set observed_at = excluded.observed_at, body = excluded.body
-            where kept.observed_at < excluded.observed_at
+            where kept.observed_at <= excluded.observed_at
         returning kept.allocation_id
     )
     select count(*) from written

@@ -102,7 +102,8 @@ def _judge_active(row: AllocationRow, environment: Environment | None) -> list[F
         return [Rebooted(row, "the environment was found stopped")]
     if environment.boot < row.boot:
         return [Rebooted(row, "the environment was found at an older boot")]
-    return [Ahead(row, environment.boot)] if environment.boot > row.boot else []
+    believable = min(row.boot + store.MOST_LOST, store.HIGHEST)
+    return [Ahead(row, environment.boot)] if row.boot < environment.boot <= believable else []
 
 
 async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> list[tuple[str, Finding]]:

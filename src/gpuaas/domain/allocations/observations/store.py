@@ -12,6 +12,8 @@ from gpuaas.domain.capacity.store import CAPACITY
 from gpuaas.wire.environments import Environment
 from gpuaas.wire.link import Report
 
+MOST_LOST = 1_000_000  # numbers by which a node can be ahead of a database that lost writes
+HIGHEST = 1 << 30  # of these numbers; no allocation comes near, and as many are left
 ANY_DEVICE = None  # of an environment that cannot say which devices it uses: it holds every slot of its node
 
 
@@ -69,13 +71,18 @@ async def observe_unknown(
 
 
 async def raise_key_generations(tx: Tx, reports: Mapping[str, Report]) -> None:
-    """A node ignores key sets older than its own: where it is ahead of this database, ours becomes the newer one."""
+    """A node ignores key sets older than its own: where it is ahead of this database, ours becomes the newer one.
+
+    A number that no lost writes explain is ignored: it would use up the numbers that later key sets need.
+    """
     seen = [(node_id, each) for node_id, report in reports.items() for each in report.environments]
     raised = await tx.column(
         RAISE_GENERATIONS,
         [node_id for node_id, _ in seen],
         [each.allocation_id for _, each in seen],
         [each.key_generation for _, each in seen],
+        MOST_LOST,
+        HIGHEST,
     )
     for allocation_id in raised:
         tx.hint(KEYS, allocation_id)
@@ -149,6 +156,7 @@ RAISE_GENERATIONS = """
     from unnest($1::text[], $2::text[], $3::int[]) as seen (node_id, allocation_id, generation)
         join allocations a on a.id = seen.allocation_id and a.node_id = seen.node_id
     where k.allocation_id = a.id and k.generation < seen.generation
+        and seen.generation <= least(k.generation + $4::bigint, $5)
     returning k.allocation_id
 """
 # Back online counts as zero again; offline adds what passed since the last look, if that was lately.

@@ -169,7 +169,7 @@ class AttachmentWorker:
         )
         await store.move(tx, row, move.to, actor=SYSTEM, note=move.note, now=now, change=change)
         if wanted.task and wanted.task.result and wanted.task.result.volume:
-            await volumes.measured(tx, wanted.task.result.volume)
+            await volumes.measured(tx, row.volume_id, wanted.task.result.volume)
 
 
 def _is_success(here: AttachmentStatus, to: AttachmentStatus) -> bool:

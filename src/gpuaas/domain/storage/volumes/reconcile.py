@@ -117,7 +117,7 @@ class VolumeWorker(Lone):
             since = row.record_stale_since
             is_kept = since is not None and task.created_at >= since and has_record(task, row)
             if is_kept or row.used_at is None or seen.at > row.used_at:
-                await store.measured(tx, seen)
+                await store.measured(tx, row.id, seen)
                 if is_kept:
                     await store.record_kept(tx, row)
                 return
@@ -139,7 +139,7 @@ class VolumeWorker(Lone):
             await store.deleted(tx, row, proofs)
         await store.move_volume(tx, row, to, actor=SYSTEM, note=note, now=now)
         if task and task.result and task.result.volume:
-            await store.measured(tx, task.result.volume)
+            await store.measured(tx, row.id, task.result.volume)
         ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
         await end_operation(tx, row.operation_id, ended, reason=note if not succeeded else "", now=now)
         for attachment in row.attachments:

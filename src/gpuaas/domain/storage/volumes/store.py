@@ -154,9 +154,9 @@ async def move_volume(
     tx.hint(VOLUMES, row.id)
 
 
-async def measured(tx: Tx, seen: VolumeObservation) -> None:
-    """A late telling does not replace a newer one."""
-    await tx.run(MEASURED, seen.volume_id, seen.used_bytes, seen.at, seen.quota)
+async def measured(tx: Tx, id: str, seen: VolumeObservation) -> None:
+    """Of the volume that its node was asked about. A late telling does not replace a newer one."""
+    await tx.run(MEASURED, id, seen.used_bytes, seen.at, seen.quota)
 
 
 async def record_kept(tx: Tx, row: VolumeRow) -> None:
