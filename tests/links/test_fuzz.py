@@ -76,6 +76,7 @@ def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
     phase = Progress(task_id=task_id, phase="booting", note="a note", at=at)
     proof = ProofItem(item="disk", ok=True, evidence="gone")
     inside = Connection(id="con_1", key_fingerprint="SHA256:x", source="10.0.0.1:1", opened_at=at)
+    ended = EndedTerminal(id="term_2", reason="over", exit_code=0)
     login = LoginEvent(
         id="login_1",
         kind=LoginKind.LOGIN,
@@ -91,9 +92,7 @@ def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
         "sessions": Sessions(allocation_id=allocation_id, sessions=[inside], at=at),
         "logins": Logins(events=[login]),
         "terminals": TerminalReport(
-            live=[LiveTerminal(id="term_1", allocation_id=allocation_id, is_attached=True)],
-            ended=[EndedTerminal(id="term_2", reason="over", exit_code=0)],
-            at=at,
+            live=[LiveTerminal(id="term_1", allocation_id=allocation_id, is_attached=True)], ended=[ended], at=at
         ),
         "log": LogLines(task_id=task_id, first_seq=1, lines=["one", "two"], at=at),
         "report": Report(environments=[standing], at=at),

@@ -17,7 +17,16 @@ HIGHEST_PORT = (1 << 16) - 1
 MOST_BYTES = 1 << 60
 Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | TrustedKeys | VolumeReport
 Timed = TypeVar(
-    "Timed", Progress, LogLines, Result, Report, Sessions, TerminalReport, VolumeReport, LoginEvent, VolumeObservation
+    "Timed",
+    bound=Progress
+    | LogLines
+    | Result
+    | Report
+    | Sessions
+    | TerminalReport
+    | VolumeReport
+    | LoginEvent
+    | VolumeObservation,
 )
 
 

@@ -256,9 +256,8 @@ async def add_proofs(tx: Tx, row: AllocationRow, proofs: list[ProofItem], now: d
     await tx.run_many(ADD_PROOF, rows)
 
 
-async def proofs(tx: Tx, allocation_id: str) -> list[CleanupProof]:
-    sql = "select * from cleanup_proofs where allocation_id = $1 order by at, item"
-    return await tx.all(CleanupProof, sql, allocation_id)
+async def proofs(tx: Tx, id: str) -> list[CleanupProof]:
+    return await tx.all(CleanupProof, "select * from cleanup_proofs where allocation_id = $1 order by at, item", id)
 
 
 async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:
@@ -369,11 +368,10 @@ KEYSET = """
     select generation, body as keys, admits_own and not is_suspended(allocation_id) as admits_own, refused_own
     from allocation_keysets where allocation_id = $1
 """
-# No node admits a newer set than there is: a number that says so must not pass for the sets to come.
 KEYS_OBSERVED = """
     update allocation_keysets set observed_generation = least($2, generation)
     where allocation_id = $1 and observed_generation < least($2, generation)
-"""
+"""  # no node admits a newer set than there is
 DEVICES = """
     select s.index, s.gpu_uuid, s.gpu_pci, s.numa from claims c join slots s on s.id = c.slot_id
     where c.allocation_id = $1 and c.released_at is null and not exists (
