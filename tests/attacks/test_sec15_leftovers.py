@@ -1,6 +1,7 @@
 """SEC15: a tenant membership and a key of a token that outlive their cause; control characters in shown text."""
 
 import pytest
+from httpx import AsyncClient
 
 from gpuaas.cli.output import Column, show_csv
 from gpuaas.wire.identity import Role
@@ -77,3 +78,36 @@ async def test_a_reason_with_control_characters_is_refused(world: World) -> None
 def test_csv_shows_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     show_csv(["a\x1b[2Jb"], [Column("Name", str)])
     assert capsys.readouterr().out == "name\na\N{REPLACEMENT CHARACTER}[2Jb\n"
+
+
+async def robot_of(world: World) -> AsyncClient:
+    """A client with a token of Ada's that may write."""
+    made = (await world.http.post("/api/v1/auth/tokens", json={"title": "ci", "scopes": ["write"]})).json()
+    return world.client(made["token"])
+
+
+async def test_a_token_does_not_allow_the_own_key_file(world: World) -> None:
+    """A key in that file would admit after the token was revoked."""
+    a, robot = await world.allocation(), await robot_of(world)
+    path = f"/api/v1/allocations/{a}/own-keys"
+    refused = await robot.put(path, json={"allowed": True})
+    assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_permissions")
+    (await world.http.put(path, json={"allowed": True})).raise_for_status()
+    assert (await robot.put(path, json={"allowed": False})).status_code == 200
+    await robot.aclose()
+
+
+async def test_a_token_makes_nobody_a_member_and_raises_no_role(world: World) -> None:
+    """An account that a stolen token made an owner would stay one after the token was revoked."""
+    eve, robot = await world.sign_up("eve", key=a_key()), await robot_of(world)
+    await world.join(eve, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    members = f"/api/v1/projects/{world.ada.project_id}/members"
+    for role in Role:
+        invited = await robot.post(members, json={"email": "mal@example.com", "role": role})
+        assert (invited.status_code, invited.json()["code"]) == (403, "insufficient_permissions")
+    assert await world.value("select count(*) from invitations") == 0
+    for role in (Role.ADMIN, Role.OWNER):
+        assert (await robot.put(f"{members}/{eve.id}", json={"role": role})).status_code == 403
+    assert (await robot.put(f"{members}/{eve.id}", json={"role": Role.VIEWER})).status_code == 200
+    assert (await robot.delete(f"{members}/{eve.id}")).status_code == 204
+    await robot.aclose()

@@ -18,7 +18,7 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.identity import commands as identity
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.commands import is_session
+from gpuaas.domain.identity.commands import is_session, require_session
 from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
 from gpuaas.wire.access import AddSshKey, AllocationKeys, AllowOwnKeys, GrantStatus, HandOver, SetSshKeys, SshKey
 from gpuaas.wire.allocations import Allocation
@@ -117,6 +117,7 @@ async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *,
     row = await authorize(tx, caller, id, action)
     require_live(row)
     if data.allowed:
+        require_session(caller, "allow the own key file")
         await store.lock_role(tx, row, caller.user_id)
         await require(tx, caller, row, action)
     if await own_keys.admit(tx, id, by=caller.user_id if data.allowed else None, now=now):

@@ -168,6 +168,12 @@ def is_session(caller: Caller) -> bool:
     return caller.credential_id.startswith("sess_")
 
 
+def require_session(caller: Caller, act: str) -> None:
+    """For what lets somebody in beyond a token's end and its revocation."""
+    if not is_session(caller):
+        raise InsufficientPermissions(f"A token cannot {act}: that would outlive the token. Log in, and do it there.")
+
+
 async def logout(tx: Tx, caller: Caller, now: datetime) -> None:
     """Ends the session that asks; a personal token is revoked by its own route."""
     if is_session(caller):
@@ -181,9 +187,7 @@ async def revoke_session(tx: Tx, caller: Caller, id: str, now: datetime) -> None
 
 
 async def create_token(tx: Tx, caller: Caller, data: CreateToken, *, ids: Ids, now: datetime) -> NewToken:
-    """Only who is logged in makes tokens: one that a token made would outlive that token's end and its revocation."""
-    if not is_session(caller):
-        raise InsufficientPermissions("A token cannot make tokens. Log in, and make it there.")
+    require_session(caller, "make tokens")
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = Token(
         id=ids.new("tok"),

@@ -13,7 +13,7 @@ from gpuaas.core.secrets import token_hash
 from gpuaas.domain.access import grants
 from gpuaas.domain.access import store as access
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.commands import checked_email, get_project
+from gpuaas.domain.identity.commands import checked_email, get_project, require_session
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.members import store
@@ -23,6 +23,7 @@ from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, 
 
 INVITATION_LIFE = timedelta(days=14)
 INVITATION_PREFIX = "gpi_"
+RISING = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OWNER)
 
 
 class InvitationInvalid(Problem):
@@ -68,6 +69,7 @@ async def invite(
 ) -> SentInvitation:
     """The same response whether or not the person exists. Inviting again makes a new link and ends the old one."""
     project = await _led(tx, caller, project_id, data.role)
+    require_session(caller, "invite people")
     email = checked_email(data.email)
     if await store.is_member(tx, project_id, email):
         raise Conflict(f"{email} is already a project member. Change their role instead.")
@@ -135,6 +137,8 @@ async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: Ch
     project = await _led(tx, caller, project_id, data.role)
     member = await store.member(tx, project_id, user_id)
     await _check_owner(tx, caller, project, member, stays=data.role is Role.OWNER)
+    if RISING.index(data.role) > RISING.index(member.role):
+        require_session(caller, "raise a role")
     await store.set_role(tx, project_id, user_id, data.role)
     facts: dict[str, object] = {"user": user_id, "from": member.role, "to": data.role}
     if shut_out := await _role_changed(tx, caller, project, user_id, note=f"they became a {data.role}", now=now):
