@@ -65,7 +65,8 @@ async def test_a_revoked_grantee_does_not_come_back_by_the_file(world: World) ->
     assert node.log_in(a, "gpu", "SHA256:unknown")
 
 
-async def test_a_key_of_a_stranger_to_the_project_is_refused_once_it_is_seen_in_the_file(world: World) -> None:
+async def test_a_stranger_who_registers_a_key_of_the_file_shuts_nobody_out(world: World) -> None:
+    """Possession of a key is not proven, so an account of another tenant decides about no file."""
     a = await world.allocation()
     line, theirs = new_key()
     node = world.node_of(await world.get(a))
@@ -73,10 +74,52 @@ async def test_a_key_of_a_stranger_to_the_project_is_refused_once_it_is_seen_in_
     (await allow(world.ada, a)).raise_for_status()
     await world.nodes.settle()
     await observed(world, a)
-    assert node.log_in(a, "gpu", theirs)  # nobody knows whose it is
     await world.sign_up("mal", key=line)
     await world.nodes.settle()
-    assert (await node.connections(a), node.log_in(a, "gpu", theirs)) == ([], None)
+    assert node.log_in(a, "gpu", theirs)
+
+
+async def test_a_key_of_a_member_without_access_stays_refused_after_they_removed_it(world: World) -> None:
+    """Only a new permission by the holder forgets it."""
+    a = await world.allocation()
+    line, mine = new_key()
+    eve = await world.sign_up("eve", key=line)
+    await world.join(eve, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    node = world.node_of(await world.get(a))
+    node.environments[a].own_file = {mine}
+    (await allow(world.ada, a)).raise_for_status()
+    await world.nodes.settle()
+    await observed(world, a)
+    await world.nodes.settle()
+    assert node.log_in(a, "gpu", mine) is None
+    await lose(world, eve, "removed")
+    (await eve.http.delete(f"/api/v1/ssh-keys/{eve.key_id}")).raise_for_status()
+    for verb in ("suspend", "unsuspend"):  # each renders the key set
+        path = f"/api/v1/admin/projects/{world.ada.project_id}/{verb}"
+        (await world.operator.http.post(path, json={"reason": "unpaid"})).raise_for_status()
+    await observed(world, a)
+    await world.nodes.settle()
+    assert node.log_in(a, "gpu", mine) is None
+    for allowed in (False, True):
+        (await allow(world.ada, a, allowed=allowed)).raise_for_status()
+    await world.nodes.settle()
+    assert node.log_in(a, "gpu", mine)  # nobody knows whose it is
+
+
+async def test_the_key_of_an_ended_grant_is_refused_though_its_person_removed_it(world: World) -> None:
+    a = await world.allocation()
+    line, mine = new_key()
+    eve = await world.sign_up("eve", key=line)
+    await world.join(eve, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
+    body = {"user_id": eve.id, "ssh_key_id": eve.key_id}
+    (await world.http.post(f"/api/v1/allocations/{a}/access-grants", json=body)).raise_for_status()
+    await lose(world, eve, "removed")
+    (await eve.http.delete(f"/api/v1/ssh-keys/{eve.key_id}")).raise_for_status()
+    node = world.node_of(await world.get(a))
+    node.environments[a].own_file = {mine}
+    (await allow(world.ada, a)).raise_for_status()
+    await world.nodes.settle()
+    assert node.log_in(a, "gpu", mine) is None
 
 
 async def test_the_file_is_allowed_only_while_who_allowed_it_holds_the_allocation(world: World) -> None:

@@ -10,6 +10,7 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access import store
 from gpuaas.domain.access.commands import not_a_member, require_live
+from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.access.states import LIVE
 from gpuaas.domain.access.store import GrantChange, GrantRow, NewGrant
 from gpuaas.domain.allocations import store as allocations
@@ -123,11 +124,12 @@ async def shut_out(tx: Tx, project_id: str, user_id: str, *, actor: str, note: s
     """A person no longer works in the project: end their keys and grants on all of its allocations. Returns the ids of
     those that they held or could enter."""
     opened = await store.remove_keys_of(tx, project_id, user_id)
+    hosted = await own_keys.end_of(tx, project_id, user_id)
     for grant in await store.live_grants_of(tx, project_id, user_id):
         await store.move(tx, grant, GrantStatus.REVOKED, actor=actor, note=note, now=now)
-    for allocation_id in opened:
+    for allocation_id in sorted({*opened, *hosted}):
         await store.render(tx, allocation_id)
-    return sorted({*opened, *await store.render_of(tx, user_id, project_id)})
+    return sorted({*opened, *hosted, *await store.render_of(tx, user_id, project_id)})
 
 
 def _ready(ssh_key_id: str | None) -> GrantStatus:

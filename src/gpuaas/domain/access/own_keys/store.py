@@ -23,6 +23,12 @@ async def admit(tx: Tx, allocation_id: str, *, by: str | None, now: datetime) ->
     return changed
 
 
+async def end_of(tx: Tx, project_id: str, user_id: str) -> list[str]:
+    """End every permission that this person gave in the project, also while they are suspended, when no rendering
+    does; the allocations that it was for."""
+    return [str(id) for id in await tx.column(END_OF, project_id, user_id)]
+
+
 async def of_project(tx: Tx, project_id: str, paging: Paging) -> list[OwnKeyFile]:
     """The allocations of a project that admit their own key file."""
     return await tx.all(OwnKeyFile, OF_PROJECT, project_id, paging.before, paging.limit + 1)
@@ -45,8 +51,14 @@ async def observe(tx: Tx, told: Mapping[str, Report]) -> None:
 ADMIT = """
     update allocation_keysets set admits_own = $2::text is not null, admits_own_by = $2,
         admits_own_since = case when $2::text is not null then $3::timestamptz end, generation = generation + 1,
-        own_keys = '{}', own_keys_at = null
-    where allocation_id = $1 and admits_own <> ($2::text is not null)
+        own_keys = '{}', own_keys_at = null, refused_own = '{}'
+    where allocation_id = $1 and admits_own_by is distinct from $2
+"""
+END_OF = """
+    update allocation_keysets k set admits_own = false, admits_own_by = null, generation = k.generation + 1,
+        own_keys = '{}', own_keys_at = null, refused_own = '{}'
+    from allocations a where a.id = k.allocation_id and a.project_id = $1 and k.admits_own_by = $2
+    returning a.id
 """
 # An allocation that is over admits nobody.
 OF_PROJECT = """
