@@ -1,5 +1,6 @@
 """Break-glass access of operators: by reason, for a time, seen by the holder and ended by the holder."""
 
+from datetime import timedelta
 from typing import Any
 
 from gpuaas.core.secrets import token_hash
@@ -90,6 +91,21 @@ async def test_it_ends_with_its_time_with_the_platform_role_and_on_request(world
         assert await objection(world, a) == "the break-glass access ended", end
         async with world.db.write() as tx:
             await tx.run("update users set platform_role = 'admin' where id = $1", world.operator.id)
+
+
+async def test_the_node_ends_the_terminal_with_the_access_without_being_told(world: World) -> None:
+    """The red twin is a holder's ticket: only the policy ends their terminal."""
+    a, policy = await world.allocation(), commands.Policy()
+    opened = (await break_in(world, a, minutes=5)).raise_for_status().json()
+    own = (await world.http.post(f"/api/v1/allocations/{a}/terminal-token", json={})).raise_for_status().json()
+    now, left = world.clock.now(), []
+    async with world.db.write() as tx:
+        for token in (opened["terminal"]["token"], own["token"]):
+            ticket = await store.take_ticket(tx, token_hash(token), a, now)
+            assert ticket is not None
+            left.append(policy.ends_at(ticket) - now)
+    assert left[0] <= timedelta(minutes=5)
+    assert left[1] == policy.life
 
 
 async def test_nobody_else_breaks_in_and_no_operator_without_a_reason(world: World) -> None:

@@ -144,7 +144,7 @@ class Relays:
             terminal_id=terminal_id,
             boot=ticket.boot,
             is_new=ticket.terminal_id is None,
-            seconds_left=(ticket.created_at + self.policy.life - now).total_seconds(),
+            seconds_left=(self.policy.ends_at(ticket) - now).total_seconds(),
             detached_seconds=self.policy.detached.total_seconds(),
         )
         return StreamRequest(

@@ -34,6 +34,11 @@ class Policy:
     record: bool = False
     most_recorded: int = 256 * 1024 * 1024  # bytes of one terminal
 
+    def ends_at(self, ticket: TakenTicket) -> datetime:
+        """When a terminal ends at the latest. Its node ends it then without being told."""
+        longest = ticket.created_at + self.life
+        return min(longest, ticket.access_ends_at or longest)
+
     @property
     def hours(self) -> float:
         return self.life.total_seconds() / 3600

@@ -45,6 +45,7 @@ class TakenTicket(Struct, frozen=True, kw_only=True):
     node_id: str
     boot: int
     created_at: datetime  # of the terminal, if it goes back into one
+    access_ends_at: datetime | None  # when only break-glass access lets them in
     objection: str | None
 
 
@@ -245,6 +246,7 @@ TAKE_TICKET = f"""
             used.terminal_id, used.recorded or coalesce(o.recorded, false) or p.record_terminals as recorded,
             p.record_terminals as is_project_recorded, a.node_id,
             coalesce(o.boot, a.boot) as boot, coalesce(o.created_at, $3) as created_at,
+            glass_ends_at(used.user_id, used.allocation_id) as access_ends_at,
             used.terminal_id is not null and o.id is null as is_gone
         from used join allocations a on a.id = used.allocation_id join projects p on p.id = used.project_id
             left join terminals o on o.id = used.terminal_id and o.user_id = used.user_id
