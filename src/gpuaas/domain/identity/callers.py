@@ -87,7 +87,8 @@ class Caller:
         """Operator routes do not hide that they exist: they are in the published contract."""
         self._require_scope(permission)
         if self.platform_role not in RULES[permission].platform:
-            raise InsufficientPermissions("This is for operators of the platform.", permission=permission)
+            who = "operators" if self.platform_role is None else "admins"
+            raise InsufficientPermissions(f"This is for {who} of the platform.", permission=permission)
 
     def is_user(self, user_id: str) -> bool:
         return user_id == self.user_id

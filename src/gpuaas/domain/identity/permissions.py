@@ -28,6 +28,7 @@ class Permission(StrEnum):
     OWNERS_MANAGE = "owners:manage"
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
+    OPERATORS_MANAGE = "operators:manage"
 
 
 @dataclass(frozen=True)
@@ -69,4 +70,5 @@ RULES: dict[Permission, Rule] = {
     Permission.RECORDINGS_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),  # and the holder
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
+    Permission.OPERATORS_MANAGE: Rule(platform=frozenset({PlatformRole.ADMIN}), scope=Scope.ADMIN),
 }

@@ -7,7 +7,7 @@ Running allocations run on with their slots and data; nothing is released, and t
 from datetime import datetime
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict
+from gpuaas.core.errors import Conflict, Suspended
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.suspensions import store
@@ -21,6 +21,7 @@ async def suspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reason:
     caller.require_platform(Permission.FLEET_OPERATE)
     if kind is AccountKind.USER and caller.is_user(id):
         raise Conflict("You cannot suspend yourself. Ask another operator.")
+    await _check_operator(tx, caller, kind, id)
     found = await store.subject(tx, kind, id)
     written = await store.write(tx, kind, id, at=found.suspended_at or now, by=caller.actor, reason=reason)
     await _apply(tx, caller, kind, found, "suspend", why=f"an operator suspended the {kind}: {reason}", now=now)
@@ -30,11 +31,22 @@ async def suspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reason:
 async def unsuspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reason: str, now: datetime) -> Suspension:
     """Roles, keys and grants were never taken away: the key sets are as before. Terminals that ended stay ended."""
     caller.require_platform(Permission.FLEET_OPERATE)
+    await _check_operator(tx, caller, kind, id)
     found = await store.subject(tx, kind, id)
     written = await store.write(tx, kind, id, at=None, by=None, reason="")
     if found.suspended_at is not None:
         await _apply(tx, caller, kind, found, "unsuspend", why=reason, now=now)
     return written
+
+
+async def _check_operator(tx: Tx, caller: Caller, kind: AccountKind, id: str) -> None:
+    """Operators are suspended by admins only. All admins are locked: of two who suspend each other at once the second
+    finds that they are suspended, so one is always left."""
+    if kind is not AccountKind.USER or await store.platform_role(tx, id) is None:
+        return
+    caller.require_platform(Permission.OPERATORS_MANAGE)
+    if caller.user_id not in await store.lock_active_admins(tx):
+        raise Suspended("your account", "another admin suspended it")
 
 
 async def _apply(

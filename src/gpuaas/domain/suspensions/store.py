@@ -40,6 +40,15 @@ async def subject(tx: Tx, kind: AccountKind, id: str) -> Subject:
     return found
 
 
+async def platform_role(tx: Tx, user_id: str) -> str | None:
+    role: str | None = await tx.value("select platform_role from users where id = $1", user_id)
+    return role
+
+
+async def lock_active_admins(tx: Tx) -> list[str]:
+    return [str(id) for id in await tx.column(LOCK_ACTIVE_ADMINS)]
+
+
 async def write(tx: Tx, kind: AccountKind, id: str, *, at: datetime | None, by: str | None, reason: str) -> Suspension:
     return await tx.one(Suspension, WRITE[kind], id, at, by, reason)
 
@@ -88,6 +97,9 @@ SUBJECT = {
         select id, null as tenant_id, null as project_id, suspended_at from users where id = $1 for update
     """,
 }
+LOCK_ACTIVE_ADMINS = """
+    select id from users where platform_role = 'admin' and suspended_at is null order by id for update
+"""
 WRITE = {
     kind: f"""
         update {kind}s set suspended_at = $2, suspended_by = $3, suspension_reason = $4 where id = $1
