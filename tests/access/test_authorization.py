@@ -47,8 +47,8 @@ MUTATIONS = {
     "grants of viewers stay": ("render_keyset", "works_in(k.user_id, g.project_id)", "true"),
     "the file outlives its permission": (
         "render_keyset",
-        "'hold' = any (allocation_rights(k.admits_own_by, allocation)) into",
-        "true into",
+        "'hold' = any (allocation_rights(k.admits_own_by, allocation)), k",
+        "true, k",
     ),
     "the file admits whoever is in it": (
         "render_keyset",
