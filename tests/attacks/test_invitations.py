@@ -1,12 +1,14 @@
 """SEC6: only the secret accepts an invitation, and only while its author may invite."""
 
+import asyncio
+
 import asyncpg
 import pytest
 
 from gpuaas.domain.members.commands import check_invitation
 from gpuaas.wire.identity import Role
 from tests import peek
-from tests.world import Person, World
+from tests.world import PASSWORD, Person, World
 
 
 async def invite(world: World, author: Person, role: str = "member") -> dict[str, str]:
@@ -109,3 +111,19 @@ async def test_the_secret_is_kept_nowhere(world: World) -> None:
     secret = (await invite(world, world.ada))["link"].rpartition("#")[2]
     for table in ("invitations", "audit", "idempotency", "timeline_entries", "outbox"):
         assert secret not in str(await peek.rows(world.db, f"select * from {table}"))
+
+
+async def test_one_secret_makes_one_account_however_many_sign_up_at_once(world: World) -> None:
+    """On the old code the others were told that the invitation is used, and had an account all the same."""
+    secret = (await invite(world, world.ada))["link"].rpartition("#")[2]
+    before = await world.value("select count(*) from users")
+
+    async def sign_up(number: int) -> int:
+        body = {"email": f"new{number}@example.com", "password": PASSWORD, "invitation": secret}
+        async with world.client(number=100 + number) as http:
+            return (await http.post("/api/v1/auth/personal/signup", json=body)).status_code
+
+    answers = await asyncio.gather(*map(sign_up, range(4)))
+    assert sorted(answers) == [201, 403, 403, 403]
+    assert await world.value("select count(*) from users") == before + 1
+    assert await world.value("select count(*) from audit where action = 'member.join'") == 1

@@ -1,6 +1,7 @@
 """Signing up, in and out; sessions; personal tokens."""
 
 from datetime import datetime
+from functools import partial
 
 from litestar import Response, Router, delete, get, post
 from litestar.datastructures import Cookie
@@ -9,10 +10,9 @@ from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import COOKIE
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
-from gpuaas.api.unit import admit
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Problem, RateLimitExceeded
 from gpuaas.core.paging import Paging
-from gpuaas.core.secrets import token_hash
 from gpuaas.domain.access import commands as access
 from gpuaas.domain.identity import commands, store
 from gpuaas.domain.identity.commands import WrongCredentials
@@ -30,6 +30,7 @@ from gpuaas.wire.identity import (
     SignUpMode,
     SignUpOffer,
     Token,
+    User,
 )
 
 
@@ -76,11 +77,10 @@ async def check_sign_up(services: Services, data: SignUp, now: datetime) -> None
             raise InvitationNeeded
 
 
-async def accept_invitation(services: Services, token: str, secret: str, now: datetime) -> None:
-    """At once, so that one invitation makes no second account."""
-    async with services.api_db.write() as tx:
-        caller = admit(await store.enter(tx, token_hash(token)), services)
-        await members.accept(tx, caller, secret, now=now)
+async def accept_invitation(tx: Tx, user: User, *, data: SignUp, now: datetime) -> None:
+    """In the transaction that adds the account, so that one invitation makes no second account."""
+    if data.invitation is not None and not await members.join(tx, user, secret=data.invitation, now=now):
+        raise InvitationNeeded
 
 
 @get("/auth/sign-up", security=[])
@@ -98,9 +98,8 @@ async def sign_up(data: SignUp, request: AnyRequest, services: Services) -> Resp
     """Make an account with a tenant and a project of its own, and log in."""
     now = services.clock.now()
     await check_sign_up(services, data, now)
-    logged_in = await services.accounts.sign_up(data, **origin_of(request), now=now)
-    if data.invitation is not None:
-        await accept_invitation(services, logged_in.access_token, data.invitation, now)
+    then = partial(accept_invitation, data=data, now=now)
+    logged_in = await services.accounts.sign_up(data, **origin_of(request), now=now, then=then)
     return Response(logged_in, cookies=[session_cookie(logged_in, services, now)])
 
 

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 import asyncpg
@@ -76,7 +77,10 @@ class Accounts:
     def __init__(self, db: Database, ids: Ids, passwords: Passwords) -> None:
         self._db, self._ids, self._passwords = db, ids, passwords
 
-    async def sign_up(self, data: SignUp, *, device: str, address: str, now: datetime) -> LoggedIn:
+    async def sign_up(
+        self, data: SignUp, *, device: str, address: str, now: datetime, then: Callable[[Tx, User], Awaitable[None]]
+    ) -> LoggedIn:
+        """`then` runs in the transaction that adds the account; when it raises, there is none."""
         await attempts.begin(self._db, attempts.sign_up_buckets(address))
         email = checked_email(data.email)
         check_password(data.password)
@@ -91,6 +95,7 @@ class Accounts:
                 made = await self._open_session(tx, user, device, address, now)
                 subject, facts = Subject(kind="user", id=user.id), {"source": address}
                 await audit(tx, subject, "user.sign_up", actor=user.id, at=now, facts=facts)
+                await then(tx, user)
                 return made
         except asyncpg.UniqueViolationError as error:
             raise Conflict(TAKEN) from error

@@ -118,10 +118,23 @@ async def accept(tx: Tx, caller: Caller, secret: str, *, now: datetime) -> Invit
     if joined is None:
         raise InvitationInvalid
     await access.render_of(tx, caller.user_id, joined.project_id)  # they may hold allocations from before
+    await _tell_joined(tx, joined, actor=caller.actor, now=now)
+    return joined.view()
+
+
+async def join(tx: Tx, user: User, *, secret: str, now: datetime) -> bool:
+    """The same for a person who signs up, in the transaction that adds them: one invitation makes one account. False
+    if it cannot be accepted; as the worker role."""
+    joined = await store.join(tx, token_hash(secret), user.id, now)
+    if joined is not None:
+        await _tell_joined(tx, joined, actor=user.id, now=now)
+    return joined is not None
+
+
+async def _tell_joined(tx: Tx, joined: store.InvitationRow, *, actor: str, now: datetime) -> None:
     place = Subject(kind="project", id=joined.project_id, tenant_id=joined.tenant_id, project_id=joined.project_id)
     facts = {"role": joined.role, "invitation": joined.id, "invited_by": joined.invited_by, "email": joined.email}
-    await audit(tx, place, "member.join", actor=caller.actor, at=now, facts=facts)
-    return joined.view()
+    await audit(tx, place, "member.join", actor=actor, at=now, facts=facts)
 
 
 async def withdraw(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:

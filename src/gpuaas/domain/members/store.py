@@ -101,6 +101,11 @@ async def accept(tx: Tx, secret_hash: bytes, now: datetime) -> InvitationRow | N
     return await tx.maybe(InvitationRow, "select * from accept_invitation($1, $2)", secret_hash, now)
 
 
+async def join(tx: Tx, secret_hash: bytes, user_id: str, now: datetime) -> InvitationRow | None:
+    """The same for a person who signs up just now; as the worker role."""
+    return await tx.maybe(InvitationRow, "select * from join_by_invitation($1, $2, $3)", secret_hash, user_id, now)
+
+
 async def open_invitation(tx: Tx, secret_hash: bytes, now: datetime) -> InvitationRow | None:
     return await tx.maybe(InvitationRow, "select * from open_invitation($1, $2)", secret_hash, now)
 
