@@ -29,6 +29,9 @@ FOUND = {
         "attacks/test_sec13_poisoned_numbers.py",
         "links/test_fuzz.py::test_no_extreme_number_or_time_of_a_node_stops_what_is_compared_with_it_later",
     ],
+    "SEC13: speak for allocations of other nodes, and for people, with a stolen node key": [
+        "attacks/test_sec13_other_nodes.py"
+    ],
     "SEC13: read terminals with a stolen node key": [
         "attacks/test_sec13_stolen_node_key.py::test_a_terminal_asked_for_before_the_thief_came_does_not_reach_it"
     ],

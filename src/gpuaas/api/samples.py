@@ -17,6 +17,7 @@ from gpuaas.wire.metrics import Reading, Sample, Samples
 
 WRITE_SECONDS = 1.0
 MACHINES = 100_000  # beyond it samples are dropped, and counted
+OF_NODE = 1_000  # the same for each node, so that none takes the room of the others
 AT_ONCE = 5_000  # in one statement
 READINGS = 64
 LONGEST_TEXT = 200
@@ -27,17 +28,20 @@ TOO_LATE = timedelta(minutes=5)
 class SampleBook:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db, self._clock = db, clock
-        self._unwritten: dict[str, tuple[str, Sample]] = {}
+        self._unwritten: dict[str, dict[str, Sample]] = {}  # by node and allocation: a node names whatever it likes
+        self._count = 0
         self._told: dict[str, list[store.Finding]] = {}  # what stands in the database because of us
         self.dropped = 0
 
     def put(self, node_id: str, message: Samples) -> None:
-        now = self._clock.now()
+        now, kept = self._clock.now(), self._unwritten.setdefault(node_id, {})
         for sample in message.samples:
-            if len(self._unwritten) >= MACHINES and sample.allocation_id not in self._unwritten:
+            is_new = sample.allocation_id not in kept
+            if is_new and (len(kept) >= OF_NODE or self._count >= MACHINES):
                 self.dropped += 1
             elif (clean := cleaned(sample, now)) is not None:
-                self._unwritten[sample.allocation_id] = (node_id, clean)
+                self._count += is_new
+                kept[sample.allocation_id] = clean
 
     async def write(self) -> None:
         """Until cancelled."""
@@ -51,15 +55,16 @@ class SampleBook:
         self._told.clear()
 
     async def flush(self) -> None:
-        taken, self._unwritten = list(self._unwritten.values()), {}
+        taken = [(node_id, sample) for node_id, kept in self._unwritten.items() for sample in kept.values()]
+        self._unwritten, self._count = {}, 0
         for start in range(0, len(taken), AT_ONCE):
             await self._write(taken[start : start + AT_ONCE])
 
     async def _write(self, batch: list[tuple[str, Sample]]) -> None:
-        found = {sample.allocation_id: findings.findings(sample) for _, sample in batch}
-        news = {id: each for id, each in found.items() if self._told.get(id) != each}
         async with self._db.write("samples") as tx:
-            await store.write(tx, batch)
+            written = await store.write(tx, batch)
+            found = {sample.allocation_id: findings.findings(sample) for _, sample in written}
+            news = {id: each for id, each in found.items() if self._told.get(id) != each}
             if news:
                 await store.set_findings(tx, findings.SOURCE, news, self._clock.now())
         if len(self._told) > MACHINES:

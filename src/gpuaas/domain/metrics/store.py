@@ -56,11 +56,12 @@ class Signs(Struct, frozen=True, kw_only=True):
     activity: dict[str, datetime]
 
 
-async def write(tx: Tx, samples: Sequence[tuple[str, Sample]]) -> None:
-    """By node, many at once in one statement; what a node says of machines that are not its own is left out."""
+async def write(tx: Tx, samples: Sequence[tuple[str, Sample]]) -> list[tuple[str, Sample]]:
+    """By node, many at once in one statement; those that were written. What a node says of allocations that are not its
+    own is left out."""
     rows = sorted(samples, key=lambda each: each[1].allocation_id)  # one order for all replicas: no deadlock
     await tx.run("set local synchronous_commit = off")  # a sample lost with the machine is followed by another
-    await tx.run(
+    places = await tx.column(
         WRITE,
         [sample.allocation_id for _, sample in rows],
         [node_id for node_id, _ in rows],
@@ -71,6 +72,8 @@ async def write(tx: Tx, samples: Sequence[tuple[str, Sample]]) -> None:
         BUSY_CORES,
         BUSY_PERCENT,
     )
+    written = {tuple(place) for place in places}
+    return [(node_id, sample) for node_id, sample in rows if (node_id, sample.allocation_id) in written]
 
 
 async def newest(tx: Tx, allocation_id: str) -> Newest | None:
@@ -193,6 +196,7 @@ WRITE = """
         gpu_active_at = coalesce(excluded.gpu_active_at, n.gpu_active_at),
         ssh_active_at = coalesce(excluded.ssh_active_at, n.ssh_active_at)
     where n.at <= excluded.at
+    returning array[n.node_id, n.allocation_id]
 """  # house: project-filter because a node's machines are of many projects; each row is bound to its node
 NEWEST = """
     select boot, at, extract(epoch from clock_timestamp() - received_at)::float8 as age_seconds, readings

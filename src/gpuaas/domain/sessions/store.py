@@ -58,7 +58,8 @@ async def observe(tx: Tx, told: Iterable[tuple[str, Sessions]]) -> None:
 
 async def keep_logins(tx: Tx, told: Iterable[tuple[str, Logins]]) -> None:
     """By node: each login and logout is one entry on its allocation's timeline, however often it is sent. One whose
-    allocation never stood on that node is passed over."""
+    allocation never stood on that node is passed over. Whose login it was is believed only if that key was given to
+    the allocation in that person's name; otherwise it is an unknown key."""
     events = [(node_id, event) for node_id, logins in told for event in logins.events]
     if not events:
         return
@@ -117,13 +118,19 @@ OBSERVE = """
     )
     select count(*) from written
 """  # house: project-filter because a node tells of every project on it
-# `kept` decides which are new; the same event twice in one message is one row too.
+# `kept` decides which are new; the same event twice in one message is one row too. Tasks hold the former key sets.
 KEEP_LOGINS = """
     with told as (
-        select distinct on (t.id) t.*, a.tenant_id, a.project_id
+        select distinct on (t.id) t.id, t.allocation_id, t.at, t.kind, t.source, t.body, a.tenant_id, a.project_id,
+            case when exists (select from allocation_keysets k where k.allocation_id = a.id and k.body @> claim.key)
+                or exists (select from node_tasks n where n.allocation_id = a.id
+                    and coalesce(n.wants -> 'keys', n.wants -> 'spec' -> 'keys') -> 'keys' @> claim.key)
+                then t.user_id else '' end as user_id
         from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
                 $8::jsonb[]) as t (id, node_id, allocation_id, at, kind, user_id, source, body)
-            join allocations a on a.id = t.allocation_id and a.node_id = t.node_id
+            join allocations a on a.id = t.allocation_id and a.node_id = t.node_id, lateral (
+                select jsonb_build_array(jsonb_build_object('user_id', t.user_id,
+                    'fingerprint', t.body ->> 'key_fingerprint')) as key) as claim
     ), kept as (
         insert into login_events (id, allocation_id, tenant_id, at)
         select id, allocation_id, tenant_id, at from told on conflict do nothing returning id
