@@ -21,7 +21,7 @@ from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.link import Result, TaskStatus
 from gpuaas.wire.terminals import SUBPROTOCOL
 from tests.agent.link_server import NOON
-from tests.attacks.stolen_key import Open, activated, opening, said
+from tests.attacks.stolen_key import Open, activated, opening, running, said
 from tests.isolation.asgi import Socket
 from tests.isolation.machines import Machine, enrol
 from tests.links.wires import Wire, dial
@@ -33,6 +33,10 @@ FORGET_DISPUTES = """
     create function forget_dispute() returns trigger language plpgsql as $$
     begin new.link_disputed_until := null; return new; end $$;
     create trigger forget_dispute before update on nodes for each row execute function forget_dispute();
+"""
+OPEN_KEY_TASK = """
+    select ((wants -> 'keys' ->> 'generation')::int, id) from node_tasks
+    where allocation_id = $1 and lane = 'keys' and ended_at is null
 """
 PROOF = [ProofItem(item="processes", ok=True, evidence="believe me")]
 
@@ -204,6 +208,26 @@ async def minted(world: World, allocation_id: str) -> str:
 def dial_terminal(world: World, allocation_id: str, token: str) -> Socket:
     app: Any = world.app
     return Socket(app, f"/api/v1/terminal/{allocation_id}", subprotocols=[SUBPROTOCOL, token])
+
+
+async def test_a_revoke_that_the_thief_confirmed_reaches_the_node_once_the_contest_is_settled(
+    world: World, machine: Machine, linked: Open
+) -> None:
+    allocation_id = await activated(world, await linked("own"))
+    thief = await linked("thief")
+    own_keys = f"/api/v1/allocations/{allocation_id}/own-keys"
+    (await world.http.put(own_keys, json={"allowed": True})).raise_for_status()
+    await world.nodes.reconcile()
+    generation, task_id = await world.value(OPEN_KEY_TASK, allocation_id)
+    made = running(allocation_id, key_generation=generation)
+    await said(world, thief, Result(task_id=task_id, status=TaskStatus.DONE, at=world.clock.now(), environment=made))
+    await world.nodes.reconcile()
+    await linked("own")
+    await world.operator.http.post(f"/api/v1/admin/nodes/{machine.id}/unquarantine", json={"reason": "key rotated"})
+    await world.nodes.reconcile()
+    again = await world.value(OPEN_KEY_TASK, allocation_id)
+    assert again is not None, "what the other holder confirmed proves nothing"
+    assert again[0] > generation
 
 
 async def released(world: World, wire: Wire) -> str:

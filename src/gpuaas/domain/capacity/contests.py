@@ -37,4 +37,5 @@ async def contest(tx: Tx, found: Contest, now: datetime) -> bool:
 async def settle_contest(tx: Tx, node_id: str) -> None:
     """It is settled who the node is: by an operator's word, or because only one holder has the new key."""
     await capacity.clear_contested(tx, node_id)
+    await capacity.install_keysets_again(tx, node_id)
     await links.forget_holders(tx, node_id)

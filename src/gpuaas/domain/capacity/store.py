@@ -207,6 +207,11 @@ async def clear_contested(tx: Tx, node_id: str) -> None:
     await tx.run(CLEAR_CONTESTED, node_id)
 
 
+async def install_keysets_again(tx: Tx, node_id: str) -> None:
+    """The other holder of its key may have confirmed key sets that the node never got."""
+    await tx.run("select install_keysets_again($1)", node_id)
+
+
 async def links_lost(tx: Tx, last_seen: Mapping[str, datetime]) -> None:
     """By node, when it was last seen; one statement for all of them."""
     if not last_seen:
