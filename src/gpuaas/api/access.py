@@ -50,7 +50,8 @@ async def set_allocation_keys(id: str, data: SetSshKeys, context: Context) -> Al
 
 @put("/allocations/{id:str}/own-keys", responses=problems(NotFound, InsufficientPermissions, Conflict))
 async def allow_own_keys(id: str, data: AllowOwnKeys, context: Context) -> AllocationKeys:
-    """Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are."""
+    """Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are. Allowing
+    it needs a login; a personal token may only refuse it."""
     return with_leases(context, await commands.allow_own_keys(context.tx, context.caller, id, data, now=context.now))
 
 

@@ -48,7 +48,8 @@ async def get_member(project_id: str, user_id: str, context: Context) -> Reached
 
 @post("/projects/{project_id:str}/members", status_code=202, responses=CHANGE, opt={"shows_secret": True})
 async def invite_member(project_id: str, data: InviteMember, context: Context) -> SentInvitation:
-    """Invite somebody. The response contains the link to pass on to them, once; inviting again makes a new link."""
+    """Invite somebody. The response contains the link to pass on to them, once; inviting again makes a new link. Needs
+    a login; a personal token is refused."""
     url = context.services.public_url
     return await commands.invite(
         context.tx, context.caller, project_id, data, ids=context.ids, public_url=url, now=context.now
@@ -57,7 +58,8 @@ async def invite_member(project_id: str, data: InviteMember, context: Context) -
 
 @put("/projects/{project_id:str}/members/{user_id:str}", responses=CHANGE)
 async def change_member(project_id: str, user_id: str, data: ChangeMember, context: Context) -> Member:
-    """Change a role; who becomes a viewer loses the machines they could enter. The last owner stays."""
+    """Change a role; who becomes a viewer loses the machines they could enter. The last owner stays. A personal token
+    may only lower a role."""
     return await commands.change(context.tx, context.caller, project_id, user_id, data, now=context.now)
 
 
