@@ -39,8 +39,8 @@ def test_quotas_show_the_projects_and_ones_own(terminal: Terminal, api: FakeApi)
     api.on("GET", f"/projects/{samples.PROJECT}/quota", Answer(of_project))
     api.on("GET", "/me/quota", Answer(own))
     shown = [row.split() for row in terminal.run("quotas").out.splitlines()[1:]]
-    assert shown[0] == ["gpus", "8", "1", "7", "tenant"]
-    assert shown[1][:4] == ["storage", "gib", "none", "1"]
+    assert shown[0] == ["GPUs", "8", "1", "7", "tenant"]
+    assert shown[1][:4] == ["storage", "(GiB)", "none", "1"]
     assert shown[2][:2] == ["streams", "20"]
     assert [one["scope"] for one in json.loads(terminal.run("quotas", "-o", "json").out)] == ["project", "user"]
 

@@ -11,7 +11,7 @@ from gpuaas.cli.connections import connected
 from gpuaas.cli.output import Column, Output, OutputOption, show_rows
 from gpuaas.cli.quotas import COLUMNS
 from gpuaas.cli.speech import ReasonOption, note
-from gpuaas.wire.quotas import LABELS, Dimension, QuotaLimit, QuotaScope
+from gpuaas.wire.quotas import Dimension, QuotaLimit, QuotaScope
 
 command = new_app("Quotas: the platform's defaults, and limits of tenants, projects and people.")
 
@@ -23,7 +23,7 @@ UserOption = Annotated[str, typer.Option("--user", help="Id of a person.")]
 LIMITS: list[Column[QuotaLimit]] = [
     Column("Scope", lambda row: row.scope),
     Column("Of", lambda row: "" if row.scope is QuotaScope.PLATFORM else row.scope_id),
-    Column("Quota", lambda row: row.dimension, lambda dimension: LABELS[dimension]),
+    Column("Quota", lambda row: row.dimension, lambda dimension: dimension.replace("_", "-")),
     Column("Limit", lambda row: NO_LIMIT if row.amount is None else row.amount, align="right"),
     Column("Reason", lambda row: row.reason, may_shrink=True),
 ]
