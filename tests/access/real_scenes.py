@@ -260,7 +260,9 @@ class Stage:
         id = str(submitted.raise_for_status().json()["allocations"][0]["id"])
 
         async def is_up() -> bool:
-            return bool((await self.world.seen(id))["status"] == "active")
+            seen = await self.world.seen(id)
+            assert seen["status"] != "failed", seen
+            return bool(seen["status"] == "active")
 
         await eventually(is_up)
         where = (await self.world.seen(id))["connection"]

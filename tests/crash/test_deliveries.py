@@ -83,7 +83,9 @@ async def deliver_all(on: Stage, sql: str) -> set[str]:
     return {row["kind"] for row in tasks}
 
 
-async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_other() -> None:
+@pytest.mark.parametrize("is_whole", [pytest.param(True, marks=pytest.mark.soak, id="whole"), False])
+async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_other(*, is_whole: bool) -> None:
+    """The sample leaves out deliveries that the last one repeats."""
     async with stage() as on:
         async with on.connected() as connection:
             await connection.execute(SEND_TWICE)
@@ -93,13 +95,14 @@ async def test_a_life_whose_tasks_come_twice_late_and_out_of_order_is_as_any_oth
         assert {name for name in ("gone", "kept", "heir", "other") if before[f"{name} is let in"]} == {"kept"}
         twice = {row["kind"] for row in await on.query("select kind from node_tasks where attempt > 1")}
         assert twice >= {TaskKind.ENSURE, TaskKind.STAGE_RUNTIME}  # a quick one may be done before its second sending
-        for sql in (AGAIN, LATE):
+        for sql in (AGAIN, LATE) if is_whole else (LATE,):
             await deliver_all(on, sql)
             await life.expect_unchanged(before)
         await life.leave_a_volume()
-        before = await life.portrait()
-        assert await deliver_all(on, AGAIN) == OF_A_LIFE - {TaskKind.REMOVE}
-        await life.expect_unchanged(before)
+        if is_whole:
+            before = await life.portrait()
+            assert await deliver_all(on, AGAIN) == OF_A_LIFE - {TaskKind.REMOVE}
+            await life.expect_unchanged(before)
         await life.end()
         assert await deliver_all(on, AGAIN) == OF_A_LIFE
         await on.reach(lambda: unsettled(on))
@@ -122,6 +125,7 @@ async def go_through_all(life: Life) -> None:
     await life.on.reach(lambda: unsettled(life.on))
 
 
+@pytest.mark.soak
 async def test_a_node_that_forgot_the_order_of_things_is_seen() -> None:
     """The twin: the oldest task of a lane, taken for the newest."""
     async with stage() as on:

@@ -158,6 +158,7 @@ async def test_lost_data_is_seen(inhabited_stage: Stage) -> None:
     assert inhabited_stage.machine.complaints(expected) == ["data of vol_1 is gone"]
 
 
+@pytest.mark.soak
 async def test_planted_bugs_are_caught_by_the_deaths_meant_for_them() -> None:
     async with stage() as on:
         async with on.connected() as connection:
@@ -168,8 +169,5 @@ async def test_planted_bugs_are_caught_by_the_deaths_meant_for_them() -> None:
         async with on.connected() as connection:
             await connection.execute(RELEASE_UNPROVEN)
         outcome = await perform(on, VERBS["release"], Point("agent", "journal:accept:after loop.received", 1))
-        seen = (
-            "claim_ended_early",
-            "slots_missing",
-        )  # whichever looks first
+        seen = ("claim_ended_early", "slots_missing")  # whichever looks first
         assert any(rule in outcome.outcome for rule in seen)

@@ -12,7 +12,7 @@ import pytest
 from gpuaas.engines.sandbox import etc, isolation, processes, proofs
 from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.network import Networks
-from gpuaas.engines.sandbox.ports import Recency, try_listen
+from gpuaas.engines.sandbox.ports import PAUSE_SECONDS, Recency, listen, try_listen
 from tests.engines.benches import Key, keys, spec
 from tests.patience import PATIENCE_SECONDS
 
@@ -167,6 +167,15 @@ def test_the_least_recently_used_comes_first_also_after_a_restart(tmp_path: Path
 def test_a_port_in_use_is_told_from_a_free_one() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert try_listen("127.0.0.1", taken.getsockname()[1]) is None
+
+
+async def test_a_port_that_a_forked_process_still_holds_is_waited_for() -> None:
+    taken = socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    asyncio.get_running_loop().call_later(3 * PAUSE_SECONDS, taken.close)
+    listener = await listen("127.0.0.1", port)
+    assert listener is not None
+    listener.close()
 
 
 def test_a_mapped_uid_is_translated() -> None:

@@ -27,7 +27,7 @@ from gpuaas.engines.sandbox.living import Living, Sights
 from gpuaas.engines.sandbox.mounts import SandboxMounts
 from gpuaas.engines.sandbox.numbers import Numbers
 from gpuaas.engines.sandbox.own_keys import OwnKeys
-from gpuaas.engines.sandbox.ports import try_listen
+from gpuaas.engines.sandbox.ports import listen
 from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
@@ -359,7 +359,7 @@ class SandboxEngine:
         door = self._living[record.spec.allocation_id].door
         if door.is_open:
             return
-        listener = try_listen(self._bind, record.port)
+        listener = await listen(self._bind, record.port)
         if listener is None:
             raise EngineError("the environment cannot be reached", f"another program has port {record.port}")
         await door.open(listener, asyncssh.import_private_key(record.host_key))

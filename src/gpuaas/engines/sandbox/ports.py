@@ -1,5 +1,6 @@
 """Numbers that are handed out and come back: the least recently used first, so that a stale client meets silence."""
 
+import asyncio
 import contextlib
 import errno
 import json
@@ -7,6 +8,8 @@ import socket
 from pathlib import Path
 
 from gpuaas.engines.sandbox import files
+
+TRIES, PAUSE_SECONDS = 40, 0.05
 
 
 class Recency:
@@ -48,6 +51,16 @@ def try_listen(address: str, port: int) -> socket.socket | None:
         raise
     listener.setblocking(False)
     return listener
+
+
+async def listen(address: str, port: int) -> socket.socket | None:
+    """As `try_listen`, for a moment longer: a process that this one has just forked keeps copies of its sockets, also of
+    the one that found the port free, until it runs its own program."""
+    for _ in range(TRIES):
+        if (listener := try_listen(address, port)) is not None:
+            return listener
+        await asyncio.sleep(PAUSE_SECONDS)
+    return None
 
 
 def is_free(address: str, port: int) -> bool:
