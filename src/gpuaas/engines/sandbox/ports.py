@@ -54,8 +54,8 @@ def try_listen(address: str, port: int) -> socket.socket | None:
 
 
 async def listen(address: str, port: int) -> socket.socket | None:
-    """As `try_listen`, for a moment longer: a process that this one has just forked keeps copies of its sockets, also of
-    the one that found the port free, until it runs its own program."""
+    """As `try_listen`, for a moment longer: a process that this one has just forked keeps copies of its sockets, also
+    of the one that found the port free, until it runs its own program."""
     for _ in range(TRIES):
         if (listener := try_listen(address, port)) is not None:
             return listener
