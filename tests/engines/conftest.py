@@ -23,7 +23,7 @@ def port_ranges() -> Iterator[range]:
     """Disjoint between workers and between benches of one worker; below the ephemeral ports."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     first = 21_000 + 1_000 * (worker % 8)
-    return cycle([range(start, start + PORTS_PER_BENCH) for start in range(first, first + 1_000, PORTS_PER_BENCH)])
+    return cycle([range(start, start + PORTS_PER_BENCH) for start in range(first, first + 960, PORTS_PER_BENCH)])
 
 
 @pytest.fixture(scope="session")
