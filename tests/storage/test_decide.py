@@ -11,7 +11,7 @@ from gpuaas.domain.storage.states import ATTACHMENT, SNAPSHOT, VOLUME
 from gpuaas.domain.storage.volumes.store import VolumeRow
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import TaskKind
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, TaskKind
 from gpuaas.wire.storage import (
     AccessMode,
     AttachmentStatus,
@@ -131,6 +131,16 @@ def test_a_boot_that_rose_mounts_again_also_what_was_too_busy_to_detach(status: 
     assert isinstance(move, Move)
     assert (move.to, move.again) == (AttachmentStatus.ATTACHING, True)
     assert decided(Status.ACTIVE, status, boot=2, observed=2) is None
+
+
+@pytest.mark.parametrize("status", [Status.ACTIVE, Status.RELEASING])
+def test_a_detach_from_an_environment_that_was_removed_is_over(status: Status) -> None:
+    """The database lost the release; the node did not. It would refuse the detach for ever, and a release waits for it."""
+    removed = task(DETACH, "superseded", reason=ENVIRONMENT_REMOVED)
+    over = Move(AttachmentStatus.DETACHED, "its environment was removed")
+    assert decided(status, AttachmentStatus.DETACHING, removed) == over
+    late = task(DETACH, "superseded", reason="task 2 of this lane came before", force=True)
+    assert decided(Status.RELEASING, AttachmentStatus.DETACHING, late) == Queue(DETACH, force=True)
 
 
 def test_a_busy_detach_is_told_and_a_release_forces_it() -> None:

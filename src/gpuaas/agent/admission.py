@@ -10,7 +10,7 @@ from gpuaas.agent.journal import Entry, Journal
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.remove_unknown import RemoveUnknownEnvironment
 from gpuaas.agent.tasks.work import TaskRefusedError, Work
-from gpuaas.wire.link import Result, Task, TaskBody, TaskKind, TaskStatus
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, Result, Task, TaskBody, TaskKind, TaskStatus
 
 UNREAD = ""
 """The task id in an answer to bytes that were not read."""
@@ -92,7 +92,7 @@ class Admission:
             return _answer(body.id, TaskStatus.EXPIRED, "the task came after its expiry", now)
         standing = self._journal.standing(body.allocation_id, body.lane)
         if standing.is_removed and body.kind != TaskKind.REMOVE:
-            reason = "the environment was removed and is never made again"
+            reason = ENVIRONMENT_REMOVED
         elif body.seq <= standing.highest_seq:
             reason = f"task {standing.highest_seq} of this lane came before"
             answer = _answer(body.id, TaskStatus.SUPERSEDED, reason, now)

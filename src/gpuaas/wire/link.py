@@ -205,6 +205,10 @@ class TaskStatus(StrEnum):
     REFUSED = "refused"  # unknown kind, bad signature, not for this node, stale boot: nothing was done
 
 
+ENVIRONMENT_REMOVED = "the environment was removed and is never made again"
+"""Why a node takes no further task for it but its removal; with the status `superseded`."""
+
+
 class Challenge(Struct, frozen=True, kw_only=True, tag="challenge"):
     nonce: bytes
     server_time: Moment

@@ -17,7 +17,7 @@ from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import EnvironmentState
-from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, Report, TaskKind, TaskStatus
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, AttachVolumeTo, DetachVolumeFrom, Report, TaskKind, TaskStatus
 from gpuaas.wire.storage import AttachmentStatus, VolumeStatus, WantedMount
 from gpuaas.wire.timeline import OperationStatus
 
@@ -102,6 +102,9 @@ def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:
         return None
     if task.status == TaskStatus.DONE:
         return Move(AttachmentStatus.DETACHED, task.result.note if task.result else "")
+    if task.status == TaskStatus.SUPERSEDED and task.reason == ENVIRONMENT_REMOVED:
+        # Its release was lost with other writes of the database. A removed environment has no mounts.
+        return Move(AttachmentStatus.DETACHED, "its environment was removed")
     if force != bool(task.wants.get("force")):
         return Queue(TaskKind.VOLUME_DETACH, force=force)
     if force or task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED):
