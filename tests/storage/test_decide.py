@@ -135,9 +135,9 @@ def test_a_boot_that_rose_mounts_again_also_what_was_too_busy_to_detach(status: 
 
 @pytest.mark.parametrize("status", [Status.ACTIVE, Status.RELEASING])
 def test_a_detach_from_an_environment_that_was_removed_is_over(status: Status) -> None:
-    """The database lost the release; the node did not. It would refuse the detach for ever, and a release waits for it."""
+    """The database lost the release, the node did not. It would refuse the detach for ever, and the release waits."""
     removed = task(DETACH, "superseded", reason=ENVIRONMENT_REMOVED)
-    over = Move(AttachmentStatus.DETACHED, "its environment was removed")
+    over = Move(AttachmentStatus.DETACHED, ENVIRONMENT_REMOVED)
     assert decided(status, AttachmentStatus.DETACHING, removed) == over
     late = task(DETACH, "superseded", reason="task 2 of this lane came before", force=True)
     assert decided(Status.RELEASING, AttachmentStatus.DETACHING, late) == Queue(DETACH, force=True)

@@ -100,11 +100,9 @@ def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:
         return Queue(TaskKind.VOLUME_DETACH, force=force)
     if task.is_open:
         return None
-    if task.status == TaskStatus.DONE:
-        return Move(AttachmentStatus.DETACHED, task.result.note if task.result else "")
-    if task.status == TaskStatus.SUPERSEDED and task.reason == ENVIRONMENT_REMOVED:
-        # Its release was lost with other writes of the database. A removed environment has no mounts.
-        return Move(AttachmentStatus.DETACHED, "its environment was removed")
+    # The database may have lost the writes of a release that removed the environment, and with it its mounts.
+    if task.status == TaskStatus.DONE or task.reason == ENVIRONMENT_REMOVED:
+        return Move(AttachmentStatus.DETACHED, task.reason or (task.result.note if task.result else ""))
     if force != bool(task.wants.get("force")):
         return Queue(TaskKind.VOLUME_DETACH, force=force)
     if force or task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED):
