@@ -147,8 +147,8 @@ def device_of(path: str) -> str:
 
 
 @contextlib.contextmanager
-def user_namespace(on_disk: int, outside: int) -> Iterator[int]:
-    """Maps the one owner of a volume's files to the person's uid; made by a child that then leaves."""
+def user_namespace(on_disk: int, outside: int, count: int = 1) -> Iterator[int]:
+    """Maps `count` ids from `on_disk` to ids from `outside`; made by a child that then leaves."""
     ready_read, ready = os.pipe2(os.O_CLOEXEC)
     stay, leave = os.pipe2(os.O_CLOEXEC)
     child = os.fork()
@@ -166,7 +166,7 @@ def user_namespace(on_disk: int, outside: int) -> Iterator[int]:
             raise OSError(errno.EPERM, "a user namespace could not be made")
         for name in ("uid_map", "gid_map"):
             with open(f"/proc/{child}/{name}", "w") as table:
-                table.write(f"{on_disk} {outside} 1\n")
+                table.write(f"{on_disk} {outside} {count}\n")
         descriptor = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
         try:
             yield descriptor

@@ -1,0 +1,46 @@
+"""What the engine and the SSH gateway of a node tell each other."""
+
+from msgspec import Struct
+
+from gpuaas.wire.environments import KeySet
+
+
+class InitProcess(Struct, frozen=True, kw_only=True):
+    """Pid 1 of an environment as the node numbers it; a reused number is no match."""
+
+    pid: int
+    born: str  # field 22 of /proc/<pid>/stat
+    machine_boot: str  # /proc/sys/kernel/random/boot_id
+
+
+class EnvironmentAccess(Struct, frozen=True, kw_only=True):
+    """`access.json` in an environment's folder: all that the gateway needs to serve it. The engine writes it, whole."""
+
+    allocation_id: str
+    boot: int
+    bind: str
+    port: int
+    host_key: str  # private, OpenSSH form: the file is 0600 in a 0700 folder
+    username: str
+    keys: KeySet
+    first_id: int  # of the environment's id range on the node; inside it is 0
+    uid: int = 1000  # of the holder inside
+    init: InitProcess | None = None  # none: the environment does not run, and nobody is admitted
+    image: str  # root folder of the base image, from which sshd runs
+    variables: dict[str, str] = {}  # in the environment of every session
+    cgroups: tuple[str, ...] = ()  # folders whose cgroup.procs each session joins
+    connection_cgroups: tuple[str, ...] = ()  # the same for the sshd of each connection
+    capabilities: tuple[int, ...] = ()  # bounding set of each session, by number
+    seccomp: str = ""  # file with the compiled filter (BPF) of the environment; empty: none
+    open_files: int = 65_536  # RLIMIT_NOFILE of sessions, where the node permits it
+    banner: str = ""  # file whose text is shown when a login shell starts on a terminal
+
+
+class AccessState(Struct, frozen=True, kw_only=True):
+    """What is in force for one environment, answered to `sync`."""
+
+    allocation_id: str
+    is_open: bool
+    key_generation: int = 0
+    own_keys: tuple[str, ...] | None = None  # fingerprints in the holder's own key file; none: it is not read
+    detail: str = ""  # why it is not open
