@@ -58,6 +58,13 @@ class Ownership(Struct, frozen=True, kw_only=True):
     created_at: Moment
 
 
+class Init(StrEnum):
+    """What runs as pid 1 in an environment."""
+
+    PLAIN = "plain"
+    SYSTEMD = "systemd"
+
+
 class EnvironmentSpec(Struct, frozen=True, kw_only=True):
     """The whole wanted end state: asking twice is free."""
 
@@ -72,6 +79,8 @@ class EnvironmentSpec(Struct, frozen=True, kw_only=True):
     keys: KeySet
     facts: dict[str, str] = {}  # written into /etc/gpuaas/ for the person inside
     ownership: Ownership | None = None
+    disk_gib: int = 20  # of the root disk
+    init: Init = Init.PLAIN
 
     @property
     def devices(self) -> tuple[str, ...]:

@@ -5,14 +5,19 @@ mounts, and becomes the program that the order names. The node's own mount table
 mounts end with the environment. Standard library only.
 """
 
+# ruff: noqa: PTH101, PTH102, PTH103, PTH110, PTH118 (plain strings start faster)
+
 import ctypes
 import json
 import os
+import shutil
 import sys
 
 from gpuaas.engines.sandbox.mounting import (
     AT_FDCWD,
     MOUNT_ATTR_IDMAP,
+    MOUNT_ATTR_NODEV,
+    MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
@@ -27,46 +32,94 @@ from gpuaas.engines.sandbox.mounting import (
 )
 
 CLONE_NEWNS = 0x20000
-MS_REC, MS_PRIVATE = 0x4000, 0x40000
+MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 0x40000
 ID_COUNT = 65_536
+STAGE = "/mnt"  # in the private mount namespace only: the environment's root must be able to traverse the path to it
+READY = "ready"  # on the root disk, beside what is seen inside: the disk was set up as a whole
 
 
 def main() -> None:
     order: Order = json.loads(sys.stdin.buffer.read())
     checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
-    checked("mount /", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None))
-    mount_root(order)
+    mount("none", "/", None, MS_REC | MS_PRIVATE)
+    mount("stage", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=711,size=64k")
+    first_id = order["first_id"]
+    place(idmapped(order["image"], first_id), "lower")
+    place(mount_image(order["disk"]), "disk")
+    mount_root(order, first_id)
+    for name, source in order["platform"].items():
+        place(read_only(source), name)
     os.execv(order["argv"][0], order["argv"])  # noqa: S606 (the engine's own command)
 
 
-def mount_root(order: Order) -> None:
-    """`lower` is the image as the environment's ids see it, `disk` the root disk, `root` both together."""
-    folder = order["folder"]
-    place(idmapped(order["image"], order["first_id"]), f"{folder}/lower")
-    if order["disk"]:
-        place(mount_image(order["disk"]), f"{folder}/disk")
-    for name in ("upper", "work"):
-        path = f"{folder}/disk/{name}"
-        if not os.path.isdir(path):  # noqa: PTH112 (plain strings start faster)
-            os.mkdir(path, 0o755)  # noqa: PTH102
-            os.chown(path, order["first_id"], order["first_id"])
-    options = f"lowerdir={folder}/lower,upperdir={folder}/disk/upper,workdir={folder}/disk/work"
-    checked(
-        "overlay",
-        libc.mount(b"root", f"{folder}/root".encode(), b"overlay", ctypes.c_ulong(0), options.encode()),
-    )
+def mount(source: str, target: str, kind: str | None, flags: int = 0, options: str = "") -> None:
+    arguments = (source.encode(), target.encode(), kind.encode() if kind else None)
+    checked(f"mount {target}", libc.mount(*arguments, ctypes.c_ulong(flags), options.encode() or None))
+
+
+def place(tree: int, name: str) -> None:
+    target = f"{STAGE}/{name}"
+    os.mkdir(target, 0o755)
+    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, target.encode(), MOVE_MOUNT_F_EMPTY_PATH)
+    os.close(tree)
 
 
 def idmapped(source: str, first_id: int) -> int:
+    """The image as the ids of this environment see it."""
     tree = clone_tree(source)
     with user_namespace(0, first_id, ID_COUNT) as userns:
-        set_attributes(tree, add=MOUNT_ATTR_IDMAP | MOUNT_ATTR_RDONLY, userns=userns)
+        set_attributes(tree, add=MOUNT_ATTR_IDMAP | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, userns=userns)
     return tree
 
 
-def place(tree: int, target: str) -> None:
-    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, target.encode(), MOVE_MOUNT_F_EMPTY_PATH)
-    os.close(tree)
+def read_only(source: str) -> int:
+    tree = clone_tree(source)
+    set_attributes(tree, add=MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+    return tree
+
+
+def mount_root(order: Order, first_id: int) -> None:
+    """The root disk over the image. A disk whose set-up was cut short is set up again, from nothing."""
+    disk, root = f"{STAGE}/disk", f"{STAGE}/root"
+    is_new = not os.path.exists(f"{disk}/{READY}")
+    for name in ("upper", "work"):
+        if is_new:
+            shutil.rmtree(f"{disk}/{name}", ignore_errors=True)
+            os.mkdir(f"{disk}/{name}", 0o755)
+            os.chown(f"{disk}/{name}", first_id, first_id)
+    os.mkdir(root, 0o755)
+    mount("root", root, "overlay", MS_NODEV, f"lowerdir={STAGE}/lower,upperdir={disk}/upper,workdir={disk}/work")
+    if is_new:  # nothing has run here yet, so no name below the root can be a trap
+        for folder, (mode, owner) in order["folders"].items():
+            make_folder(root + folder, mode, first_id + owner)
+        for file, (mode, owner, text) in order["files"].items():
+            write_file(root + file, mode, first_id + owner, text)
+        copy_skeleton(root, order["home"], first_id + order["uid"])
+        os.close(os.open(f"{disk}/{READY}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        os.sync()
+
+
+def make_folder(path: str, mode: int, owner: int) -> None:
+    os.makedirs(path, exist_ok=True)
+    os.chmod(path, mode)
+    os.chown(path, owner, owner)
+
+
+def write_file(path: str, mode: int, owner: int, text: str) -> None:
+    if os.path.lexists(path):
+        os.unlink(path)  # noqa: PTH108
+    with open(path, "w", opener=lambda name, flags: os.open(name, flags | os.O_EXCL, mode)) as file:
+        file.write(text)
+    os.chmod(path, mode)
+    os.chown(path, owner, owner)
+
+
+def copy_skeleton(root: str, home: str, owner: int) -> None:
+    shutil.copytree(f"{root}/etc/skel", root + home, dirs_exist_ok=True, symlinks=True)
+    for folder, _, names in os.walk(root + home):
+        for name in (".", *names):
+            os.chown(os.path.join(folder, name), owner, owner, follow_symlinks=False)
+    os.chmod(root + home, 0o700)
 
 
 if __name__ == "__main__":

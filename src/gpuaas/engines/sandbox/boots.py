@@ -168,6 +168,13 @@ class Boots:
         if self.networks is not None and index is not None:
             await self.networks.remove(index)
 
+    def uids(self, index: int) -> set[int]:
+        return self._site.uids(index)
+
+    def groups(self, allocation_id: str) -> list[str]:
+        """Control groups of it that are still there."""
+        return self.limits.residue(allocation_id)
+
     def uid_inside(self, index: int) -> int:
         if self.is_isolated:
             return INSIDE_UID

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import asyncssh
 import msgspec
 
-from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.base import EngineError, OnPhase, Telling
 from gpuaas.engines.descriptors import Descriptors
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.leases import Leases
@@ -24,7 +24,7 @@ from gpuaas.engines.sandbox.door import Door
 from gpuaas.engines.sandbox.inside import Inside
 from gpuaas.engines.sandbox.liveness import Liveness, Sighting
 from gpuaas.engines.sandbox.living import Living, Sights
-from gpuaas.engines.sandbox.mounts import SandboxMounts
+from gpuaas.engines.sandbox.mounts import SandboxMounts, VolumeIds
 from gpuaas.engines.sandbox.numbers import Numbers
 from gpuaas.engines.sandbox.own_keys import OwnKeys
 from gpuaas.engines.sandbox.ports import listen
@@ -33,10 +33,12 @@ from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
 from gpuaas.engines.sandbox.samples import SandboxSamples
 from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.sandbox.staging import Staging
 from gpuaas.engines.sandbox.terminals import SandboxTerminals
-from gpuaas.engines.sandbox.volumes import SandboxVolumes
+from gpuaas.engines.sandbox.volumes import VOLUME_UID, SandboxVolumes
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
+from gpuaas.wire.runtimes import BundleSpec
 
 PORTS = range(20_000, 30_000)
 STOP_SECONDS = 2.0
@@ -71,7 +73,9 @@ class SandboxEngine:
         self._boots = Boots(self._site, spare=spare, spare_networks=spare_networks, hide=hide)
         self.volumes = SandboxVolumes(self._site, shared_storage, clock)
         self._removals = Removals(self._site, self._boots, self._records, self.volumes)
-        self.runtimes = SandboxRuntimes(self._site, self._boots, self._records, alone=self._alone, clock=clock)
+        self.runtimes = SandboxRuntimes(
+            self._site, self._records, staging=self._staging, alone=self._alone, clock=clock
+        )
         self._living: dict[str, Living] = {}
         self._devices, self.descriptors, self.logins = Devices(), Descriptors(), Logins()
         self.terminals = SandboxTerminals(self._way_in, self.descriptors)
@@ -81,7 +85,9 @@ class SandboxEngine:
         self._refill: asyncio.Task[None] | None = None
         self._nvml = cache(nvml)
         self.samples = SandboxSamples(self._living, self._records, self._boots, nvml=self._nvml)
-        self.mounts = SandboxMounts(self._site, self._records, self.volumes, pid_of=self._pid_of, alone=self._alone)
+        self.mounts = SandboxMounts(
+            self._site, self._records, self.volumes, ids=self._volume_ids, pid_of=self._pid_of, alone=self._alone
+        )
 
     async def start(self) -> None:
         refusal = await try_namespaces(is_root=self._site.is_root)
@@ -256,6 +262,15 @@ class SandboxEngine:
             with contextlib.suppress(UnreadableError):  # then it holds what was reserved
                 here = self._records.read(spec.allocation_id)
                 self._devices.hold(spec.allocation_id, () if here is None else here.devices)
+
+    def _volume_ids(self, record: Record) -> VolumeIds:
+        person = self._site.person_uid(record.index)
+        return VolumeIds(on_disk=VOLUME_UID, outside=person, count=1, holder=person)
+
+    def _staging(self, bundle: BundleSpec, tell: Telling) -> Staging:
+        if not self._boots.is_isolated:
+            raise EngineError("this node cannot offer runtime bundles", "environments have no root of their own here")
+        return Staging(self._site, self._boots, bundle, tell)
 
     def _pid_of(self, allocation_id: str) -> int | None:
         """None only when it is proven that nothing runs there."""

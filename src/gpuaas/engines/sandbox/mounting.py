@@ -82,7 +82,7 @@ def source_of(order: Order) -> int:
     tree = mount_image(device) if device else clone_tree(order["source"])
     add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (MOUNT_ATTR_RDONLY if order["read_only"] else 0)
     if order["owner"]:
-        with user_namespace(order["volume_uid"], order["owner"]) as userns:
+        with user_namespace(*order["ids"]) as userns:
             set_attributes(tree, add=add | MOUNT_ATTR_IDMAP, userns=userns)
     else:
         set_attributes(tree, add=add)
@@ -224,11 +224,11 @@ def open_one(folder: int, name: str) -> int:
 
 
 def make_target(order: Order) -> int:
-    """The folder to mount on. What lies in the person's home is made with the person's own rights, the rest on a clone
-    of the root that may be written, while the root itself stays read-only."""
+    """The folder to mount on. What lies in the person's home is made with the person's own rights. Elsewhere it is made
+    with the rights of root inside, or, where the root is read-only, on a clone of the root that may be written."""
     names = order["mount_path"].strip("/").split("/")
-    if names[0] == HOME:
-        with as_person(order):
+    if names[0] == HOME or order["root"]:
+        with as_id(order["owner"] if names[0] == HOME else order["root"]):
             return walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), names, order["mount_path"], make=True)
     clone = clone_tree("/")
     set_attributes(clone, clear=MOUNT_ATTR_RDONLY)
@@ -255,13 +255,13 @@ def walk(folder: int, names: list[str], path: str, *, make: bool) -> int:
 
 
 @contextlib.contextmanager
-def as_person(order: Order) -> Iterator[None]:
-    """For files only, so that what is made in a home is its owner's and made with its owner's rights."""
-    if not order["owner"]:
+def as_id(owner: int) -> Iterator[None]:
+    """For files only, so that what is made belongs to its owner and is made with its owner's rights."""
+    if not owner:
         yield
         return
-    libc.setfsgid(ctypes.c_int(order["owner"]))
-    libc.setfsuid(ctypes.c_int(order["owner"]))
+    libc.setfsgid(ctypes.c_int(owner))
+    libc.setfsuid(ctypes.c_int(owner))
     try:
         yield
     finally:
@@ -331,7 +331,7 @@ def detach(order: Order) -> dict[str, object]:
 def tidy(order: Order) -> None:
     """Empty folders that were made to mount on; a home is its owner's, and left alone."""
     names = order["mount_path"].strip("/").split("/")
-    if names[0] == HOME:
+    if names[0] == HOME or order["root"]:  # a root that may be written is its owner's too
         return
     clone = clone_tree("/")
     set_attributes(clone, clear=MOUNT_ATTR_RDONLY)

@@ -8,13 +8,14 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.sandbox import commands, files, mounting, processes
 from gpuaas.engines.sandbox.records import Record, Records
 from gpuaas.engines.sandbox.site import Site
-from gpuaas.engines.sandbox.volumes import VOLUME_UID, SandboxVolumes
+from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
 
@@ -26,6 +27,17 @@ NAMED_HOLDERS = 8
 ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
 
 
+@dataclass(frozen=True)
+class VolumeIds:
+    """How the owners of a volume's files are seen in one environment: ids from `on_disk` are ids from `outside`."""
+
+    on_disk: int
+    outside: int
+    count: int
+    holder: int
+    root: int = 0  # of root inside, where there is one
+
+
 class SandboxMounts:
     def __init__(
         self,
@@ -33,11 +45,12 @@ class SandboxMounts:
         records: Records,
         volumes: SandboxVolumes,
         *,
+        ids: Callable[[Record], VolumeIds],
         pid_of: Callable[[str], int | None],
         alone: Callable[[str], AbstractAsyncContextManager[None]],
     ) -> None:
         self._site, self._records, self._volumes = site, records, volumes
-        self._pid_of, self._alone = pid_of, alone
+        self._ids, self._pid_of, self._alone = ids, pid_of, alone
 
     async def attach(self, allocation_id: str, wanted: WantedMount, on_phase: OnPhase) -> None:
         place = self._volumes.find(wanted.volume)
@@ -105,13 +118,15 @@ class SandboxMounts:
         return record, pid
 
     def _order(self, allocation_id: str, pid: int, mount_path: str, record: Record) -> dict[str, object]:
+        ids = self._ids(record)
         return {
             "pid": pid,
             "born": processes.born(pid),
             "is_root": self._site.is_root,
             "mount_path": mount_path,
-            "owner": self._site.person_uid(record.index) if self._site.is_root else 0,
-            "volume_uid": VOLUME_UID,
+            "owner": ids.holder if self._site.is_root else 0,
+            "root": ids.root,
+            "ids": [ids.on_disk, ids.outside, ids.count],
             "lock": str(self._records.folder(allocation_id) / "mounts.lock"),
         }
 

@@ -5,7 +5,7 @@
 import contextlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 from gpuaas.engines.sandbox.streams import readable
@@ -49,12 +49,12 @@ def namespace(pid: int, kind: str) -> str:
         return ""
 
 
-def of_uids(uids: set[int]) -> list[int]:
+def of_uids(uids: Container[int]) -> list[int]:
     """Every process with one of these as its real or effective uid, zombies left out."""
     found = []
     for pid in pids():
         fields = status(pid)
-        if not fields.get("State", "Z").startswith("Z") and uids & {int(uid) for uid in fields["Uid"].split()}:
+        if not fields.get("State", "Z").startswith("Z") and any(int(uid) in uids for uid in fields["Uid"].split()):
             found.append(pid)
     return found
 

@@ -1,6 +1,8 @@
 """After a removal: each kind of residue looked for, with what was found."""
 
+import contextlib
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from gpuaas.engines.sandbox import flows, processes
@@ -13,7 +15,7 @@ def item(name: str, residue: list[str], looked: str) -> ProofItem:
     return ProofItem(item=name, ok=not residue, evidence=f"left: {', '.join(residue)}" if residue else looked)
 
 
-def process_residue(uids: set[int], seen: list[tuple[int, str]]) -> ProofItem:
+def process_residue(uids: Collection[int], seen: list[tuple[int, str]]) -> ProofItem:
     """By uid where it is the environment's own, and by name for those that were seen to live in it."""
     left = {pid for pid, birth in seen if birth and processes.born(pid) == birth and not processes.has_ended(pid)}
     left |= set(processes.of_uids(uids)) if uids else set()
@@ -35,6 +37,16 @@ def mount_residue(folder: Path) -> ProofItem:
     return item("mounts", left, f"none of {len(lines)} mounts names it")
 
 
+def device_residue(folder: Path) -> ProofItem:
+    """A loop device keeps a disk image, and its data, after the file was erased."""
+    left = []
+    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(FileNotFoundError):
+            if path.read_text().startswith(f"{folder}/"):
+                left.append(f"/dev/{path.parts[3]}")
+    return item("devices", left, "no loop device has its disk")
+
+
 def port_residue(port: int | None) -> ProofItem:
     """A port that another program took meanwhile is not ours to answer for."""
     if port is None:
@@ -54,19 +66,19 @@ def network_residue(residue: list[str], address: str) -> ProofItem:
     )
 
 
-def uid_residue(uids: set[int], environments: Path) -> ProofItem:
+def uid_residue(uids: Collection[int], environments: Path) -> ProofItem:
     """Free to be another's: no process, no shared memory, no folder of an environment is owned by it."""
     left = [f"process {pid}" for pid in processes.of_uids(uids)]
     for kind in ("shm", "sem", "msg"):
         for line in _lines(Path(f"/proc/sysvipc/{kind}"))[1:]:
-            left += [f"{kind} {line.split()[1]}"] if {int(w) for w in line.split() if w.isdigit()} & uids else []
+            left += [f"{kind} {line.split()[1]}"] if any(int(w) in uids for w in line.split() if w.isdigit()) else []
     for folder in environments.iterdir():
         home = folder / "disk" / "home"
         left += [str(path) for path in _entries(home) if path.lstat().st_uid in uids]
     return item("uid", left, f"{_words(uids)} owns no process, no memory segment and no folder")
 
 
-def shared_memory_residue(uids: set[int]) -> ProofItem:
+def shared_memory_residue(uids: Collection[int]) -> ProofItem:
     left = [str(path) for path in _entries(Path("/dev/shm")) if path.lstat().st_uid in uids]  # noqa: S108
     return item("shared_memory", left, "the machine's /dev/shm has nothing of it; its own went with its mounts")
 
@@ -83,7 +95,9 @@ def group_residue(residue: list[str]) -> ProofItem:
     return item("control_groups", residue, "none by its name")
 
 
-def _words(uids: set[int]) -> str:
+def _words(uids: Collection[int]) -> str:
+    if isinstance(uids, range):
+        return f"{uids[0]} to {uids[-1]}"
     return " or ".join(str(uid) for uid in sorted(uids))
 
 

@@ -34,6 +34,7 @@ class Record(Struct, frozen=True, kw_only=True):
     host_key: str  # private, OpenSSH form: the file is 0600 in a 0700 folder
     keys: KeySet
     started_at: datetime
+    image: str = ""  # version of the base image under its root disk
 
     @property
     def devices(self) -> tuple[str, ...]:

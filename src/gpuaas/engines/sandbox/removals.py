@@ -3,11 +3,14 @@
 import asyncio
 import errno
 import os
+from collections.abc import Collection
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from gpuaas.engines.sandbox import liveness, processes, proofs
-from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.mounts import mounts_in
 from gpuaas.engines.sandbox.records import NAME, Record, Records, Remains, UnreadableError
 from gpuaas.engines.sandbox.site import Site
@@ -15,10 +18,33 @@ from gpuaas.engines.sandbox.volumes import SandboxVolumes
 from gpuaas.wire.environments import ProofItem
 
 
+class Network(Protocol):
+    """What a proof has to know of the networks of an engine."""
+
+    def address(self, index: int) -> IPv4Address: ...
+
+    def residue(self, index: int) -> list[str]: ...
+
+
+class Machinery(Protocol):
+    """How an engine ends processes, and what an environment had beside its folder."""
+
+    @property
+    def networks(self) -> Network | None: ...
+
+    async def stop(self, folder: Path, pid: int, *, grace: float) -> None: ...
+
+    async def forget(self, allocation_id: str, index: int | None) -> None: ...
+
+    def uids(self, index: int) -> Collection[int]: ...
+
+    def groups(self, allocation_id: str) -> list[str]: ...
+
+
 class Removals:
     """Takes environments of one engine away, whatever is left of them."""
 
-    def __init__(self, site: Site, boots: Boots, records: Records, volumes: SandboxVolumes) -> None:
+    def __init__(self, site: Site, boots: Machinery, records: Records, volumes: SandboxVolumes) -> None:
         self._site, self._boots, self._records, self._volumes = site, boots, records, volumes
 
     def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
@@ -72,8 +98,8 @@ class Removals:
         """Its record stays for the next try, which has to look for the same."""
         return proofs.file_residue(self._records.folder(id), kept=NAME)
 
-    def _uids(self, remains: Remains) -> set[int]:
-        return set() if remains.index is None else self._site.uids(remains.index)
+    def _uids(self, remains: Remains) -> Collection[int]:
+        return () if remains.index is None else self._boots.uids(remains.index)
 
     def _prove(self, id: str, remains: Remains) -> list[ProofItem]:
         uids, networks = self._uids(remains), self._boots.networks
@@ -82,7 +108,8 @@ class Removals:
             proofs.mount_residue(self._records.folder(id)),
             proofs.port_residue(remains.port),
             proofs.shared_memory_residue(uids),
-            proofs.group_residue(self._boots.limits.residue(id)),
+            proofs.group_residue(self._boots.groups(id)),
+            proofs.device_residue(self._records.folder(id)),
             proofs.volumes_whole(remains.volumes, [one for one in remains.volumes if not self._volumes.has(one)]),
         ]
         if networks is not None and remains.index is not None:

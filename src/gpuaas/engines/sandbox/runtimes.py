@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, Telling
 from gpuaas.engines.sandbox import files, manifests, processes
-from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.sandbox.manifests import UnreadableBundleError
 from gpuaas.engines.sandbox.records import Record, Records
 from gpuaas.engines.sandbox.site import Site
@@ -43,13 +42,14 @@ class SandboxRuntimes:
     def __init__(
         self,
         site: Site,
-        boots: Boots,
         records: Records,
         *,
+        staging: Callable[[BundleSpec, Telling], Staging],
         alone: Callable[[str], AbstractAsyncContextManager[None]],
         clock: Callable[[], datetime],
     ) -> None:
-        self._site, self._boots, self._records, self._alone, self._clock = site, boots, records, alone, clock
+        self._site, self._records, self._staging = site, records, staging
+        self._alone, self._clock = alone, clock
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self) -> None:
@@ -66,15 +66,13 @@ class SandboxRuntimes:
                 program.chmod(0o755)
 
     async def stage(self, bundle: BundleSpec, tell: Telling, *, manifest: str = "") -> StagedBundle:
-        if not self._boots.is_isolated:
-            raise EngineError("this node cannot offer runtime bundles", "environments have no root of their own here")
+        staging = self._staging(bundle, tell)
         target = self._site.runtimes / bundle.slug / bundle.version
         async with self._held(target):
             here, drift = await self._look(target, bundle, manifest)
             if here is not None and not drift:
                 await tell("staged", f"{here.files} files are as they were")
                 return replace(here, drift=[])
-            staging = Staging(self._site, self._boots, bundle, tell)
             try:
                 made = await staging.build(self._clock())
                 async with self._held(target.parent):  # shared with its other versions

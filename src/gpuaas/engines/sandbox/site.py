@@ -31,7 +31,7 @@ class Site:
         digest = hashlib.sha256(str(self.root).encode()).digest()
         self.tag = digest[:3].hex()
         self.mark = f"--engine={digest.hex()}"  # an argument of every process of ours, so that a later agent finds them
-        self._seed: int = int.from_bytes(digest[3:8], "big")
+        self.seed: int = int.from_bytes(digest[3:8], "big")
         self._lock = -1
         self.is_root = os.geteuid() == 0
         self.environments = self.root / "environments"
@@ -57,7 +57,7 @@ class Site:
 
     def init_uid(self, index: int) -> int:
         """Pid 1 is nobody's process: neither the machine's root nor the person inside."""
-        return UID_START + (self._seed % UID_BLOCKS) * UIDS_PER_BLOCK + 2 * index
+        return UID_START + (self.seed % UID_BLOCKS) * UIDS_PER_BLOCK + 2 * index
 
     def person_uid(self, index: int) -> int:
         return self.init_uid(index) + 1
@@ -74,6 +74,6 @@ class Site:
         path = self.root / "engine.json"
         if path.exists():
             return IPv4Network(msgspec.json.decode(path.read_bytes(), type=Identity).block)
-        block = await choose_block(self._seed)
+        block = await choose_block(self.seed)
         files.write_whole(path, msgspec.json.encode(Identity(block=str(block))))
         return block

@@ -1,0 +1,71 @@
+"""The engine's side of SSH access: what the gateway reads of each environment, and the lease of the node."""
+
+from pathlib import Path
+
+import msgspec
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.oci import capabilities, config, images, seccomp
+from gpuaas.engines.oci.containers import Containers, Folder
+from gpuaas.engines.oci.gateway import Gateway
+from gpuaas.engines.oci.ids import HOLDER
+from gpuaas.engines.sandbox import files
+from gpuaas.engines.sandbox.records import Record
+from gpuaas.wire.environments import EnvironmentSpec, Init
+from gpuaas.wire.gateway import AccessState, EnvironmentAccess, InitProcess
+
+NAME = "access.json"
+SESSION_PATH = f"/opt/gpuaas/bin:{config.PATH}"
+
+
+class Access:
+    """Writes `access.json` before the gateway is told: what admits after a crash is never older than before it."""
+
+    def __init__(self, gateway: Gateway, containers: Containers, *, root: Path, images_folder: Path, bind: str) -> None:
+        self._gateway, self._containers = gateway, containers
+        self._root, self._images, self._bind = root, images_folder, bind
+
+    def open(self) -> None:
+        """The filters that sessions get, compiled from the same profile that the runtime has."""
+        for init in Init:
+            filter = seccomp.compile_bpf(seccomp.profile(config.held(init)))
+            files.write_whole(self._filter(init), filter, durable=False)
+
+    def _filter(self, init: Init) -> Path:
+        return self._root / f"seccomp-{init}.bpf"
+
+    async def serve(self, folder: Path, record: Record, init: InitProcess | None) -> AccessState:
+        """In force when this answers. `init` None: the environment does not run, and nobody is admitted."""
+        image = images.read(self._images, record.image)
+        if image is None:
+            raise EngineError("the base image of this environment is gone", record.image)
+        spec = record.spec
+        wanted = EnvironmentAccess(
+            allocation_id=spec.allocation_id,
+            boot=record.boot,
+            bind=self._bind,
+            port=record.port,
+            host_key=record.host_key,
+            username=spec.username,
+            keys=record.keys,
+            first_id=self._containers.ids.first(record.index),
+            uid=HOLDER,
+            init=init,
+            image=str(image.root),
+            variables=_variables(spec),
+            cgroups=self._containers.session_groups(init.pid) if init else (),
+            connection_cgroups=self._containers.connection_groups(spec.allocation_id),
+            capabilities=capabilities.numbers(config.held(spec.init)),
+            seccomp=str(self._filter(spec.init)),
+            open_files=config.OPEN_FILES,
+            banner=str(Folder(folder).facts / "storage"),
+        )
+        data = msgspec.json.encode(wanted)
+        path = folder / NAME
+        if not path.exists() or path.read_bytes() != data:
+            files.write_whole(path, data)
+        return await self._gateway.sync(spec.allocation_id)
+
+
+def _variables(spec: EnvironmentSpec) -> dict[str, str]:
+    return {**config.variables(spec), "PATH": SESSION_PATH}

@@ -1,0 +1,302 @@
+"""Drives the OCI runtime: from a record to a running pid 1 and back.
+
+conmon is the parent of each pid 1: it outlives the agent and writes the exit code to a file. Whether an environment
+runs is asked of the kernel, never of the runtime's own notes.
+"""
+
+# ruff: noqa: ASYNC240 (single looks at names, /proc and /sys)
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.oci import config, images, launcher, resolvers
+from gpuaas.engines.oci.ids import HOLDER, IdRanges
+from gpuaas.engines.oci.network import Networks
+from gpuaas.engines.sandbox import commands, files, processes
+from gpuaas.engines.sandbox.limits import Limits
+from gpuaas.engines.sandbox.records import Record
+from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.sandbox.streams import readable
+from gpuaas.wire.environments import Init
+
+CREATE_SECONDS = 30.0
+CONMON_SECONDS = 5.0
+CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment
+GIB = 1 << 30
+SOURCE = Path(launcher.__file__).parents[3]
+HALT = signal.SIGRTMIN + 3  # systemd: halt
+PROGRAMS = ("runc", "conmon", "ip", "nft", "nsenter", "mkfs.ext4")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Where the parts of one environment lie."""
+
+    path: Path
+
+    @property
+    def disk(self) -> Path:
+        return self.path / "disk.img"
+
+    @property
+    def bundle(self) -> Path:
+        return self.path / "bundle"
+
+    @property
+    def exits(self) -> Path:
+        return self.path / "exits"
+
+    @property
+    def pid(self) -> Path:
+        return self.path / "pid"
+
+    @property
+    def facts(self) -> Path:
+        """Seen inside as /etc/gpuaas."""
+        return self.path / "etc" / "gpuaas"
+
+
+class Containers:
+    """The containers of one engine; knows nothing of keys and connections."""
+
+    def __init__(self, site: Site, images_folder: Path, allowed_networks: tuple[IPv4Network, ...]) -> None:
+        self._site, self._images, self._allowed = site, images_folder, allowed_networks
+        self._state = site.root / "runc"
+        self.ids = IdRanges(site.root)
+        self.limits = Limits(site.tag)
+        self.networks: Networks | None = None
+
+    async def open(self, keep: set[int]) -> None:
+        self._state.mkdir(mode=0o700, exist_ok=True)
+        self.networks = Networks(self._site.tag, await self._site.block(), self._allowed)
+        await self.networks.open(keep)
+
+    async def close(self, *, remove: bool) -> None:
+        if self.networks is not None:
+            await self.networks.close(remove=remove)
+        if remove:
+            self.limits.close()
+
+    def image(self) -> images.Image:
+        image = images.current(self._images)
+        if image is None:
+            raise EngineError("this node has no base image", "run `gpuaas node image build` on the node")
+        return image
+
+    async def make_disk(self, path: Path, disk_gib: int) -> None:
+        """A sparse file of the size that was sold; its set-up is the launcher's."""
+        with path.open("wb") as image:
+            image.truncate(disk_gib * GIB)
+        options = ("-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard")
+        await commands.run("mkfs.ext4", *options, str(path))
+
+    async def boot(self, path: Path, record: Record) -> int:
+        """The pid of pid 1, as the node numbers it."""
+        id, folder = record.spec.allocation_id, Folder(path)
+        await self.delete(id)
+        for one in (folder.bundle, folder.exits, folder.facts):
+            one.mkdir(mode=0o755, parents=True, exist_ok=True)
+        (folder.exits / id).unlink(missing_ok=True)
+        folder.pid.unlink(missing_ok=True)
+        first_id = self.ids.first(record.index)
+        runtime = config.build(record.spec, first_id=first_id, cgroup=self._cgroup(id), cpus=_cpus(record.spec.vcpus))
+        files.write_whole(folder.bundle / "config.json", json.dumps(runtime).encode(), durable=False)
+        pid = await self._launch(folder, record, first_id)
+        try:
+            if self.networks is not None:
+                await self.networks.attach(record.index, pid)
+            self.limits.make(f"{id}.ssh", vcpus=record.spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
+            await commands.run("runc", "--root", str(self._state), "start", id)
+        except BaseException:
+            await self.delete(id)
+            raise
+        return pid
+
+    def _cgroup(self, id: str) -> str:
+        return f"/gpuaas-{self._site.tag}/{id}"
+
+    async def _launch(self, folder: Folder, record: Record, first_id: int) -> int:
+        """Mounts, conmon and `runc create`; answers when the container waits for its start."""
+        order = self._order(folder, record, first_id)
+        answers, answer = os.pipe2(os.O_CLOEXEC)
+        try:
+            with commands.given(json.dumps(order)) as stdin:
+                process = await asyncio.create_subprocess_exec(
+                    *(os.path.realpath(sys.executable), "-S", "-s", "-P", str(launcher.__file__)),
+                    env={**commands.ENVIRONMENT, "PYTHONPATH": str(SOURCE), "_OCI_SYNCPIPE": str(answer)},
+                    pass_fds=(answer,),
+                    stdin=stdin,
+                    stdout=asyncio.subprocess.DEVNULL,
+                    stderr=asyncio.subprocess.PIPE,
+                    start_new_session=True,
+                )
+            os.close(answer)
+            answer = -1
+            said = await self._answer(answers, process)
+        finally:
+            for descriptor in (answers, answer):
+                if descriptor >= 0:
+                    os.close(descriptor)
+        pid = said.get("data")
+        if not isinstance(pid, int) or pid <= 0:
+            raise EngineError("the environment did not start", str(said.get("message", said))[-1000:])
+        return pid
+
+    async def _answer(self, answers: int, process: asyncio.subprocess.Process) -> dict[str, object]:
+        """conmon's line, or what the launcher said when it did not get that far."""
+        try:
+            await readable(answers, CREATE_SECONDS)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            return {"message": f"no answer in {CREATE_SECONDS:.0f} s"}
+        data = await asyncio.to_thread(os.read, answers, 65_536)
+        await process.wait()
+        if data:
+            found: dict[str, object] = json.loads(data.split(b"\n", 1)[0])
+            return found
+        assert process.stderr is not None  # noqa: S101 (it was asked for)
+        return {"message": (await process.stderr.read(4096)).decode(errors="replace")}
+
+    def _order(self, folder: Folder, record: Record, first_id: int) -> dict[str, object]:
+        spec, id = record.spec, record.spec.allocation_id
+        root = images.read(self._images, record.image)
+        if root is None:
+            raise EngineError("the base image of this environment is gone", record.image)
+        etc = {name: (root.root / "etc" / name).read_text() for name in ("passwd", "group", "shadow")}
+        address = str(self.networks.address(record.index)) if self.networks else "127.0.1.1"
+        resolv = "".join(f"{line}\n" for line in resolvers.lines())
+        return {
+            "image": str(root.root),
+            "first_id": first_id,
+            "disk": str(folder.disk),
+            "uid": HOLDER,
+            "home": config.home(spec),
+            "folders": config.folders(spec),
+            "files": config.files(spec, image_etc=etc, address=address, resolv=resolv),
+            "platform": {
+                "runtimes": str(self._site.runtimes),
+                "gpuaas": str(folder.facts),
+                "programs": str(self._site.programs),
+            },
+            "argv": [
+                *(commands.find("conmon") or "conmon", "--api-version", "1", "-c", id, "-u", id, "-n", id),
+                *("-r", commands.find("runc") or "runc", "-b", str(folder.bundle), "-p", str(folder.pid)),
+                *("--runtime-arg", "--root", "--runtime-arg", str(self._state)),
+                *("--exit-dir", str(folder.exits), "--socket-dir-path", str(folder.bundle), "-l", "none"),
+                *("--log-level", "error"),
+            ],
+        }
+
+    async def stop(self, folder: Path, pid: int, *, grace: float) -> None:
+        """Processes are asked, then ended: the kernel ends all of them with pid 1, and conmon follows."""
+        birth, above = processes.born(pid), processes.parent(pid)
+        if grace and birth:
+            await self._ask_to_end(folder, pid, grace)
+        await processes.end(pid, lambda pid: processes.born(pid) == birth)
+        if above > 1:
+            await processes.gone(above, CONMON_SECONDS)  # its mounts hold the disk
+        await self.delete(folder.name)
+
+    async def _ask_to_end(self, folder: Path, pid: int, grace: float) -> None:
+        others = [other for other, _ in processes.in_pid_namespace_of(pid) if other != pid]
+        runtime = json.loads((Folder(folder).bundle / "config.json").read_text())
+        if runtime["process"]["args"] == list(config.PID_1[Init.SYSTEMD]):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, HALT)
+            await processes.gone(pid, 5 * grace)
+            return
+        for other in others:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(other, signal.SIGTERM)
+                os.kill(other, signal.SIGCONT)
+        async with asyncio.TaskGroup() as waiting:
+            for other in others:
+                waiting.create_task(processes.gone(other, grace))
+
+    async def delete(self, id: str) -> None:
+        """The runtime's own state and control groups; a container that waits for its start ends too."""
+        if (self._state / id).exists():
+            await commands.attempt("runc", "--root", str(self._state), "delete", "--force", id)
+
+    def is_waiting(self, id: str) -> bool:
+        """Created and never started: what an agent leaves that died in between."""
+        return (self._state / id / "exec.fifo").exists()
+
+    def leftovers(self, known: set[str]) -> list[str]:
+        """Containers that serve no environment we know, or never started."""
+        if not self._state.is_dir():
+            return []
+        found = [path.name for path in self._state.iterdir()]
+        return [id for id in found if id not in known or self.is_waiting(id)]
+
+    def exit_code(self, path: Path) -> int | None:
+        """What conmon wrote; 128 and the number of the signal that ended pid 1."""
+        try:
+            return int((Folder(path).exits / path.name).read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+
+    async def forget(self, allocation_id: str, index: int | None) -> None:
+        """What an environment had beside its folder."""
+        await self.delete(allocation_id)
+        for id in (allocation_id, f"{allocation_id}.ssh"):
+            await self.limits.remove(id)
+        if self.networks is not None and index is not None:
+            await self.networks.remove(index)
+
+    def uids(self, index: int) -> range:
+        return self.ids.of(index)
+
+    def groups(self, allocation_id: str) -> list[str]:
+        return self.limits.residue(allocation_id) + self.limits.residue(f"{allocation_id}.ssh")
+
+    def session_groups(self, pid: int) -> tuple[str, ...]:
+        """Folders of every hierarchy that pid 1 is in, so that a session is limited as pid 1 is."""
+        return _cgroup_folders(pid)
+
+    def connection_groups(self, allocation_id: str) -> tuple[str, ...]:
+        return tuple(sorted({str(folder) for folder in self.limits.folders(f"{allocation_id}.ssh").values()}))
+
+
+def _cpus(vcpus: int) -> str:
+    """The whole node until CPUs are assigned by use."""
+    online = sorted(os.sched_getaffinity(0))
+    return ",".join(map(str, online[:vcpus])) if vcpus < len(online) else ""
+
+
+def _cgroup_folders(pid: int) -> tuple[str, ...]:
+    mounted = _cgroup_mounts()
+    found = []
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        if path != "/" and (root := mounted.get(names)) is not None:
+            found.append(f"{root}{path}")
+    return tuple(found)
+
+
+def _cgroup_mounts() -> dict[str, str]:
+    """Controllers as /proc/<pid>/cgroup names them → where their hierarchy is mounted."""
+    found = {}
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = (*after.split(" "), "", "")[:3]
+        if kind == "cgroup2":
+            found[""] = before.split(" ")[4]
+        elif kind == "cgroup":
+            known = [each for each in options.split(",") if each in _controllers() or each.startswith("name=")]
+            found[",".join(known)] = before.split(" ")[4]
+    return found
+
+
+def _controllers() -> frozenset[str]:
+    lines = Path("/proc/cgroups").read_text().splitlines()[1:]
+    return frozenset(line.split("\t")[0] for line in lines)

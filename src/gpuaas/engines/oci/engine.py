@@ -1,0 +1,370 @@
+"""The oci engine: an environment is a container of a standard runtime, entered through the SSH gateway of the node."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import datetime
+from functools import cache
+from ipaddress import IPv4Network
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import asyncssh
+import msgspec
+
+from gpuaas.engines.base import EngineError, OnPhase, Telling
+from gpuaas.engines.devices import Devices
+from gpuaas.engines.leases import Leases
+from gpuaas.engines.nvml import Nvml, open_nvml
+from gpuaas.engines.oci import facts, images, liveness
+from gpuaas.engines.oci.access import Access
+from gpuaas.engines.oci.containers import Containers, Folder
+from gpuaas.engines.oci.environments import Running, Sights, check_gpus, write_facts
+from gpuaas.engines.oci.gateway import Gateway
+from gpuaas.engines.oci.ids import COUNT, HOLDER
+from gpuaas.engines.oci.samples import OciSamples
+from gpuaas.engines.sandbox import files
+from gpuaas.engines.sandbox.checks import ID, check, check_keys, told
+from gpuaas.engines.sandbox.liveness import Liveness
+from gpuaas.engines.sandbox.mounts import SandboxMounts, VolumeIds
+from gpuaas.engines.sandbox.numbers import Numbers
+from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
+from gpuaas.engines.sandbox.removals import Removals
+from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
+from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.sandbox.staging import Staging
+from gpuaas.engines.sandbox.volumes import VOLUME_UID, SandboxVolumes
+from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
+from gpuaas.wire.runtimes import BundleSpec
+
+PORTS = range(20_000, 30_000)
+STOP_SECONDS = 2.0
+
+
+class OciEngine:
+    name = "oci"
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        clock: Callable[[], datetime],
+        monotonic: Callable[[], float],
+        bind: str = "127.0.0.1",
+        ssh_host: str | None = None,
+        ports: range = PORTS,
+        simulated_gpus: int = 8,
+        images_folder: Path | None = None,
+        allowed_networks: tuple[IPv4Network, ...] = (),
+        nvml: Callable[[], Nvml | str] = open_nvml,
+        shared_storage: Path | None = None,
+    ) -> None:
+        self._site = Site(root)
+        self._clock, self._ssh_host, self._simulated_gpus = clock, ssh_host or bind, simulated_gpus
+        self._images = images_folder or images.folder_of(self._site.root, None)
+        self._numbers = Numbers(self._site.root, address=bind, ports=ports)
+        self._records = Records(self._site.environments)
+        self._containers = Containers(self._site, self._images, allowed_networks)
+        self.volumes = SandboxVolumes(self._site, shared_storage, clock)
+        self._removals = Removals(self._site, self._containers, self._records, self.volumes)
+        self._running: dict[str, Running] = {}
+        self._devices = Devices()
+        self._gateway = Gateway(self._site.root)
+        self.logins, self.terminals = self._gateway.logins, self._gateway.terminals
+        self._access = Access(
+            self._gateway, self._containers, root=self._site.root, images_folder=self._images, bind=bind
+        )
+        self._sights = Sights(self._records, self._running, self._containers, self._devices)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._leases = Leases(monotonic, file=self._site.root / "lease.json", clock=clock)
+        self._nvml = cache(nvml)
+        self.samples = OciSamples(
+            self._running, self._records, self._containers, connections=self.connections, nvml=self._nvml
+        )
+        self.runtimes = SandboxRuntimes(
+            self._site, self._records, staging=self._staging, alone=self._alone, clock=clock
+        )
+        self.mounts = SandboxMounts(
+            self._site, self._records, self.volumes, ids=self._volume_ids, pid_of=self._pid_of, alone=self._alone
+        )
+
+    async def start(self) -> None:
+        if lacks := facts.missing():
+            raise EngineError("this node cannot make environments", f"missing: {', '.join(lacks)}")
+        self._site.open()
+        self._containers.ids.open(self._site.seed)
+        self._leases.restore()
+        await self.runtimes.open()
+        self.volumes.open()
+        self._numbers.open()
+        for id in self._containers.leftovers(set(self._records.ids())):
+            await self._containers.delete(id)
+        await self._containers.open(self._find_living())
+        self._access.open()
+        await self._gateway.start()
+        await self._adopt_all()
+        for id in self._records.ids():
+            if id not in self._running and not self._sights.look(id).is_dead:
+                self._devices.hold(id, self._sights.devices_of(id))
+
+    def _find_living(self) -> set[int]:
+        """Indexes of networks to be left alone: of every environment that is not proven dead. Numbers in use are
+        nobody else's."""
+        living = set()
+        for id in self._records.ids():
+            here = None
+            with contextlib.suppress(UnreadableError):
+                here = self._records.read(id)
+            self._devices.hold(id, () if here is None else here.devices)
+            self._numbers.keep(id, index=here.index if here else None, port=here.port if here else None)
+            if isinstance(here, Record) and not self._sights.look(id).is_dead:
+                living.add(here.index)
+        return living
+
+    async def close(self, *, stop_environments: bool) -> None:
+        if stop_environments:
+            for id in self._records.ids():
+                await self._stop(id, "the node is going away")
+        await self._gateway.close(stop=stop_environments)
+        await self._containers.close(remove=stop_environments)
+        if stop_environments and not self._records.ids():
+            self._containers.ids.close()
+        self._running.clear()
+        self._site.close()
+
+    async def _stop(self, id: str, reason: str) -> None:
+        async with self._alone(id):
+            self._running.pop(id, None)
+            await self._gateway.close_environment(id, reason)
+            if (pid := self._sights.look(id).pid) is not None:
+                await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
+
+    async def probe(self) -> NodeFacts:
+        return await asyncio.to_thread(
+            facts.probe,
+            ssh_host=self._ssh_host,
+            simulated_gpus=self._simulated_gpus,
+            tag=self._site.tag,
+            limits=self._containers.limits,
+            image=images.current(self._images),
+            storage=self.volumes.describe(),
+            nvml=self._nvml(),
+        )
+
+    async def observe(self) -> list[Environment]:
+        try:
+            await self._adopt_all()
+            return self._sights.all()
+        except OSError as error:
+            raise EngineError("the node cannot look at its environments", repr(error)) from error
+
+    async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
+        check(spec)
+        check_keys(spec.keys)
+        id = spec.allocation_id
+        async with self._alone(id), told(id):
+            record = self._records.read(id)
+            if isinstance(record, Remains):
+                raise EngineError("this environment is being removed", id)
+            sighting = self._sights.look(id)
+            if record is None or sighting.is_dead or record.boot < spec.boot:
+                with self._reserved(spec):
+                    await on_phase("preparing", "making its disk" if record is None else "its disk is here")
+                    record = await (self._make(spec) if record is None else self._halt(record))
+                    await on_phase("booting", f"boot {spec.boot}")
+                    record = await self._boot(record.renewed(spec, self._clock()))
+                note = "reachable"
+            else:
+                record = self._renewed(record, spec.keys, spec.ownership)
+                await self._adopt(id, record)
+                note = "already running"
+            await on_phase("gpus_checked", check_gpus(self._running[id].pid, record.spec, self._nvml()))
+            if not (access := self._running[id].access).is_open:
+                raise EngineError("the environment cannot be reached", access.detail)
+            await on_phase("access_ready", note)
+            return self._sights.describe(id, record)
+
+    async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
+        if not ID.fullmatch(allocation_id):
+            raise EngineError("this is not an allocation", allocation_id)
+        async with self._alone(allocation_id), told(allocation_id):
+            running = self._running.get(allocation_id)
+            pid = running.pid if running else self._sights.look(allocation_id).known()
+            index, port = self._numbers.of(allocation_id)
+            remains = self._removals.begin(allocation_id, pid=pid, index=index, port=port)
+            self._running.pop(allocation_id, None)
+            await self._gateway.close_environment(allocation_id, "the allocation was released")
+            await on_phase("sessions_ended", "nobody is connected")
+            await self._removals.end_processes(allocation_id, pid, remains)
+            await on_phase("environment_removed", f"{len(remains.seen)} processes ended")
+            items = await self._clean(allocation_id, remains)
+            await on_phase("cleaned", ", ".join(item.item for item in items if item.ok))
+            return items
+
+    async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
+        check_keys(keys)
+        async with self._alone(allocation_id), told(allocation_id):
+            record = self._existing(allocation_id)
+            renewed = self._renewed(record, keys, None)
+            if renewed is not record and allocation_id in self._running:
+                await self._serve(renewed)
+
+    async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
+        async with self._alone(allocation_id), told(allocation_id):
+            record = self._existing(allocation_id)
+            self._renewed(record, record.keys, ownership)
+
+    def _existing(self, allocation_id: str) -> Record:
+        record = self._records.read(allocation_id)
+        if not isinstance(record, Record):
+            raise EngineError("there is no such environment here", allocation_id)
+        return record
+
+    async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
+        self._leases.renew(server_time, seconds, holder_seconds)
+        await self._gateway.renew_lease()
+
+    async def enforce(self) -> int:
+        return await self._gateway.enforce()
+
+    async def connections(self, allocation_id: str | None) -> list[Connection]:
+        return await self._gateway.connections(allocation_id)
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
+        return await self._gateway.end_connection(allocation_id, id, reason)
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
+        return await self._gateway.end_connections(allocation_id, fingerprints, reason)
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, allocation_id: str) -> AsyncIterator[None]:
+        """One verb at a time per allocation; a lock lives as long as somebody holds or awaits it."""
+        lock = self._locks.setdefault(allocation_id, asyncio.Lock())
+        async with lock:
+            yield
+
+    @contextlib.contextmanager
+    def _reserved(self, spec: EnvironmentSpec) -> Iterator[None]:
+        """Its devices are nobody else's while it is made; afterwards it holds what its record names."""
+        self._devices.reserve(spec.allocation_id, spec.devices)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(UnreadableError):  # then it holds what was reserved
+                here = self._records.read(spec.allocation_id)
+                self._devices.hold(spec.allocation_id, () if here is None else here.devices)
+
+    def _pid_of(self, allocation_id: str) -> int | None:
+        """None only when it is proven that nothing runs there."""
+        sighting = self._sights.look(allocation_id)
+        if sighting.liveness is Liveness.UNKNOWN:
+            raise EngineError("the state of the environment is unknown", sighting.reason)
+        return sighting.pid
+
+    def _volume_ids(self, record: Record) -> VolumeIds:
+        """Inside ids are kept as they are, in a range of their own on the volume."""
+        first = self._containers.ids.first(record.index)
+        return VolumeIds(on_disk=VOLUME_UID - HOLDER, outside=first, count=COUNT, root=first, holder=first + HOLDER)
+
+    def _staging(self, bundle: BundleSpec, tell: Telling) -> Staging:
+        raise EngineError("this node cannot offer runtime bundles yet", f"{bundle.slug} {bundle.version}")
+
+    async def _make(self, spec: EnvironmentSpec) -> Record:
+        """Everything but the boot; until the record is written there is nothing but a folder to throw away."""
+        id, folder, image = spec.allocation_id, self._records.folder(spec.allocation_id), self._containers.image()
+        await files.erase(folder)
+        index, port = self._numbers.take(id, is_prepared=lambda _: False)
+        folder.mkdir(mode=0o700)
+        images.claim(image, folder)
+        await self._containers.make_disk(Folder(folder).disk, spec.disk_gib)
+        host_key = asyncssh.generate_private_key("ssh-ed25519")
+        return Record(
+            spec=spec,
+            boot=spec.boot,
+            index=index,
+            port=port,
+            host_key=host_key.export_private_key().decode(),
+            keys=spec.keys,
+            started_at=self._clock(),
+            image=image.version,
+        )
+
+    async def _halt(self, record: Record) -> Record:
+        """Stopped by the process that is known; one that is neither known nor proven dead is never booted over."""
+        id = record.spec.allocation_id
+        pid = self._sights.look(id).known()
+        self._running.pop(id, None)
+        await self._gateway.close_environment(id, "the environment restarts")
+        if pid is not None:
+            await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
+        return record
+
+    async def _boot(self, record: Record) -> Record:
+        id, folder = record.spec.allocation_id, self._records.folder(record.spec.allocation_id)
+        self._numbers.keep(id, index=record.index, port=record.port)
+        await asyncio.to_thread(self._records.write, id, record)
+        (folder / liveness.NAME).unlink(missing_ok=True)
+        write_facts(Folder(folder).facts, record.spec)
+        pid = await self._containers.boot(folder, record)
+        liveness.record(folder, pid)
+        await self._serve(record)
+        self.mounts.tell(id, record)
+        return record
+
+    async def _serve(self, record: Record) -> None:
+        """The gateway admits exactly what the record says from here on."""
+        id, folder = record.spec.allocation_id, self._records.folder(record.spec.allocation_id)
+        init = liveness.recorded(folder)
+        if init is None:
+            raise EngineError("the environment is not running", id)
+        access = await self._access.serve(folder, record, init)
+        self._running[id] = Running(init=init, boot=record.boot, access=access)
+
+    async def _adopt_all(self) -> None:
+        """Environments that run and are not served yet, and those whose own key file may have changed."""
+        for id in self._records.ids():
+            running, lock = self._running.get(id), self._locks.get(id)
+            is_served = running is not None and running.access.is_open and running.access.own_keys is None
+            if not is_served and not (lock and lock.locked()):
+                async with self._alone(id):
+                    with contextlib.suppress(EngineError, OSError):  # observed as broken or unknown until it works
+                        record = self._records.read(id)
+                        if isinstance(record, Record):
+                            await self._adopt(id, record)
+
+    async def _adopt(self, id: str, record: Record) -> None:
+        sighting = self._sights.look(id)
+        if sighting.is_dead:
+            return
+        if sighting.liveness is not Liveness.RUNNING or sighting.pid is None:
+            raise EngineError("the state of the environment is unknown", sighting.reason)
+        folder = self._records.folder(id)
+        if liveness.recorded(folder) is None:
+            liveness.record(folder, sighting.pid)
+        self._numbers.keep(id, index=record.index, port=record.port)
+        self._devices.hold(id, record.devices)
+        await self._serve(record)
+
+    def _renewed(self, record: Record, keys: KeySet, ownership: Ownership | None) -> Record:
+        """On disk first; an older key set changes nothing."""
+        renewed = record
+        if keys.generation >= record.keys.generation and keys != record.keys:
+            renewed = msgspec.structs.replace(renewed, keys=keys)
+        if ownership not in (None, record.spec.ownership):
+            spec = msgspec.structs.replace(record.spec, ownership=ownership)
+            renewed = msgspec.structs.replace(renewed, spec=spec)
+        if renewed is not record:
+            self._records.write(record.spec.allocation_id, renewed)
+        return renewed
+
+    async def _clean(self, id: str, remains: Remains) -> list[ProofItem]:
+        """Its numbers come back once all is proven to be gone, and not before."""
+        items = await self._removals.clean(id, remains)
+        if not all(item.ok for item in items):
+            return [*items, self._removals.keep(id)]
+        self._numbers.retire(remains)
+        items.append(await self._removals.finish(id))
+        self._numbers.give_back(id)
+        self._devices.release(id)
+        return items

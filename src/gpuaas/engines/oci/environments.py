@@ -1,0 +1,181 @@
+"""Environments as they are found: what runs, what the records say, and what an observer is told of both."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncssh
+from msgspec.structs import replace
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.devices import Devices
+from gpuaas.engines.nvml import Nvml, NvmlError
+from gpuaas.engines.oci import config, liveness
+from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.sandbox import etc, files, processes
+from gpuaas.engines.sandbox.isolation import KINDS
+from gpuaas.engines.sandbox.liveness import Liveness, Sighting
+from gpuaas.engines.sandbox.mounts import mounts_in
+from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
+from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, Isolation, fingerprints
+from gpuaas.wire.gateway import AccessState, InitProcess
+
+SECCOMP_FILTER = "2"  # /proc/<pid>/status: Seccomp
+VISIBLE = ("GPUAAS_SLOTS", "CUDA_VISIBLE_DEVICES")
+
+
+@dataclass(kw_only=True)
+class Running:
+    """An environment that runs, and what the gateway said of it last."""
+
+    init: InitProcess
+    boot: int
+    access: AccessState
+
+    @property
+    def pid(self) -> int:
+        return self.init.pid
+
+
+class Sights:
+    """What there is, as others may know it."""
+
+    def __init__(
+        self, records: Records, running: Mapping[str, Running], containers: Containers, devices: Devices
+    ) -> None:
+        self._records, self._running, self._containers, self._devices = records, running, containers, devices
+
+    def look(self, id: str) -> Sighting:
+        """Asked of the kernel, never remembered."""
+        running = self._running.get(id)
+        return liveness.look(self._records.folder(id), self._containers.limits, running.init if running else None)
+
+    def devices_of(self, id: str) -> tuple[str, ...] | None:
+        """Of an environment that lives and was not adopted: by its record, else as its pid 1 has them."""
+        with suppress(UnreadableError):
+            here = self._records.read(id)
+            return () if here is None else here.devices
+        pid = self.look(id).pid
+        seen = variables_of(pid) if pid else {}
+        return tuple(filter(None, seen["CUDA_VISIBLE_DEVICES"].split(","))) if "CUDA_VISIBLE_DEVICES" in seen else None
+
+    def all(self) -> list[Environment]:
+        return [self._look(id) for id in self._records.ids()]
+
+    def _look(self, id: str) -> Environment:
+        broken = Environment(allocation_id=id, state=EnvironmentState.BROKEN, boot=0, devices=self._devices.of(id))
+        try:
+            record = self._records.read(id)
+        except UnreadableError as error:
+            state = EnvironmentState.BROKEN if error.is_damaged else EnvironmentState.UNKNOWN
+            return replace(broken, state=state, detail=error.reason)
+        match record:
+            case None:
+                return replace(broken, detail="half made")
+            case Remains():
+                return replace(broken, boot=record.boot, port=record.port, detail="half removed")
+            case Record():
+                return self.describe(id, record)
+
+    def describe(self, id: str, record: Record) -> Environment:
+        seen = Environment(
+            allocation_id=id,
+            state=EnvironmentState.STOPPED,
+            boot=record.boot,
+            port=record.port,
+            host_key=_public_half(record.host_key),
+            key_generation=record.keys.generation,
+            started_at=record.started_at,
+            devices=record.devices,
+            ownership=record.spec.ownership,
+            admitted=fingerprints(record.keys),
+        )
+        sighting, running = self.look(id), self._running.get(id)
+        if sighting.is_dead:
+            return seen
+        unknown = replace(seen, state=EnvironmentState.UNKNOWN)
+        if sighting.liveness is Liveness.UNKNOWN or running is None:
+            return replace(unknown, detail=sighting.reason or "it runs and was not adopted yet")
+        try:
+            return self._describe_running(seen, record, running)
+        except OSError as error:
+            return replace(unknown, detail=f"it could not be looked at: {error.strerror or error}")
+
+    def _describe_running(self, seen: Environment, record: Record, running: Running) -> Environment:
+        access = running.access
+        return replace(
+            seen,
+            state=EnvironmentState.RUNNING if access.is_open else EnvironmentState.BROKEN,
+            detail="" if access.is_open else access.detail,
+            mounts=tuple(mounts_in(running.pid)),
+            own_keys=access.own_keys,
+            isolation=self._isolation(record, running.pid),
+        )
+
+    def _isolation(self, record: Record, pid: int) -> Isolation:
+        """Read from the kernel for the running pid 1; nothing here is taken on trust."""
+        fields = processes.status(pid)
+        own = tuple(name for kind, name in KINDS.items() if _differs(pid, kind))
+        limits = self._containers.limits.found(record.spec.allocation_id, pid)
+        limits["disk"] = f"ext4 image of {record.spec.disk_gib} GiB"
+        missing = {name: "shared with the node" for name in KINDS.values() if name not in own}
+        missing |= {f"limit:{name}": "not in force" for name in ("cpu", "memory", "pids") if name not in limits}
+        if fields.get("Seccomp") != SECCOMP_FILTER:
+            missing["seccomp"] = "the kernel reports no filter"
+        return Isolation(
+            namespaces=own,
+            uid=self._containers.ids.holder(record.index),
+            network="own" if "network" in own else "shared",
+            no_new_privileges=fields.get("NoNewPrivs") == "1",
+            limits=limits,
+            missing=missing,
+        )
+
+
+def write_facts(folder: Path, spec: EnvironmentSpec) -> None:
+    """Seen inside as /etc/gpuaas; written anew at each boot."""
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    for path in (folder.parent, folder):
+        path.chmod(0o755)
+    for name, value in etc.facts(spec).items():
+        files.write_whole(folder / name, f"{value}\n".encode(), mode=0o644, durable=False)
+
+
+def variables_of(pid: int) -> dict[str, str]:
+    """The environment variables that pid 1 was started with."""
+    text = (processes.PROC / str(pid) / "environ").read_bytes().decode(errors="replace")
+    return dict(pair.split("=", 1) for pair in text.split("\0") if "=" in pair)
+
+
+def check_gpus(pid: int, spec: EnvironmentSpec, nvml: Nvml | str) -> str:
+    """What was seen, in words; EngineError when a GPU that was asked for is not there."""
+    wanted, seen = config.variables(spec), variables_of(pid)
+    for name in VISIBLE:
+        if seen.get(name) != wanted[name]:
+            detail = f"{name} is {seen.get(name)!r} inside, {wanted[name]!r} was asked for"
+            raise EngineError("its GPUs are not visible inside", detail)
+    told = f"{len(spec.slots)} visible inside as slots {wanted['GPUAAS_SLOTS'] or 'none'}"
+    return f"{told}; simulated" if spec.simulated else f"{told}; {_answers(spec, nvml)}"
+
+
+def _answers(spec: EnvironmentSpec, nvml: Nvml | str) -> str:
+    if isinstance(nvml, str):
+        raise EngineError("its GPUs cannot be checked", nvml)
+    told = []
+    for slot in spec.slots:
+        try:
+            state = nvml.state(slot.gpu_uuid)
+        except NvmlError as error:
+            raise EngineError(f"GPU {slot.index} does not answer", f"{slot.gpu_uuid}: {error}") from error
+        told.append(f"{slot.gpu_uuid} {state.memory_total_bytes >> 20} MiB {state.temperature_celsius} °C")
+    return f"NVML: {', '.join(told)}"
+
+
+def _differs(pid: int, kind: str) -> bool:
+    theirs = processes.namespace(pid, kind)
+    return bool(theirs) and theirs != str(Path(f"/proc/self/ns/{kind}").readlink())
+
+
+def _public_half(host_key: str) -> str:
+    return asyncssh.import_private_key(host_key).export_public_key().decode().strip()

@@ -1,0 +1,70 @@
+"""Ranges of 65,536 ids, one for each environment: ids on the node that nothing else has.
+
+An engine has a block of ranges. Which block belongs to which engine is written down on the node, because two engines
+on one node (tests, a lab) must not share an id.
+"""
+
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.sandbox.network import LIMIT
+
+COUNT = 65_536
+START, BLOCKS = 1_000_000_000, 26
+"""Above what distributions and container tools hand out, below the ids of volumes and what a signed number holds."""
+
+HOLDER = 1000
+CLAIMS = Path("/run/gpuaas/id-blocks")
+
+
+class IdRanges:
+    """The block of one engine; `open` before use."""
+
+    def __init__(self, root: Path, claims: Path = CLAIMS) -> None:
+        self._root, self._claims = root, claims
+        self._block = -1
+
+    def open(self, seed: int) -> None:
+        """The block this engine has already, else the first free one from a place of its own on."""
+        self._claims.mkdir(mode=0o755, parents=True, exist_ok=True)
+        order = [(seed + offset) % BLOCKS for offset in range(BLOCKS)]
+        mine = [block for block in order if self._owner(block) == str(self._root)]
+        self._block = next((block for block in mine or order if mine or self._claim(block)), -1)
+        if self._block < 0:
+            raise EngineError("the node has no id range left", f"{BLOCKS} engines use this node, see {self._claims}")
+
+    def _owner(self, block: int) -> str:
+        try:
+            return (self._claims / str(block)).readlink().as_posix()
+        except FileNotFoundError:
+            return ""
+
+    def _claim(self, block: int) -> bool:
+        """A link is made whole or not at all. A claim whose engine is gone from disk is free."""
+        claim, owner = self._claims / str(block), self._owner(block)
+        if owner and not Path(owner).exists():
+            claim.unlink(missing_ok=True)
+        try:
+            claim.symlink_to(self._root)
+        except FileExistsError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Given back; only when no environment is left."""
+        if self._block >= 0 and self._owner(self._block) == str(self._root):
+            (self._claims / str(self._block)).unlink(missing_ok=True)
+            for folder in (self._claims, self._claims.parent):
+                try:
+                    folder.rmdir()
+                except OSError:
+                    return
+
+    def first(self, index: int) -> int:
+        return START + (self._block * LIMIT + index) * COUNT
+
+    def holder(self, index: int) -> int:
+        return self.first(index) + HOLDER
+
+    def of(self, index: int) -> range:
+        return range(self.first(index), self.first(index) + COUNT)

@@ -1,0 +1,65 @@
+"""Whether pid 1 of an environment is alive: running, dead by proof, or unknown.
+
+Death is proven by the kernel: the recorded process is gone, or, where an agent died before it wrote the record, no
+process is in the environment's control group. Every other error (EMFILE, EIO, ...) is a failed look, and a failed look
+says nothing about the environment.
+"""
+
+import errno
+from pathlib import Path
+
+import msgspec
+
+from gpuaas.engines.sandbox import files, processes
+from gpuaas.engines.sandbox.limits import Limits
+from gpuaas.engines.sandbox.liveness import BOOT_ID, Liveness, Sighting
+from gpuaas.wire.gateway import InitProcess
+
+NAME = "init.json"
+
+
+def record(folder: Path, pid: int) -> InitProcess:
+    """Written beside the environment's record. Not durable: a power cut ends the process too."""
+    found = InitProcess(pid=pid, born=processes.born(pid), machine_boot=machine_boot())
+    files.write_whole(folder / NAME, msgspec.json.encode(found), durable=False)
+    return found
+
+
+def machine_boot() -> str:
+    return BOOT_ID.read_text().strip()
+
+
+def recorded(folder: Path) -> InitProcess | None:
+    """None for an environment that never booted, or whose boot was cut short."""
+    try:
+        return msgspec.json.decode((folder / NAME).read_bytes(), type=InitProcess)
+    except FileNotFoundError:
+        return None
+    except msgspec.DecodeError as error:
+        raise OSError(errno.EIO, f"{NAME} is damaged: {error}") from error
+
+
+def is_alive(init: InitProcess) -> bool:
+    return processes.is_alive(init.pid, init.born) and machine_boot() == init.machine_boot
+
+
+def look(folder: Path, limits: Limits, init: InitProcess | None = None) -> Sighting:
+    """One look; `init` is what the caller remembers of pid 1, else what is on disk counts."""
+    try:
+        init = init or recorded(folder)
+        if init is None:
+            return _look_in_group(folder.name, limits)
+        return Sighting(Liveness.RUNNING, init.pid) if is_alive(init) else Sighting(Liveness.DEAD)
+    except OSError as error:
+        words = f"{errno.errorcode.get(error.errno or 0, 'error')} {error.strerror or error}"
+        return Sighting(Liveness.UNKNOWN, reason=f"its first process cannot be looked up: {words}")
+
+
+def _look_in_group(id: str, limits: Limits) -> Sighting:
+    """A boot that was cut short: pid 1 is the first process of the group, if there is one."""
+    group = limits.folders(id).get("pids")
+    try:
+        found = [int(line) for line in (group / "cgroup.procs").read_text().split()] if group else []
+    except FileNotFoundError:
+        found = []
+    return Sighting(Liveness.RUNNING, min(found)) if found else Sighting(Liveness.DEAD)

@@ -1,0 +1,114 @@
+"""What the environments of a node use, read from their control groups and root disks."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.nvml import Nvml
+from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.oci.environments import Running
+from gpuaas.engines.sandbox.records import Record, Records
+from gpuaas.engines.sandbox.samples import gpus, network
+from gpuaas.wire.environments import Connection
+from gpuaas.wire.metrics import Metric, Reading, Sample
+
+Connections = Callable[[str | None], Awaitable[list[Connection]]]
+
+
+class OciSamples:
+    """The facet `engine.samples`."""
+
+    def __init__(
+        self,
+        running: Mapping[str, Running],
+        records: Records,
+        containers: Containers,
+        *,
+        connections: Connections,
+        nvml: Callable[[], Nvml | str],
+    ) -> None:
+        self._running, self._records, self._containers = running, records, containers
+        self._connections, self._nvml = connections, nvml
+
+    async def take(self, at: datetime) -> list[Sample]:
+        try:
+            counts: Counter[str] | None = Counter(one.allocation_id for one in await self._connections(None))
+        except EngineError:
+            counts = None
+        return await asyncio.to_thread(lambda: list(self._take(counts, at)))
+
+    def _take(self, counts: Counter[str] | None, at: datetime) -> Iterator[Sample]:
+        for id, running in list(self._running.items()):
+            record = self._records.read(id)
+            if isinstance(record, Record):
+                readings = [
+                    *self._usage(id),
+                    *disk(running.pid),
+                    *network(running.pid, is_own=True),
+                    _connections(counts, id),
+                    *gpus(record.spec, self._nvml()),
+                ]
+                yield Sample(allocation_id=id, boot=record.boot, at=at, readings=tuple(readings))
+
+    def _usage(self, id: str) -> Iterator[Reading]:
+        limits = self._containers.limits
+        folders = limits.folders(id)
+        if limits.version == "2":
+            cpu, memory = ("cpu", "cpu.stat", _usage_usec), ("memory", "memory.current", float)
+        else:
+            cpu, memory = ("cpu", "cpuacct.usage", _nanoseconds), ("memory", "memory.usage_in_bytes", float)
+            folders = {**folders, "cpu": _beside(folders.get("cpu"), "cpuacct")}
+        yield _reading(Metric.CPU, folders, limits.version, cpu)
+        yield _reading(Metric.MEMORY, folders, limits.version, memory)
+        yield _reading(Metric.PROCESSES, folders, limits.version, ("pids", "pids.current", float))
+
+
+def _beside(folder: Path | None, controller: str) -> Path:
+    """The same group in another hierarchy of cgroup v1; where both share one, the name works too."""
+    if folder is None:
+        return Path("/nonexistent")
+    return folder.parents[2] / controller / folder.parent.name / folder.name
+
+
+def _reading(
+    metric: Metric, folders: Mapping[str, Path], version: str, where: tuple[str, str, Callable[[str], float]]
+) -> Reading:
+    controller, file, parse = where
+    source = f"cgroup v{version} {file}"
+    try:
+        return Reading(metric=metric, value=parse((folders[controller] / file).read_text()), source=source)
+    except (KeyError, OSError, ValueError) as error:
+        return Reading(metric=metric, source=source, unavailable=f"cannot be read: {error}")
+
+
+def _usage_usec(text: str) -> float:
+    words = text.split()
+    return int(words[words.index("usage_usec") + 1]) / 1e6
+
+
+def _nanoseconds(text: str) -> float:
+    return int(text) / 1e9
+
+
+def disk(pid: int) -> Iterator[Reading]:
+    """Of the root disk, whose size was sold; asked through the root of pid 1, which is its file system."""
+    source = "statvfs of its root disk"
+    try:
+        found = os.statvfs(f"/proc/{pid}/root")
+    except OSError as error:
+        why = f"its disk cannot be read: {error.strerror}"
+        yield from (Reading(metric=one, source=source, unavailable=why) for one in (Metric.DISK, Metric.DISK_FREE))
+        return
+    yield Reading(metric=Metric.DISK, value=(found.f_blocks - found.f_bfree) * found.f_frsize, source=source)
+    yield Reading(metric=Metric.DISK_FREE, value=found.f_bavail * found.f_frsize, source=source)
+
+
+def _connections(counts: Counter[str] | None, id: str) -> Reading:
+    source = "the SSH gateway"
+    if counts is None:
+        return Reading(metric=Metric.SSH_SESSIONS, source=source, unavailable="the SSH gateway does not answer")
+    return Reading(metric=Metric.SSH_SESSIONS, value=counts[id], source=source)
