@@ -75,6 +75,8 @@ COMMANDS = {
     "up": Lazy("Platform", "gpuaas.main.up", "Run a whole GPUaaS on this machine."),
     "server": Lazy("Platform", "gpuaas.main.server", "Run the control plane."),
     "agent": Lazy("Platform", "gpuaas.main.agent", "Enrol and run a node's agent."),
+    "ssh-gateway": Lazy("Platform", "gpuaas.main.ssh_gateway", "Run a node's SSH gateway."),
+    "node": Lazy("Platform", "gpuaas.main.node", "Base images of a node: build, list, remove."),
 }
 
 HELP = """GPU machines as self-service compute.

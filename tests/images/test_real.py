@@ -1,0 +1,61 @@
+"""A real build, from the package sources of this machine: killed once, then whole."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpuaas.engines.oci import image_recipe, images
+from tests.images.real import real_image
+
+pytestmark = [pytest.mark.soak, pytest.mark.skipif(os.geteuid() != 0, reason="only root builds images")]
+# Test runs have a network of their own, which leads nowhere.
+OUTSIDE = ("nsenter", "--net=/proc/1/ns/net", "--")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="gpuaas-images-") as name:
+        yield Path(name)
+
+
+def build(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [*OUTSIDE, sys.executable, "-m", "gpuaas.main", "node", "image", "build", "--images", str(folder)]
+    return subprocess.Popen(
+        [*command, "--folder", str(folder / "agent"), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def until(process: subprocess.Popen[str], word: str) -> None:
+    assert process.stdout is not None
+    assert any(word in line for line in process.stdout), f"the build ended before {word}"
+
+
+def test_a_build_that_was_killed_leaves_nothing_and_the_next_one_is_whole(folder: Path) -> None:
+    with build(folder) as killed:
+        until(killed, "essential: unpacked")
+        killed.send_signal(signal.SIGKILL)
+    assert images.current(folder) is None
+    with build(folder) as whole:
+        said, _ = whole.communicate()
+    assert whole.returncode == 0, said
+    assert not list(folder.glob(".draft-*"))
+    image = images.current(folder)
+    assert image is not None
+    assert set(image_recipe.PACKAGES) <= set(image.packages)
+    assert images.verify(image) == ()
+    with build(folder) as again:
+        said, _ = again.communicate()
+    assert "is up to date" in said
+
+
+def test_the_shared_image_was_not_changed_by_any_test() -> None:
+    assert images.verify(real_image()) == ()
