@@ -2,7 +2,7 @@
 # Brings a fresh Debian machine to where the make targets work; does nothing, quickly, when all is there.
 #   tools/setup.sh            Python packages in .venv
 #   tools/setup.sh system     the Debian packages that nodes and tests need, then the same
-#   tools/setup.sh test       the same with the browser that tests drive
+#   tools/setup.sh test       the same with the browser that tests drive and the base image of environments
 #   tools/setup.sh bench      the same with what the benchmarks measure with and are compared with
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,12 +30,14 @@ missing_packages() { # $1: system, test, bench or nothing; prints the Debian pac
     usable_python >/dev/null || [[ -x .venv/bin/python ]] || printf 'python3 python3-venv '
     [[ -n $1 ]] || return 0
     local probe probes=(ip:iproute2 nft:nftables ps:procps rsync:rsync ssh:openssh-client unshare:util-linux)
+    probes+=(runc:runc conmon:conmon mmdebstrap:mmdebstrap lxcfs:lxcfs) # environments of the oci engine, and their image
     if [[ $1 == test || $1 == bench ]]; then probes+=(chromium-headless-shell:chromium-headless-shell faketime:faketime); fi
     if [[ $1 == bench ]]; then probes+=(wrk:wrk perl:perl munged:munge slurmctld:slurmctld slurmd:slurmd salloc:slurm-client); fi
     for probe in "${probes[@]}"; do
         command -v "${probe%%:*}" >/dev/null || printf '%s ' "${probe##*:}"
     done
     [[ -x /usr/lib/openssh/sftp-server ]] || printf 'openssh-sftp-server '
+    [[ -e /usr/share/keyrings/debian-archive-keyring.gpg ]] || printf 'debian-archive-keyring '
 }
 
 as_root() { # runs a command as root, or returns 1 where that is not possible without asking in the dark
@@ -91,6 +93,12 @@ install_python() { # $1: the lock file
     printf '%s\n' "$now" >"$stamp"
 }
 
+build_image() { # the base image that tests share; they run without a network, so it is built before them
+    [[ $(id -u) == 0 ]] && command -v mmdebstrap >/dev/null || return 0
+    .venv/bin/gpuaas node image build --if-missing --images "${GPUAAS_IMAGES:-/var/cache/gpuaas/images}" ||
+        say "going on without a base image; tests of the oci engine fail until it is built"
+}
+
 mkdir -p .cache
 exec 9>.cache/setup.lock # two makes at once: the second waits and finds everything done
 if command -v flock >/dev/null; then flock 9; fi
@@ -98,3 +106,4 @@ if command -v flock >/dev/null; then flock 9; fi
 install_packages "${1:-}"
 install_python requirements.lock
 if [[ ${1:-} == bench ]]; then install_python requirements-bench.lock; fi
+if [[ ${1:-} == test ]]; then build_image; fi
