@@ -33,6 +33,8 @@ def group_of(node_id: str) -> str:
         return ""
     if ORDINARY_USER in name:
         return "engines of an ordinary user"
+    if "[oci" in name or "test_oci" in name:
+        return "engines of oci"
     if "runtimes" in name:
         return "engines with bundles"
     return "engines of root" if "test_sandbox" in name or "as root" in name else ""

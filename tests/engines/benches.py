@@ -29,6 +29,7 @@ from gpuaas.wire.environments import (
 from tests.engines.conversations import Conversation, converse
 from tests.engines.remote import RemoteEngine
 from tests.engines.sweeping import sweep
+from tests.images.real import real_image
 from tests.patience import PATIENCE_SECONDS
 
 REPOSITORY = Path(__file__).parents[2]
@@ -208,6 +209,7 @@ class SshWay:
 class SandboxBench:
     """A sandbox engine in a process of its own, as root or as an ordinary user."""
 
+    name = "sandbox"
     wrap: tuple[str, ...] = ()
     allow_unisolated = False
 
@@ -225,6 +227,7 @@ class SandboxBench:
         python = sys.executable
         hosted = [*self.wrap, python, "-m", "tests.engines.host", str(self.root), *self._range(), str(self.secret)]
         hosted += ["--allow-unisolated"] if self.allow_unisolated else []
+        hosted += self.arguments()
         if self.uid != os.geteuid():
             real = Path(python).resolve()
             script = REACHABLE.format(
@@ -241,13 +244,20 @@ class SandboxBench:
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "PIP_NO_INDEX": "1",
                 "PIP_FIND_LINKS": str(self.wheels),
+                **self.variables(),
             },
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=1_000_000,
         )
-        self.remote = RemoteEngine(self.process)
+        self.remote = RemoteEngine(self.process, self.name)
         self.engine: Engine = self.remote
+
+    def arguments(self) -> list[str]:
+        return []
+
+    def variables(self) -> dict[str, str]:
+        return {}
 
     def _range(self) -> tuple[str, str]:
         return str(self.ports.start), str(self.ports.stop)
@@ -324,6 +334,18 @@ class SandboxBench:
         return SshWay(connection, client)
 
 
+class OciBench(SandboxBench):
+    """An oci engine in a process of its own, on the base image that all tests share."""
+
+    name = "oci"
+
+    def arguments(self) -> list[str]:
+        return ["--oci"]
+
+    def variables(self) -> dict[str, str]:
+        return {"GPUAAS_IMAGES": str(real_image().root.parents[1])}
+
+
 @contextlib.contextmanager
 def place(uid: int) -> Iterator[Path]:
     """A folder that an ordinary user can use too."""
@@ -342,6 +364,17 @@ def place(uid: int) -> Iterator[Path]:
 async def sandbox(*, uid: int, ports: range) -> AsyncIterator[SandboxBench]:
     with place(uid) as folder:
         bench = SandboxBench(folder, uid=uid, ports=ports)
+        await bench.begin()
+        try:
+            yield bench
+        finally:
+            await bench.end()
+
+
+@contextlib.asynccontextmanager
+async def oci(*, ports: range) -> AsyncIterator[OciBench]:
+    with place(0) as folder:
+        bench = OciBench(folder, uid=0, ports=ports)
         await bench.begin()
         try:
             yield bench

@@ -6,7 +6,7 @@ from itertools import count, cycle
 
 import pytest
 
-from tests.engines.benches import ORDINARY_UID, Bench, FakeBench, SandboxBench, sandbox
+from tests.engines.benches import ORDINARY_UID, Bench, FakeBench, OciBench, SandboxBench, oci, sandbox
 
 PORTS_PER_BENCH = 160  # two of them live as long as the tests of a worker, and tests leave their machines to them
 _numbers = count(1)
@@ -40,11 +40,22 @@ async def user_bench(port_ranges: Iterator[range]) -> AsyncIterator[SandboxBench
         yield bench
 
 
-@pytest.fixture(params=["fake", "sandbox as root", "sandbox as an ordinary user"])
+@pytest.fixture(scope="session")
+async def oci_bench(port_ranges: Iterator[range]) -> AsyncIterator[OciBench]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    async with oci(ports=next(port_ranges)) as bench:
+        yield bench
+
+
+@pytest.fixture(params=["fake", "oci", "sandbox as root", "sandbox as an ordinary user"])
 def bench(request: pytest.FixtureRequest) -> Bench:
     match request.param:
         case "fake":
             return FakeBench()
+        case "oci":
+            container: Bench = request.getfixturevalue("oci_bench")
+            return container
         case "sandbox as root":
             root: Bench = request.getfixturevalue("root_bench")
             return root

@@ -1,4 +1,4 @@
-"""A process that holds a sandbox engine, as an agent would, and does what it is told line by line on standard input."""
+"""A process that holds an engine, as an agent would, and does what it is told line by line on standard input."""
 
 import asyncio
 import os
@@ -15,6 +15,7 @@ import msgspec
 import uvloop
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.engines.sandbox.engine import SandboxEngine
 from gpuaas.wire.environments import EnvironmentSpec, KeySet, Ownership
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
@@ -76,7 +77,7 @@ def say(message: dict[str, object]) -> None:
     sys.stdout.buffer.flush()
 
 
-async def do(engine: SandboxEngine, request: Request) -> object:
+async def do(engine: SandboxEngine | OciEngine, request: Request) -> object:
     async def on_phase(phase: str, note: str) -> None:
         say({"n": request.n, "phase": [phase, note]})
 
@@ -125,7 +126,7 @@ async def do(engine: SandboxEngine, request: Request) -> object:
 
 
 def storage_verbs(
-    engine: SandboxEngine, body: Any, on_phase: Callable[[str, str], Awaitable[None]]
+    engine: SandboxEngine | OciEngine, body: Any, on_phase: Callable[[str, str], Awaitable[None]]
 ) -> dict[str, Callable[[], Awaitable[object]]]:
     def volume(place: Any) -> VolumeRef:
         return msgspec.convert(place, VolumeRef)
@@ -148,7 +149,7 @@ def storage_verbs(
     }
 
 
-async def answer(engine: SandboxEngine, request: Request) -> None:
+async def answer(engine: SandboxEngine | OciEngine, request: Request) -> None:
     try:
         say({"n": request.n, "result": await do(engine, request)})
     except EngineError as error:
@@ -162,9 +163,18 @@ def report_bug(task: asyncio.Task[None]) -> None:
         say({"n": int(task.get_name()), "error": ["a bug", "".join(traceback.format_exception(error))]})
 
 
-async def main() -> None:
+def made() -> SandboxEngine | OciEngine:
     root, first, last, hide = sys.argv[1:5]
-    engine = SandboxEngine(
+    if "--oci" in sys.argv:
+        return OciEngine(
+            Path(root),
+            clock=lambda: datetime.now(UTC),
+            monotonic=TICKS,
+            ports=range(int(first), int(last)),
+            images_folder=Path(os.environ["GPUAAS_IMAGES"]),
+            shared_storage=Path(root).parent / "shared",
+        )
+    return SandboxEngine(
         Path(root),
         clock=lambda: datetime.now(UTC),
         monotonic=TICKS,
@@ -174,6 +184,10 @@ async def main() -> None:
         shared_storage=Path(root).parent / "shared",
         allow_unisolated="--allow-unisolated" in sys.argv,
     )
+
+
+async def main() -> None:
+    engine = made()
     reader = asyncio.StreamReader(limit=LINE_LIMIT)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     tasks: set[asyncio.Task[None]] = set()

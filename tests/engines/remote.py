@@ -19,10 +19,8 @@ from tests.engines.remote_storage import RemoteMounts, RemoteVolumes
 class RemoteEngine:
     """Asked by a line each, and answered by the number of the line."""
 
-    name = "sandbox"
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
+        self._process, self.name = process, name
         self._count = 0
         self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
         self._listening = asyncio.create_task(self._listen())

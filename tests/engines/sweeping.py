@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from gpuaas.engines.oci.ids import CLAIMS
 from gpuaas.engines.sandbox.site import UIDS_PER_BLOCK, Site
 
 PROC, NAMESPACES, INTERFACES, CGROUPS = (
@@ -26,6 +27,9 @@ def sweep(folder: Path) -> None:
 
 
 def sweep_site(site: Site) -> None:
+    for claim in CLAIMS.glob("*"):
+        if claim.readlink() == site.root:
+            claim.unlink()
     for pid in processes_of(site):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -42,7 +46,7 @@ def sweep_site(site: Site) -> None:
 
 def processes_of(site: Site) -> Iterator[int]:
     for pid in [path for path in PROC.iterdir() if path.name.isdigit()]:
-        if site.mark in text_of(pid / "cmdline") or has_uid_of(site, pid):
+        if site.mark in text_of(pid / "cmdline") or f"{site.root}" in text_of(pid / "cmdline") or has_uid_of(site, pid):
             yield int(pid.name)
 
 
