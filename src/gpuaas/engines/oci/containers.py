@@ -15,9 +15,10 @@ import sys
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
+from typing import Any
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.oci import config, images, launcher, resolvers
+from gpuaas.engines.oci import cdi, cdi_specs, config, images, launcher, resolvers
 from gpuaas.engines.oci.ids import HOLDER, IdRanges
 from gpuaas.engines.oci.network import Networks
 from gpuaas.engines.sandbox import commands, files, processes
@@ -25,7 +26,7 @@ from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.records import Record
 from gpuaas.engines.sandbox.site import Site
 from gpuaas.engines.sandbox.streams import readable
-from gpuaas.wire.environments import Init
+from gpuaas.wire.environments import EnvironmentSpec, GpuFact, Init
 
 CREATE_SECONDS = 30.0
 CONMON_SECONDS = 5.0
@@ -108,9 +109,11 @@ class Containers:
         folder.pid.unlink(missing_ok=True)
         first_id = self.ids.first(record.index)
         runtime = config.build(record.spec, first_id=first_id, cgroup=self._cgroup(id), cpus=_cpus(record.spec.vcpus))
+        runtime = cdi.apply(runtime, cdi.select(_device_specs(folder, record.spec), record.spec.slots))
         files.write_whole(folder.bundle / "config.json", json.dumps(runtime).encode(), durable=False)
         pid = await self._launch(folder, record, first_id)
         try:
+            _check_nodes(pid, runtime)
             if self.networks is not None:
                 await self.networks.attach(record.index, pid)
             self.limits.make(f"{id}.ssh", vcpus=record.spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
@@ -265,6 +268,37 @@ class Containers:
 
     def connection_groups(self, allocation_id: str) -> tuple[str, ...]:
         return tuple(sorted({str(folder) for folder in self.limits.folders(f"{allocation_id}.ssh").values()}))
+
+
+def _device_specs(folder: Folder, spec: EnvironmentSpec) -> cdi_specs.Specs:
+    """Of the node; a simulated GPU has a spec of its own, so that it takes the same way as a real one."""
+    if not spec.simulated:
+        return cdi_specs.discover()
+    gpus = (
+        GpuFact(
+            index=slot.index,
+            family="simulated",
+            gpu_uuid=slot.gpu_uuid,
+            gpu_pci=slot.gpu_pci,
+            numa=slot.numa,
+            memory_mib=0,
+            simulated=True,
+            source="simulated by the engine",
+        )
+        for slot in spec.slots
+    )
+    return cdi_specs.discover((cdi.write_simulated(folder.path / "cdi", gpus).parent,))
+
+
+def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
+    """Device nodes are there before anything runs inside."""
+    for node in runtime["linux"].get("devices", ()):
+        try:
+            found = os.stat(f"/proc/{pid}/root{node['path']}")  # noqa: PTH116 (a link of the kernel's)
+        except OSError as error:
+            raise EngineError("its GPUs are not visible inside", f"{node['path']}: {error.strerror}") from error
+        if (os.major(found.st_rdev), os.minor(found.st_rdev)) != (node["major"], node["minor"]):
+            raise EngineError("its GPUs are not visible inside", f"{node['path']} is another device")
 
 
 def _cpus(vcpus: int) -> str:
