@@ -92,7 +92,11 @@ def resources(spec: EnvironmentSpec, cpus: str) -> dict[str, Any]:
 def mounts(spec: EnvironmentSpec) -> list[dict[str, Any]]:
     quiet, no_programs = ["nosuid", "nodev"], ["nosuid", "nodev", "noexec"]
     shared_memory = max(64, spec.memory_mib // SHARED_MEMORY_SHARE)
-    groups = "rw" if spec.init is Init.SYSTEMD else "ro"
+    groups = (
+        _mount("/sys/fs/cgroup", "cgroup2", no_programs)  # systemd manages the groups below its own
+        if spec.init is Init.SYSTEMD
+        else _mount("/sys/fs/cgroup", "cgroup", [*no_programs, "ro"])
+    )
     terminals = ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5", f"max={PTYS}"]
     return [
         _mount("/proc", "proc", no_programs),
@@ -101,7 +105,7 @@ def mounts(spec: EnvironmentSpec) -> list[dict[str, Any]]:
         _mount("/dev/shm", "tmpfs", [*quiet, "mode=1777", f"size={shared_memory}m"]),  # noqa: S108 (a name inside)
         _mount("/dev/mqueue", "mqueue", no_programs),
         _mount("/sys", "sysfs", [*no_programs, "ro"]),
-        _mount("/sys/fs/cgroup", "cgroup", [*no_programs, groups]),
+        groups,
         _mount("/run", "tmpfs", [*quiet, "mode=755", f"size={RUN_MIB}m"]),
         *(
             {

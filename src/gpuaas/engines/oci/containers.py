@@ -114,6 +114,8 @@ class Containers:
         pid = await self._launch(folder, record, first_id)
         try:
             _check_nodes(pid, runtime)
+            if record.spec.init is Init.SYSTEMD:
+                _hand_over_group(pid, first_id)
             if self.networks is not None:
                 await self.networks.attach(record.index, pid)
             self.limits.make(f"{id}.ssh", vcpus=record.spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
@@ -315,6 +317,18 @@ def _cgroup_folders(pid: int) -> tuple[str, ...]:
         if path != "/" and (root := mounted.get(names)) is not None:
             found.append(f"{root}{path}")
     return tuple(found)
+
+
+def _hand_over_group(pid: int, owner: int) -> None:
+    """systemd makes groups below its own; its limits, which are in the files that are not handed over, it cannot change."""
+    mounted = _cgroup_mounts().get("")
+    if mounted is None:
+        raise EngineError("this node cannot offer systemd", "cgroup v2 is not mounted")
+    path = next(
+        line.split(":", 2)[2] for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line[0] == "0"
+    )
+    for name in ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"):
+        os.chown(f"{mounted}{path}/{name}", owner, owner)
 
 
 def _cgroup_mounts() -> dict[str, str]:

@@ -95,8 +95,15 @@ def mount_root(order: Order, first_id: int) -> None:
         for file, (mode, owner, text) in order["files"].items():
             write_file(root + file, mode, first_id + owner, text)
         copy_skeleton(root, order["home"], first_id + order["uid"])
-        os.close(os.open(f"{disk}/{READY}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        os.sync()
+        mark_ready(disk)
+
+
+def mark_ready(disk: str) -> None:
+    """The mark is never on disk before what it stands for."""
+    folder = os.open(disk, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    checked("syncfs", libc.syncfs(ctypes.c_int(folder)))
+    os.close(os.open(READY, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=folder))
+    os.close(folder)
 
 
 def make_folder(path: str, mode: int, owner: int) -> None:
