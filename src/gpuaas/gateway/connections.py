@@ -1,0 +1,241 @@
+"""One SSH connection: the sshd that serves it, what sshd says on its pipe, and how it ends."""
+
+import asyncio
+import logging
+import os
+import re
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from gpuaas.gateway import kernel, sshd, sshd_root
+from gpuaas.gateway.processes import WatchedProcess
+from gpuaas.gateway.records import ConnectionRecord
+from gpuaas.wire.environments import AuthorizedKey, Connection
+
+if TYPE_CHECKING:
+    from gpuaas.engines.descriptors import Share
+    from gpuaas.gateway.sessions import Session
+
+TELL_SECONDS = 0.02
+"""How long sshd has to send the reason of a cut from the terminals to the client before it is killed."""
+
+MOST_LOG = 65_536
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a reason is text that somebody else wrote
+NOT_STARTED = "sshd could not be started"
+log = logging.getLogger("gpuaas.gateway")
+PTMX = re.compile(r"/dev/(pts/)?ptmx")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SshdOrder:
+    init: int  # pidfd of the environment's first process
+    root: int  # mount namespace, see sshd_root.py
+    first_id: int
+    cgroups: tuple[str, ...]
+
+
+def start_sshd(stream: socket.socket, order: SshdOrder, own_pid_namespace: int) -> tuple[int, int]:
+    """The pid of a new sshd that serves this connection, and the reading end of its log."""
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(reading, False)
+    try:
+        pid = kernel.fork_with(lambda: kernel.unshare(kernel.CLONE_NEWPID), own_pid_namespace)
+        if pid == 0:
+            run_sshd(order, stream.fileno(), writing)
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    return pid, reading
+
+
+def run_sshd(order: SshdOrder, stream: int, log_pipe: int) -> NoReturn:
+    """In the child, the first process of a new pid namespace: become sshd, or say on the pipe why not."""
+    try:
+        kernel.hide_from_tracers()
+        for number in range(1, signal.NSIG):
+            with suppress(OSError, ValueError):
+                signal.signal(number, signal.SIG_DFL)
+        kernel.close_all_but({stream, log_pipe, order.init, order.root})
+        os.set_blocking(stream, True)
+        for number, descriptor in enumerate((stream, stream, log_pipe)):
+            os.dup2(descriptor, number)
+        kernel.join_cgroups(order.cgroups)
+        kernel.forbid_imports()
+        sshd_root.enter(order.root, order.init, order.first_id)
+        kernel.setns(order.init, kernel.CLONE_NEWNET)
+        kernel.limit_bounding_set(sshd.CAPABILITIES)
+        os.umask(0o022)
+        os.execve(sshd.SSHD, sshd.COMMAND, {"PATH": "/usr/sbin:/usr/bin"})  # noqa: S606 (no shell is involved)
+    except OSError as error:
+        with suppress(OSError):
+            os.write(2, f"{NOT_STARTED}: {error}\n".encode())
+    finally:
+        os._exit(255)
+
+
+class SshConnection:
+    """`on_proven` judges a key that the client has proven; `on_end` is told once when sshd is gone."""
+
+    def __init__(
+        self,
+        record: ConnectionRecord,
+        *,
+        pidfd: int,
+        stream: socket.socket,
+        log: int,
+        username: str,
+        on_proven: Callable[["SshConnection", str], None],
+        on_end: Callable[["SshConnection"], None],
+    ) -> None:
+        self.record = record
+        self._stream, self._log = stream, log
+        self.share: Share | None = None
+        self._accepted = sshd.accepted_pattern(username)
+        self._on_proven, self._on_end = on_proven, on_end
+        self._text = b""
+        self.is_cut = False
+        self.is_logged_in = record.key is not None
+        self.sessions: dict[int, Session] = {}
+        self.traffic = (0, 0)
+        self.pid_namespace = kernel.pid_namespace_of(record.pid)
+        self.process = WatchedProcess(record.pid, pidfd, record.born, self._ended)
+        asyncio.get_running_loop().add_reader(log, self.read_log)
+
+    @property
+    def key(self) -> AuthorizedKey | None:
+        return self.record.key
+
+    @property
+    def is_in(self) -> bool:
+        return self.key is not None and not self.is_cut
+
+    def read_log(self) -> None:
+        """Also called before a session is judged: sshd logs the key before it starts one."""
+        while self._log >= 0:
+            try:
+                data = os.read(self._log, MOST_LOG)
+            except (BlockingIOError, InterruptedError):
+                return
+            if not data:
+                self._close_log()
+                return
+            *lines, self._text = (self._text + data).split(b"\n")
+            self._text = self._text[-MOST_LOG:]
+            for line in lines:
+                self._hear(line.decode(errors="replace").rstrip())
+
+    def _hear(self, line: str) -> None:
+        log.debug("sshd of connection %s: %s", self.record.id, line)
+        if line.startswith(NOT_STARTED):
+            log.warning("connection %s to %s: %s", self.record.id, self.record.allocation_id, line)
+        found = self._accepted.fullmatch(line)
+        if found is not None and self.key is None and not self.is_cut:
+            self._on_proven(self, found[1])
+
+    def described(self) -> Connection:
+        record = self.record
+        self._count()
+        return Connection(
+            id=record.id,
+            allocation_id=record.allocation_id,
+            user_id=record.key.user_id if record.key else "",
+            key_fingerprint=record.key.fingerprint if record.key else "",
+            source=record.source,
+            opened_at=record.opened_at,
+            bytes_in=self.traffic[0],
+            bytes_out=self.traffic[1],
+        )
+
+    def _count(self) -> None:
+        with suppress(OSError):  # a connection that is gone keeps its last count
+            self.traffic = kernel.traffic_of(self._stream)
+
+    def cut(self, reason: str) -> None:
+        """No session can be started from here on. Terminals are told why, and have a moment to pass it on."""
+        if self.is_cut:
+            return
+        self.is_cut = True
+        if self.key is not None and reason and self._tell(CONTROL.sub(" ", reason)):
+            asyncio.get_running_loop().call_later(TELL_SECONDS, self._kill)
+        else:
+            self._kill()
+
+    def _tell(self, reason: str) -> bool:
+        """Terminals are found among sshd's own descriptors, so that an adopted connection is told too."""
+        told = False
+        folder = f"/proc/{self.record.pid}/fd"
+        with suppress(OSError):
+            for name in os.listdir(folder):  # noqa: PTH208 (magic links)
+                with suppress(OSError):
+                    if PTMX.fullmatch(os.readlink(f"{folder}/{name}")):  # noqa: PTH115
+                        self._write_to_terminal(int(name), reason)
+                        told = True
+        return told
+
+    def _write_to_terminal(self, number: int, reason: str) -> None:
+        master = kernel.copy_descriptor(self.process.pidfd, number)
+        try:
+            terminal = kernel.terminal_peer(master)
+            try:
+                os.set_blocking(terminal, False)
+                os.write(terminal, f"\r\n{reason}\r\n".encode())
+            finally:
+                os.close(terminal)
+        finally:
+            os.close(master)
+
+    def _kill(self) -> None:
+        if self.process.ended.done():
+            return
+        self._count()
+        with suppress(OSError):
+            self._stream.shutdown(socket.SHUT_RDWR)
+        self.process.signal(signal.SIGKILL)
+
+    def _ended(self, _code: int | None) -> None:
+        self.read_log()
+        self._count()
+        self._let_go()
+        self._on_end(self)
+
+    def forget(self) -> None:
+        """Another gateway serves it from here on."""
+        self.process.forget()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self._close_log()
+        self._stream.close()
+        if self.share is not None:
+            self.share.give_back()
+
+    def _close_log(self) -> None:
+        if self._log >= 0:
+            asyncio.get_running_loop().remove_reader(self._log)
+            os.close(self._log)
+            self._log = -1
+
+
+def socket_name(stream: socket.socket) -> str:
+    return f"socket:[{os.fstat(stream.fileno()).st_ino}]"
+
+
+def adopt_stream(record: ConnectionRecord, pidfd: int) -> socket.socket:
+    """A duplicate of the client's socket, found among the descriptors of sshd."""
+    folder = f"/proc/{record.pid}/fd"
+    for name in os.listdir(folder):  # noqa: PTH208 (magic links)
+        with suppress(FileNotFoundError):
+            if os.readlink(f"{folder}/{name}") == record.socket:  # noqa: PTH115
+                return socket.socket(fileno=kernel.copy_descriptor(pidfd, int(name)))
+    raise FileNotFoundError(f"sshd {record.pid} has no {record.socket}")
+
+
+def adopt_log(record: ConnectionRecord) -> int:
+    """The reading end of sshd's pipe: a pipe can be opened again by whoever reaches one of its ends."""
+    return os.open(f"/proc/{record.pid}/fd/2", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

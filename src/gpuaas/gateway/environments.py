@@ -1,0 +1,300 @@
+"""One environment as the gateway serves it: its listener, its connections and their sessions."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable
+
+import msgspec
+
+from gpuaas.gateway import kernel, sshd
+from gpuaas.gateway.admission import Admission
+from gpuaas.gateway.connections import SshConnection, SshdOrder, adopt_log, adopt_stream, socket_name, start_sshd
+from gpuaas.gateway.listeners import Acceptor, listen, listen_unix
+from gpuaas.gateway.node import Node
+from gpuaas.gateway.processes import WatchedProcess
+from gpuaas.gateway.records import ConnectionRecord
+from gpuaas.gateway.session_desk import SessionDesk
+from gpuaas.gateway.sessions import hang_up
+from gpuaas.gateway.sshd_root import SshdRoot
+from gpuaas.wire.environments import Connection
+from gpuaas.wire.gateway import AccessState, EnvironmentAccess
+
+STOPPED = "the environment has stopped"
+NOT_RUNNING = "the environment is not running"
+TOO_MANY = "this person has too many connections to this environment"
+CONNECTION_DESCRIPTORS = 3  # the socket, the pipe of sshd, its pidfd
+Inherited = tuple[socket.socket, socket.socket]
+"""Listeners of an earlier gateway: the port, and the session socket."""
+
+
+class ServedEnvironment:
+    """Open from `open` until `close`; a change of keys alone is `set_access`."""
+
+    def __init__(
+        self, node: Node, access: EnvironmentAccess, on_stopped: Callable[["ServedEnvironment"], None]
+    ) -> None:
+        self._node, self.access, self._on_stopped = node, access, on_stopped
+        self.admission = Admission(access, node.leases)
+        self.connections: dict[str, SshConnection] = {}
+        self.init: WatchedProcess | None = None
+        self._root: SshdRoot | None = None
+        self._clients: Acceptor | None = None
+        self._waiters: Acceptor | None = None
+        self._sessions = SessionDesk(node, self)
+        self.detail = NOT_RUNNING
+
+    @property
+    def id(self) -> str:
+        return self.access.allocation_id
+
+    @property
+    def is_open(self) -> bool:
+        return self._clients is not None
+
+    def state(self) -> AccessState:
+        return AccessState(
+            allocation_id=self.id,
+            is_open=self.is_open,
+            key_generation=self.access.keys.generation,
+            own_keys=self.admission.own_fingerprints(),
+            detail="" if self.is_open else self.detail,
+        )
+
+    async def open(self, inherited: Inherited | None = None) -> None:
+        """Serve the environment if its first process lives. What is wrong otherwise is in `detail`."""
+        init = self.access.init
+        pidfd = kernel.open_process(init.pid, init.born) if init and self._node.is_this_boot(init) else None
+        if init is None or pidfd is None:
+            self.detail = NOT_RUNNING
+            return
+        self.init = WatchedProcess(init.pid, pidfd, init.born, self._stopped)
+        self._listen_for_waiters(inherited[1] if inherited else None)
+        await self._open_port(inherited[0] if inherited else None)
+
+    async def open_again(self) -> None:
+        """It was not open at the last try: its port was taken, or it did not run."""
+        if self.init is None or self.init.ended.done():
+            self.init = None
+            await self.open()
+        else:
+            await self._open_port()
+
+    async def _open_port(self, inherited: socket.socket | None = None) -> None:
+        address, port = self.access.bind, self.access.port
+        listener = inherited or await listen(address, port, self._node.limits.listen_seconds)
+        if listener is None:
+            self.detail = f"another program has port {port}"
+        elif self.init is None or self.init.ended.done():
+            listener.close()
+        else:
+            self._clients = Acceptor(listener, self._accept)
+
+    def _listen_for_waiters(self, inherited: socket.socket | None) -> None:
+        folder = self._node.socket_folder(self.id)
+        folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        folder.chmod(0o711)
+        self._waiters = Acceptor(inherited or listen_unix(folder / "session.sock", 0o666), self._sessions.accept)
+
+    def set_access(self, access: EnvironmentAccess) -> None:
+        """Other keys or session settings; connections whose key no longer admits are cut."""
+        self.access = access
+        self.admission = Admission(access, self._node.leases)
+        self._write_keys()
+        self.enforce()
+
+    def _write_keys(self) -> None:
+        if self._root is not None:
+            self._root.write_keys(sshd.authorized_keys(self.admission.admitting().values()))
+
+    def enforce(self) -> int:
+        """Cut connections whose key no longer admits; how many."""
+        live = [(each, each.key) for each in self.connections.values() if each.is_in]
+        judged = [(connection, self.admission.objection(key)) for connection, key in live if key is not None]
+        unwanted = [(connection, reason) for connection, reason in judged if reason]
+        for connection, reason in unwanted:
+            connection.cut(reason)
+        return len(unwanted)
+
+    # Connections
+
+    def _accept(self, stream: socket.socket) -> None:
+        try:
+            host, port, *_ = stream.getpeername()
+            self._make_room(host)
+            self._serve(stream, f"{host}:{port}")
+        except OSError:
+            stream.close()
+
+    def _make_room(self, host: str) -> None:
+        """A newcomer is never refused because others are silent: the oldest that has not proven a key goes."""
+        limits = self._node.limits
+        strangers = [each for each in self.connections.values() if each.key is None and not each.is_cut]
+        beside = [each for each in strangers if each.record.source.rpartition(":")[0] == host]
+        live = sum(not each.is_cut for each in self.connections.values())
+        for group, most in ((beside, limits.strangers_per_source), (strangers, limits.strangers)):
+            if group and len(group) >= most:
+                group[0].cut("")
+                return
+        if live >= limits.connections:
+            if not strangers:
+                raise ConnectionRefusedError("the environment has as many connections as it may have")
+            strangers[0].cut("")
+
+    def _serve(self, stream: socket.socket, source: str) -> None:
+        share = self._node.descriptors.take(CONNECTION_DESCRIPTORS)
+        if share is None or self.init is None:
+            raise ConnectionRefusedError("the node has no descriptors left")
+        try:
+            root = self._sshd_root()
+            self._write_keys()
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            pid, log = start_sshd(
+                stream,
+                SshdOrder(
+                    init=self.init.pidfd,
+                    root=root.namespace,
+                    first_id=self.access.first_id,
+                    cgroups=self.access.connection_cgroups,
+                ),
+                self._node.pid_namespace,
+            )
+        except BaseException:
+            share.give_back()
+            raise
+        record = ConnectionRecord(
+            id=self._node.new_id(),
+            allocation_id=self.id,
+            machine_boot=self._node.machine_boot,
+            pid=pid,
+            born=kernel.birth_of(pid),
+            socket=socket_name(stream),
+            source=source,
+            opened_at=self._node.clock.now(),
+        )
+        self._node.records.write(record)
+        self._add(record, os.pidfd_open(pid), stream, log).share = share
+
+    def _sshd_root(self) -> SshdRoot:
+        """Made for the first connection: a gateway that starts has many environments to open."""
+        if self._root is None:
+            self._root = SshdRoot(self.access, str(self._node.socket_folder(self.id)), str(self._node.root))
+        return self._root
+
+    def _add(self, record: ConnectionRecord, pidfd: int, stream: socket.socket, log: int) -> SshConnection:
+        connection = SshConnection(
+            record,
+            pidfd=pidfd,
+            stream=stream,
+            log=log,
+            username=self.access.username,
+            on_proven=self._judge,
+            on_end=self._ended,
+        )
+        self.connections[record.id] = connection
+        return connection
+
+    def adopt(self, record: ConnectionRecord) -> bool:
+        """Take over a connection of an earlier gateway; False when it has ended."""
+        pidfd = kernel.open_process(record.pid, record.born) if record.machine_boot == self._node.machine_boot else None
+        if pidfd is None:
+            return False
+        try:
+            stream = adopt_stream(record, pidfd)
+            log = adopt_log(record)
+        except OSError:
+            kernel.signal_process(pidfd, signal.SIGKILL)  # nobody could cut it any more
+            os.close(pidfd)
+            return False
+        connection = self._add(record, pidfd, stream, log)
+        connection.share = self._node.descriptors.take(CONNECTION_DESCRIPTORS)
+        connection.read_log()
+        return True
+
+    def _judge(self, connection: SshConnection, fingerprint: str) -> None:
+        """A client has proven this key. It may have been withdrawn since sshd read the key file."""
+        key = self.admission.admitting().get(fingerprint)
+        if key is None:
+            connection.cut(self.admission.refusal(fingerprint))
+            return
+        connection.record = msgspec.structs.replace(connection.record, key=key)
+        same = [
+            each for each in self.connections.values() if each.is_in and each.key and each.key.user_id == key.user_id
+        ]
+        if key.user_id and len(same) > self._node.limits.connections_per_person:
+            connection.cut(TOO_MANY)
+            return
+        self._node.records.write(connection.record)
+        connection.is_logged_in = True
+        self._node.logins.opened(connection.described())
+        self._node.on_news()
+
+    def _ended(self, connection: SshConnection) -> None:
+        self.connections.pop(connection.record.id, None)
+        for session in self._node.records.sessions(connection.record.id):  # also those of an earlier gateway
+            hang_up(session)
+        self._node.records.remove(connection.record.id)
+        if connection.is_logged_in:
+            self._node.logins.closed(connection.described(), self._node.clock.now())
+            self._node.on_news()
+
+    def described(self) -> list[Connection]:
+        return [each.described() for each in self.connections.values() if each.is_in]
+
+    async def end(self, chosen: Callable[[SshConnection], bool], reason: str) -> int:
+        """Cut these and wait until they are gone; how many had proven a key."""
+        ending = [each for each in self.connections.values() if chosen(each)]
+        count = sum(each.is_in for each in ending)
+        for connection in ending:
+            connection.cut(reason)
+        await self.settle(ending)
+        return count
+
+    async def settle(self, ending: list[SshConnection] | None = None) -> None:
+        """Wait for connections that are being cut."""
+        waiting = [each for each in self.connections.values() if each.is_cut] if ending is None else ending
+        await asyncio.gather(*(asyncio.shield(each.process.ended) for each in waiting))
+
+    # Its end
+
+    def _stopped(self, _code: int | None) -> None:
+        self.detail = STOPPED
+        self._close_listeners()
+        for connection in list(self.connections.values()):
+            connection.cut(STOPPED)
+        self._on_stopped(self)
+
+    async def close(self, reason: str) -> None:
+        """No listener, no connection, nothing held of the environment."""
+        self.detail = NOT_RUNNING
+        self._close_listeners()
+        await self.end(lambda _: True, reason)
+        self._let_go()
+        self._node.forget_socket_folder(self.id)
+
+    def hand_over(self) -> Inherited | None:
+        """Stop serving without closing anything; the listeners, if there are any, are the next gateway's."""
+        for connection in self.connections.values():
+            connection.forget()
+        self.connections.clear()
+        self._let_go()
+        if self._clients is None or self._waiters is None:
+            self._close_listeners()
+            return None
+        for acceptor in (self._clients, self._waiters):
+            acceptor.pause()
+        return self._clients.listener, self._waiters.listener
+
+    def _close_listeners(self) -> None:
+        for acceptor in (self._clients, self._waiters):
+            if acceptor is not None:
+                acceptor.close()
+        self._clients = self._waiters = None
+
+    def _let_go(self) -> None:
+        if self._root is not None:
+            self._root.close()
+            self._root = None
+        if self.init is not None:
+            self.init.forget()

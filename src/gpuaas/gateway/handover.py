@@ -1,0 +1,124 @@
+"""Passes everything that a gateway serves to a new process: listeners, terminals and login events that wait.
+
+Connections need no passing: the new process finds them by their records, as after a crash. The old process lives on
+only as the parent of sessions whose exit codes it has to report.
+"""
+
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from gpuaas.engines.oci import gateway_protocol as protocol
+from gpuaas.engines.oci.gateway_protocol import Channel, Envelope
+from gpuaas.gateway.service import Gateway
+from gpuaas.gateway.terminals import TerminalRecord
+from gpuaas.wire.environments import Connection, LoginEvent, LoginKind
+
+if TYPE_CHECKING:
+    from gpuaas.gateway.environments import Inherited
+
+encode = msgspec.msgpack.encode
+
+
+class GivenControl(Struct, tag=True, frozen=True):
+    """With the control listener."""
+
+
+class GivenEnvironment(Struct, tag=True, frozen=True):
+    """With the listener of its port and of its session socket."""
+
+    allocation_id: str
+
+
+class GivenTerminal(Struct, tag=True, frozen=True):
+    """With its master."""
+
+    record: TerminalRecord
+
+
+class GivenAll(Struct, tag=True, frozen=True):
+    events: list[LoginEvent]
+
+
+Given = GivenControl | GivenEnvironment | GivenTerminal | GivenAll
+decoder: msgspec.msgpack.Decoder[Given] = msgspec.msgpack.Decoder(Given)
+
+
+class Inheritance:
+    """What the old gateway gave."""
+
+    def __init__(self) -> None:
+        self.control: socket.socket | None = None
+        self.environments: dict[str, Inherited] = {}
+        self.terminals: list[tuple[TerminalRecord, int]] = []
+        self.events: list[LoginEvent] = []
+
+
+async def give(channel: Channel, gateway: Gateway, control: socket.socket) -> None:
+    """In the old process: afterwards it serves nothing, also if the new one died meanwhile."""
+    environments = gateway.hand_over()
+    try:
+        await channel.send(encode(GivenControl()), (control.fileno(),))
+        for id, (port, waiters) in environments.items():
+            await channel.send(encode(GivenEnvironment(id)), (port.fileno(), waiters.fileno()))
+        for terminal in gateway.terminals.here.values():
+            if terminal.master >= 0 and not terminal.ended.done():
+                await channel.send(encode(GivenTerminal(terminal.record)), (terminal.master,))
+        await channel.send(encode(GivenAll(gateway.node.logins.waiting())))
+    finally:
+        control.close()
+        for listeners in environments.values():
+            for listener in listeners:
+                listener.close()
+        for terminal in gateway.terminals.here.values():
+            terminal.close_master()
+        channel.close()
+
+
+async def take(root: Path) -> Inheritance:
+    """In the new process. Raises OSError when no gateway answers."""
+    channel = Channel(protocol.connect(root))
+    found = Inheritance()
+    try:
+        await channel.send(encode(Envelope(0, protocol.HandOver())))
+        while True:
+            message, descriptors = await channel.receive()
+            match decoder.decode(message):
+                case GivenControl():
+                    found.control = socket.socket(fileno=descriptors[0])
+                case GivenEnvironment(id):
+                    port, waiters = (socket.socket(fileno=descriptor) for descriptor in descriptors)
+                    found.environments[id] = port, waiters
+                case GivenTerminal(record):
+                    found.terminals.append((record, descriptors[0]))
+                case GivenAll(events):
+                    found.events = events
+                    return found
+    finally:
+        channel.close()
+
+
+def restore_events(gateway: Gateway, events: list[LoginEvent]) -> None:
+    for event in events:
+        connection = connection_of(event)
+        if event.kind is LoginKind.LOGIN:
+            gateway.node.logins.opened(connection)
+        else:
+            gateway.node.logins.closed(connection, event.at)
+
+
+def connection_of(event: LoginEvent) -> Connection:
+    """The connection as its event tells it."""
+    return Connection(
+        id=event.connection_id,
+        key_fingerprint=event.key_fingerprint,
+        source=event.source,
+        opened_at=event.at,
+        allocation_id=event.allocation_id,
+        user_id=event.user_id,
+        bytes_in=event.bytes_in,
+        bytes_out=event.bytes_out,
+    )

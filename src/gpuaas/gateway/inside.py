@@ -1,0 +1,207 @@
+"""The process that becomes a session inside an environment: between fork and exec.
+
+Until exec it holds a copy of the gateway's memory, so it is hidden from tracers first, closes all that is not the
+session's, and loads no module once it is in the environment. Every file that it reads inside is the guest's.
+"""
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+import stat
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from gpuaas.gateway import kernel
+
+MOST_BYTES = 1 << 20
+MOST_GROUPS = 256
+MOST_ID = 65_535
+SHELLS = ("/bin/bash", "/bin/sh")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+NAMESPACES = (
+    kernel.CLONE_NEWUSER
+    | kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWNET
+    | kernel.CLONE_NEWUTS
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWCGROUP
+)
+FAILED = 255
+NOT_RUN = 127
+CANNOT = "The session could not be started in this environment"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionOrder:
+    """What to run and with which rights. `command` none: a login shell."""
+
+    init: int  # pidfd of the environment's first process
+    username: str
+    uid: int
+    command: str | None
+    variables: dict[str, str]
+    cgroups: tuple[str, ...]
+    capabilities: tuple[int, ...]
+    open_files: int
+    seccomp: bytes = b""
+    banner: bytes = b""
+    descriptors: tuple[int, int, int] | None = None  # none: open a terminal inside, see `report`
+    report: int = -1  # where a terminal opened inside is sent to
+
+
+@dataclass(frozen=True)
+class Account:
+    """The holder as the environment's own files have it, or as they should."""
+
+    home: str
+    shell: str
+    group: int
+    groups: list[int] = field(default_factory=list)
+
+
+def become(order: SessionOrder) -> NoReturn:
+    """Never returns: the session runs, or one line says why not."""
+    try:
+        kernel.hide_from_tracers()
+        kernel.forbid_imports()
+        _prepare(order)
+        kernel.setns(order.init, NAMESPACES)
+        _enter_as_root(order)
+        account = read_account(order.username, order.uid)
+        _give_up_rights(order, account)
+        _execute(order, account)
+    except (OSError, ValueError) as error:
+        with contextlib.suppress(OSError):
+            os.write(2, f"{CANNOT}: {error}\r\n".encode())
+    finally:
+        os._exit(FAILED)
+
+
+def _prepare(order: SessionOrder) -> None:
+    """What needs rights on the node: control groups, limits, and a terminal that is another session's."""
+    kept = {order.init, *([] if order.report < 0 else [order.report]), *(order.descriptors or ())}
+    kernel.close_all_but(kept)
+    if order.descriptors is not None:
+        _use(order.descriptors)
+    for number in range(1, signal.NSIG):
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    kernel.join_cgroups(order.cgroups)
+    _limit_open_files(order.open_files)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    os.umask(0o022)
+    os.setsid()
+    if order.descriptors is not None and os.isatty(0):
+        kernel.take_terminal(0)
+
+
+def _limit_open_files(wanted: int) -> None:
+    """As wanted where the node permits it."""
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
+    except (OSError, ValueError):
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most), min(wanted, most)))
+
+
+def _use(descriptors: tuple[int, int, int]) -> None:
+    """As 0, 1 and 2. Each lies above 2, as the gateway keeps those for itself."""
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    for descriptor in set(descriptors):
+        os.close(descriptor)
+
+
+def _enter_as_root(order: SessionOrder) -> None:
+    os.setgroups([])
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+    kernel.hide_from_tracers()  # a change of ids may undo it
+    if order.descriptors is None:
+        _open_terminal(order)
+
+
+def _open_terminal(order: SessionOrder) -> None:
+    """In the environment's devpts, so that it has a name inside. The gateway judges what it is sent."""
+    flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    master = os.open("/dev/pts/ptmx", flags)
+    if not stat.S_ISCHR(os.fstat(master).st_mode):
+        raise OSError(errno.ENOTTY, "there are no terminals inside")
+    kernel.unlock_terminal(master)
+    slave = kernel.terminal_peer(master)
+    os.fchown(slave, order.uid, -1)
+    with kernel.socket_of(order.report) as report:
+        kernel.send_descriptor(report, b"t", master)
+    os.close(master)
+    kernel.take_own_terminal(slave)
+    _use((slave, slave, slave))
+
+
+def read_account(username: str, uid: int) -> Account:
+    """Parsed defensively: the guest's root may write anything there, and the holder must still get in."""
+    home, shell, group = f"/home/{username}", "", uid
+    for fields in _entries("/etc/passwd", 7):
+        if fields[0] == username and fields[2] == str(uid):
+            group = int(fields[3]) if _is_id(fields[3]) else uid
+            home, shell = fields[5], fields[6].strip()
+            break
+    groups = [
+        int(fields[2])
+        for fields in _entries("/etc/group", 4)
+        if _is_id(fields[2]) and username in fields[3].strip().split(",")
+    ]
+    return Account(home, shell, group, groups[:MOST_GROUPS])
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= len(str(MOST_ID)) and int(text) <= MOST_ID
+
+
+def _entries(path: str, count: int) -> list[list[str]]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            text = os.read(descriptor, MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return []
+    lines = (line.split(":") for line in text.decode("utf-8", "surrogateescape").split("\n"))
+    return [fields for fields in lines if len(fields) == count]
+
+
+def _give_up_rights(order: SessionOrder, account: Account) -> None:
+    kernel.limit_bounding_set(order.capabilities)
+    if order.seccomp:
+        kernel.load_seccomp(order.seccomp)
+    os.setgroups(account.groups)
+    os.setresgid(account.group, account.group, account.group)
+    os.setresuid(order.uid, order.uid, order.uid)
+
+
+def _execute(order: SessionOrder, account: Account) -> None:
+    if order.banner:
+        os.write(1, order.banner)
+    try:
+        os.chdir(account.home)
+    except OSError:
+        os.chdir("/")
+    for shell in dict.fromkeys((account.shell, *SHELLS)):
+        name = shell.rpartition("/")[2]
+        argv = [f"-{name}"] if order.command is None else [name, "-c", order.command]
+        variables = {
+            "PATH": PATH,
+            **order.variables,
+            "HOME": account.home,
+            "USER": order.username,
+            "LOGNAME": order.username,
+            "SHELL": shell,
+        }
+        if shell.startswith("/"):
+            with contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
+                os.execve(shell, argv, variables)  # noqa: S606 (the person's own shell)
+    os.write(2, f"{CANNOT}: it has no shell that runs\r\n".encode())
+    os._exit(NOT_RUN)

@@ -1,0 +1,280 @@
+"""System calls that the gateway needs and the standard library does not offer."""
+
+# ruff: noqa: PTH123 (plain strings; also used by processes that have left the node's root)
+
+import array
+import ctypes
+import fcntl
+import os
+import signal
+import socket
+import struct
+import sys
+import termios
+from collections.abc import Callable, Iterable
+
+from gpuaas.engines.sandbox.mounting import (
+    FSCONFIG,
+    FSCONFIG_CMD_CREATE,
+    FSCONFIG_SET_STRING,
+    FSMOUNT,
+    FSOPEN,
+    MOVE_MOUNT,
+    MOVE_MOUNT_F_EMPTY_PATH,
+    MOVE_MOUNT_T_EMPTY_PATH,
+    OPENAT2,
+    call,
+    checked,
+    libc,
+)
+
+CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH, RESOLVE_IN_ROOT = 1, 2, 4, 8, 16
+MS_REC, MS_PRIVATE, MNT_DETACH = 0x4000, 0x40000, 2
+PIDFD_GETFD = 438
+SECCOMP = {"x86_64": 317, "aarch64": 277}
+SECCOMP_SET_MODE_FILTER = 1
+PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 4, 24, 36
+SO_PEERPIDFD = 77
+PIDFD_GET_INFO, PIDFD_INFO_EXIT = 0xC040FF0B, 1 << 3  # struct pidfd_info of 64 bytes; since Linux 6.15
+EXIT_CODE_OFFSET = 60
+LAST_CAPABILITY = 63
+TIOCGPTN, TIOCGPTPEER, TIOCSPTLCK = 0x80045430, 0x5441, 0x40045431
+TCP_INFO, TCP_INFO_BYTES = 11, 120  # tcpi_bytes_acked, tcpi_bytes_received
+STATE, BORN, EXIT_CODE = 0, 19, 49  # of the fields behind the name in /proc/<pid>/stat
+
+
+def setns(descriptor: int, kinds: int) -> None:
+    checked("setns", libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kinds)))
+
+
+def unshare(kinds: int) -> None:
+    checked("unshare", libc.unshare(ctypes.c_int(kinds)))
+
+
+def make_mounts_private() -> None:
+    checked("mount /", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None))
+
+
+def pivot_here() -> None:
+    """Make the working directory the root and let go of the old root."""
+    checked("pivot_root", libc.pivot_root(b".", b"."))
+    checked("umount of the old root", libc.umount2(b".", ctypes.c_int(MNT_DETACH)))
+    os.chdir("/")
+
+
+def new_tmpfs(**options: str) -> int:
+    """A mount that is nowhere yet."""
+    context = call("fsopen", FSOPEN, b"tmpfs", 1)
+    try:
+        for name, value in options.items():
+            call(f"tmpfs {name}", FSCONFIG, context, FSCONFIG_SET_STRING, name.encode(), value.encode(), 0)
+        call("tmpfs", FSCONFIG, context, FSCONFIG_CMD_CREATE, None, None, 0)
+        return call("fsmount", FSMOUNT, context, 1, 0)
+    finally:
+        os.close(context)
+
+
+def place(tree: int, target: int) -> None:
+    """Attach a mount to an open folder or file."""
+    call("move_mount", MOVE_MOUNT, tree, b"", target, b"", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)
+
+
+def open_beneath(folder: int, path: str, flags: int, *, resolve: int) -> int:
+    """`openat2`: what the path may lead through is said by `resolve`."""
+    how = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, resolve | RESOLVE_NO_MAGICLINKS)
+    return call(f"open {path}", OPENAT2, folder, path.encode(), how, len(how))
+
+
+def fork_with(enter: Callable[[], None], own_pid_namespace: int) -> int:
+    """Fork a child into another pid namespace. `enter` changes the namespace of future children, and this undoes it."""
+    enter()
+    pid = -1
+    try:
+        pid = os.fork()
+    finally:
+        if pid:
+            setns(own_pid_namespace, CLONE_NEWPID)
+    return pid
+
+
+def hide_from_tracers() -> None:
+    _prctl("dumpable", PR_SET_DUMPABLE, 0)
+
+
+def become_subreaper() -> None:
+    _prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
+
+
+def limit_bounding_set(keep: Iterable[int]) -> None:
+    """No program that this process or its children run can gain any other capability."""
+    kept = frozenset(keep)
+    for capability in range(LAST_CAPABILITY + 1):
+        if capability not in kept:
+            try:
+                _prctl("bounding set", PR_CAPBSET_DROP, capability)
+            except OSError:
+                return  # EINVAL: past the last one that this kernel knows
+
+
+def _prctl(what: str, option: int, argument: int) -> None:
+    zero = ctypes.c_ulong(0)
+    checked(what, libc.prctl(ctypes.c_int(option), ctypes.c_ulong(argument), zero, zero, zero))
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def load_seccomp(program: bytes) -> None:
+    """From here on, for good. Needs CAP_SYS_ADMIN in the user namespace, as no_new_privs would break sudo."""
+    loaded = _Program(len(program) // 8, program)
+    call("seccomp", SECCOMP[os.uname().machine], SECCOMP_SET_MODE_FILTER, 0, ctypes.byref(loaded))
+
+
+def copy_descriptor(pidfd: int, number: int) -> int:
+    """A duplicate of another process's descriptor; closed on exec."""
+    return call("pidfd_getfd", PIDFD_GETFD, pidfd, number, 0)
+
+
+def peer_of(connection: socket.socket) -> tuple[int, int, int]:
+    """The pid, uid and pidfd of the process that connected."""
+    pid, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    try:
+        pidfd = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
+    except OSError:  # before Linux 6.5
+        pidfd = os.pidfd_open(pid)
+    return pid, uid, pidfd
+
+
+def exit_code_of(pid: int, pidfd: int) -> int | None:
+    """Exit code of an ended process, negative for a signal. Of another's child: None until the kernel tells."""
+    try:
+        status = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
+    except ChildProcessError:
+        return _others_exit_code(pid, pidfd)
+    if status is None:
+        return None
+    return status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
+
+
+def _others_exit_code(pid: int, pidfd: int) -> int | None:
+    """Until its parent collects it, it is in /proc; since Linux 6.15 the pidfd has it from then on."""
+    fields = _stat_of(pid)
+    if fields and fields[STATE] == b"Z":
+        return os.waitstatus_to_exitcode(int(fields[EXIT_CODE]))
+    info = bytearray(struct.pack("Q", PIDFD_INFO_EXIT) + bytes(EXIT_CODE_OFFSET - 4))
+    try:
+        fcntl.ioctl(pidfd, PIDFD_GET_INFO, info)
+    except OSError:
+        return None
+    if not struct.unpack_from("Q", info)[0] & PIDFD_INFO_EXIT:
+        return None
+    return os.waitstatus_to_exitcode(struct.unpack_from("i", info, EXIT_CODE_OFFSET)[0])
+
+
+def _stat_of(pid: int) -> list[bytes]:
+    """The fields behind the name; none when there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rsplit(b")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def pid_namespace_of(pid: int) -> int:
+    return os.stat(f"/proc/{pid}/ns/pid").st_ino  # noqa: PTH116 (a file of /proc)
+
+
+def birth_of(pid: int) -> str:
+    """Field 22 of /proc/<pid>/stat; empty when there is no such process or it has ended."""
+    fields = _stat_of(pid)
+    return "" if not fields or fields[STATE] in (b"Z", b"X") else fields[BORN].decode()
+
+
+def open_process(pid: int, born: str) -> int | None:
+    """A descriptor of this very process; None when it has ended, whoever has its number now."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except (ProcessLookupError, OSError):
+        return None
+    if birth_of(pid) == born:
+        return pidfd
+    os.close(pidfd)
+    return None
+
+
+def signal_process(pidfd: int, number: int) -> None:
+    try:
+        signal.pidfd_send_signal(pidfd, number)
+    except ProcessLookupError:
+        return
+
+
+def traffic_of(connection: socket.socket) -> tuple[int, int]:
+    """Bytes received from and acknowledged by the peer, as the kernel counts them."""
+    info = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, TCP_INFO_BYTES + 16)
+    if len(info) < TCP_INFO_BYTES + 16:
+        return 0, 0
+    acknowledged, received = struct.unpack_from("QQ", info, TCP_INFO_BYTES)
+    return received, acknowledged
+
+
+def take_terminal(descriptor: int) -> None:
+    """Make it the controlling terminal, also if another session has it; needs CAP_SYS_ADMIN on the node."""
+    fcntl.ioctl(descriptor, termios.TIOCSCTTY, 1)
+
+
+def take_own_terminal(descriptor: int) -> None:
+    """Make it the controlling terminal; nobody else has it."""
+    fcntl.ioctl(descriptor, termios.TIOCSCTTY, 0)
+
+
+def unlock_terminal(master: int) -> None:
+    fcntl.ioctl(master, TIOCSPTLCK, struct.pack("i", 0))
+
+
+def terminal_peer(master: int) -> int:
+    """The other end of a terminal, whatever its name leads to."""
+    return fcntl.ioctl(master, TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+
+
+def check_terminal(master: int) -> None:
+    """Raises OSError for anything but the master of a terminal."""
+    fcntl.ioctl(master, TIOCGPTN, struct.pack("I", 0))
+
+
+def resize_terminal(descriptor: int, rows: int, columns: int) -> None:
+    fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def socket_of(descriptor: int) -> socket.socket:
+    return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=descriptor)
+
+
+def close_all_but(kept: Iterable[int]) -> None:
+    low = 0
+    for number in sorted(kept):
+        if low < number:
+            os.closerange(low, number)
+        low = number + 1
+    os.closerange(low, 1 << 30)
+
+
+def forbid_imports() -> None:
+    """A module that Python loads on first use would come from the environment once its root is entered."""
+    sys.meta_path.clear()
+    sys.path_hooks.clear()
+    sys.path.clear()
+
+
+def join_cgroups(folders: Iterable[str]) -> None:
+    for folder in folders:
+        with open(f"{folder}/cgroup.procs", "w") as processes:
+            processes.write("0")
+
+
+def send_descriptor(connection: socket.socket, message: bytes, descriptor: int) -> None:
+    rights = array.array("i", [descriptor])
+    connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])

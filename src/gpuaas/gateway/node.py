@@ -1,0 +1,53 @@
+"""What every part of a gateway shares: the folder, the clock, the lease, records, login events and budgets."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gpuaas.core.clock import Clock
+from gpuaas.engines.descriptors import Descriptors
+from gpuaas.engines.leases import Leases
+from gpuaas.engines.logins import Logins
+from gpuaas.gateway.limits import Limits
+from gpuaas.gateway.records import Records
+from gpuaas.gateway.sessions import Session
+from gpuaas.wire.gateway import InitProcess
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(kw_only=True)
+class Node:
+    root: Path
+    clock: Clock
+    leases: Leases
+    records: Records
+    logins: Logins
+    descriptors: Descriptors
+    limits: Limits
+    sessions: set[Session] = field(default_factory=set)  # whose exit codes this process has to report
+    on_news: Callable[[], None] = lambda: None  # a login event is waiting
+    on_session_end: Callable[[], None] = lambda: None
+    randomness: Callable[[int], bytes] = os.urandom
+    machine_boot: str = field(default_factory=lambda: BOOT_ID.read_text().strip())
+    pid_namespace: int = field(default_factory=lambda: os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC))
+
+    def new_id(self) -> str:
+        return self.randomness(8).hex()
+
+    def environment_folder(self, allocation_id: str) -> Path:
+        return self.root / "environments" / allocation_id
+
+    def socket_folder(self, allocation_id: str) -> Path:
+        return self.root / "gateway" / allocation_id
+
+    def is_this_boot(self, init: InitProcess) -> bool:
+        return init.machine_boot == self.machine_boot
+
+    def forget_socket_folder(self, allocation_id: str) -> None:
+        folder = self.socket_folder(allocation_id)
+        with suppress(OSError):
+            (folder / "session.sock").unlink(missing_ok=True)
+            folder.rmdir()

@@ -1,0 +1,112 @@
+"""The holder's own ~/.ssh/authorized_keys: read through the environment's root, never written, never through a link.
+
+As sshd demands it too, it counts only if it is an ordinary file that nobody but the holder can write. Another mount
+on the way is not entered: a volume that does not answer must not stop the gateway.
+"""
+
+import base64
+import binascii
+import errno
+import hashlib
+import os
+import stat
+from contextlib import ExitStack, suppress
+
+from gpuaas.gateway import kernel
+from gpuaas.wire.environments import AuthorizedKey
+from gpuaas.wire.gateway import EnvironmentAccess
+
+MOST_BYTES = 65_536
+MOST_KEYS = 100
+RSA_BITS = 3072
+CURVES = {"nistp256": 65, "nistp384": 97, "nistp521": 133}  # bytes of a point
+ED25519_BYTES = 32
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+UNUSABLE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EXDEV, None)
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW
+INSIDE = kernel.RESOLVE_NO_SYMLINKS | kernel.RESOLVE_BENEATH | kernel.RESOLVE_NO_XDEV
+
+
+def read(access: EnvironmentAccess) -> dict[str, AuthorizedKey]:
+    """By fingerprint. A line that is not a plain key is skipped: its options would not be honoured. A failed look
+    raises: it is not an empty file."""
+    if access.init is None:
+        return {}
+    try:
+        text = _text(access.init.pid, access.username, access.first_id + access.uid)
+    except OSError as error:
+        if error.errno not in UNUSABLE:
+            raise
+        return {}
+    found: dict[str, AuthorizedKey] = {}
+    for line in text.splitlines()[: 10 * MOST_KEYS]:
+        key = parse(line)
+        if key is not None and len(found) < MOST_KEYS:
+            found[key.fingerprint] = key
+    return found
+
+
+def _text(pid: int, username: str, owner: int) -> str:
+    with ExitStack() as opened:
+
+        def keep(descriptor: int) -> int:
+            opened.callback(os.close, descriptor)
+            return descriptor
+
+        at = keep(os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+        for name in ("home", username):
+            at = keep(kernel.open_beneath(at, name, FOLDER, resolve=INSIDE))
+        at = _owned(keep(kernel.open_beneath(at, ".ssh", FOLDER, resolve=INSIDE)), owner)
+        file = _owned(keep(kernel.open_beneath(at, "authorized_keys", FILE, resolve=INSIDE)), owner)
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return ""
+        return os.read(file, MOST_BYTES).decode("ascii", "replace")
+
+
+def _owned(descriptor: int, owner: int) -> int:
+    found = os.fstat(descriptor)
+    if found.st_uid != owner or found.st_mode & WRITABLE_BY_OTHERS:
+        raise PermissionError("others could write it")
+    return descriptor
+
+
+def parse(line: str) -> AuthorizedKey | None:
+    """A key of a kind that sshd takes and that is strong enough, or None."""
+    words = line.split()
+    if len(words) < 2:  # noqa: PLR2004 - type and blob
+        return None
+    with suppress(binascii.Error, ValueError):
+        blob = base64.b64decode(words[1], validate=True)
+        if _is_sound(words[0], _fields(blob)):
+            digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+            return AuthorizedKey(type=words[0], blob=words[1], fingerprint=f"SHA256:{digest}", user_id="")
+    return None
+
+
+def _fields(blob: bytes) -> list[bytes]:
+    """The length-prefixed parts of a key; raises ValueError if they do not fill the blob exactly."""
+    fields, at = [], 0
+    while at < len(blob):
+        end = at + 4 + int.from_bytes(blob[at : at + 4], "big")
+        if at + 4 > len(blob) or end > len(blob):
+            raise ValueError("cut short")
+        fields.append(blob[at + 4 : end])
+        at = end
+    return fields
+
+
+def _is_sound(kind: str, fields: list[bytes]) -> bool:
+    match kind, fields:
+        case "ssh-ed25519", [b"ssh-ed25519", point]:
+            return len(point) == ED25519_BYTES
+        case "sk-ssh-ed25519@openssh.com", [b"sk-ssh-ed25519@openssh.com", point, application]:
+            return len(point) == ED25519_BYTES and bool(application)
+        case "ssh-rsa", [b"ssh-rsa", exponent, modulus]:
+            return int.from_bytes(modulus, "big").bit_length() >= RSA_BITS and bool(exponent)
+        case "sk-ecdsa-sha2-nistp256@openssh.com", [name, b"nistp256", point, application]:
+            return name.decode() == kind and len(point) == CURVES["nistp256"] and bool(application)
+        case _, [name, curve, point] if kind.startswith("ecdsa-sha2-"):
+            size = CURVES.get(curve.decode())
+            return name.decode() == kind == f"ecdsa-sha2-{curve.decode()}" and len(point) == size
+    return False

@@ -1,0 +1,94 @@
+"""The gateway as a process: one per folder, from its start to its end or to its successor."""
+
+import asyncio
+import fcntl
+import gc
+import logging
+import os
+import signal
+from pathlib import Path
+
+from gpuaas.core.clock import SystemClock
+from gpuaas.engines.descriptors import raise_limit
+from gpuaas.engines.oci.gateway_protocol import SOCKET
+from gpuaas.gateway import handover, kernel
+from gpuaas.gateway.control import Control
+from gpuaas.gateway.listeners import listen_unix
+from gpuaas.gateway.service import Gateway
+
+LOCK = "gateway.lock"
+TAKE_OVER_SECONDS = 15.0
+PAUSE_SECONDS = 0.02
+
+
+async def serve(root: Path, version: str) -> None:
+    raise_limit()
+    lock = os.open(root / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    async with asyncio.timeout(TAKE_OVER_SECONDS):
+        inherited = await _take_place(root, lock)
+    gateway = Gateway(root, clock=SystemClock(), version=version)
+    handover.restore_events(gateway, inherited.events)
+    for record, master in inherited.terminals:
+        pidfd = kernel.open_process(record.pid, record.born)
+        if pidfd is None:
+            os.close(master)
+        else:
+            gateway.terminals.add(record, pidfd, master)
+    await gateway.start(inherited.environments)
+    control = Control(gateway, inherited.control or listen_unix(root / SOCKET, 0o600))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, control.over.set)
+    gc.collect()
+    gc.freeze()  # a forked child then copies fewer pages
+    await control.over.wait()
+    if control.successor is not None:
+        await _leave(gateway, control, lock)
+    control.close()
+
+
+async def _take_place(root: Path, lock: int) -> handover.Inheritance:
+    """Alone, or in place of a gateway that hands over. One that died while it did leaves only the lock."""
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        else:
+            return handover.Inheritance()
+        try:
+            inherited = await handover.take(root)
+        except OSError:
+            await asyncio.sleep(PAUSE_SECONDS)
+            continue
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                await asyncio.sleep(PAUSE_SECONDS)
+            else:
+                return inherited
+
+
+async def _leave(gateway: Gateway, control: Control, lock: int) -> None:
+    """Give everything to the successor, then wait for sessions that are children of this process."""
+    successor = control.successor
+    if successor is None:
+        return
+    idle = asyncio.Event()
+    gateway.node.on_session_end = idle.set
+    try:
+        await handover.give(successor, gateway, control.listener)
+    except OSError:
+        pass  # it died; the next one adopts by the records
+    finally:
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    while gateway.node.sessions or gateway.terminals.here:
+        idle.clear()
+        await idle.wait()
+
+
+def run(root: Path, version: str) -> None:
+    level = os.environ.get("GPUAAS_LOG_LEVEL", "info").upper()
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
+    os.umask(0o022)
+    kernel.hide_from_tracers()
+    asyncio.run(serve(root, version))

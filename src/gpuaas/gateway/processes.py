@@ -1,0 +1,52 @@
+"""Processes that the gateway watches, its children or adopted: each by a descriptor, never by a number alone."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from gpuaas.gateway import kernel
+
+TRIES, PAUSE_SECONDS = 25, 0.01
+
+
+class WatchedProcess:
+    """`on_end` is called once, with the exit code (negative for a signal, None where the kernel does not tell)."""
+
+    def __init__(self, pid: int, pidfd: int, born: str, on_end: Callable[[int | None], None]) -> None:
+        self.pid, self.pidfd, self.born = pid, pidfd, born
+        self._on_end, self._tries = on_end, TRIES
+        self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().add_reader(pidfd, self._end)
+
+    def signal(self, number: int) -> None:
+        if not self.ended.done():
+            kernel.signal_process(self.pidfd, number)
+
+    def signal_group(self, number: int) -> None:
+        """It leads a process group. Not collected yet, so the number is still its own."""
+        if not self.ended.done() and kernel.birth_of(self.pid) == self.born:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+    def forget(self) -> None:
+        """Stop watching; another gateway does."""
+        if not self.ended.done():
+            asyncio.get_running_loop().remove_reader(self.pidfd)
+            self.ended.set_result(None)
+            os.close(self.pidfd)
+
+    def _end(self) -> None:
+        """An adopted process has another parent, which may need a moment to collect it before the code is known."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self.pidfd)
+        code = kernel.exit_code_of(self.pid, self.pidfd)
+        if code is None and self._tries and not self.ended.done():
+            self._tries -= 1
+            loop.call_later(PAUSE_SECONDS, self._end)
+            return
+        if self.ended.done():
+            return  # forgotten meanwhile
+        os.close(self.pidfd)
+        self.ended.set_result(code)
+        self._on_end(code)

@@ -1,0 +1,217 @@
+"""The gateway of a node: which environments it serves, and what it can be asked."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import msgspec
+
+from gpuaas.core.clock import Clock
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.descriptors import Descriptors
+from gpuaas.engines.leases import Leases
+from gpuaas.engines.logins import Logins
+from gpuaas.engines.oci.gateway_protocol import GatewayStatus
+from gpuaas.gateway import kernel
+from gpuaas.gateway.connections import SshConnection
+from gpuaas.gateway.environments import NOT_RUNNING, Inherited, ServedEnvironment
+from gpuaas.gateway.lease_file import read_lease
+from gpuaas.gateway.limits import Limits
+from gpuaas.gateway.node import Node
+from gpuaas.gateway.records import ConnectionRecord, Records
+from gpuaas.gateway.terminals import Terminals
+from gpuaas.wire.environments import Connection, LoginEvent
+from gpuaas.wire.gateway import AccessState, EnvironmentAccess
+
+ACCESS = "access.json"
+ENFORCE_SECONDS = 1.0
+RESTARTED = "the environment has restarted"
+STOPPED = "the environment has stopped"
+ADDRESS = ("bind", "port", "host_key", "username", "first_id", "uid", "init", "image")
+"""A change of these closes the environment and opens it again."""
+
+
+class Gateway:
+    def __init__(self, root: Path, *, clock: Clock, version: str, limits: Limits | None = None) -> None:
+        leases = Leases(clock.monotonic)
+        self.node = Node(
+            root=root,
+            clock=clock,
+            leases=leases,
+            records=Records(root / "connections"),
+            logins=Logins(),
+            descriptors=Descriptors(),
+            limits=limits or Limits(),
+        )
+        self._version = version
+        self.environments: dict[str, ServedEnvironment] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self.terminals = Terminals(self.node)
+        self._news = asyncio.Event()
+        self.node.on_news = self._news.set
+        self._enforcing: asyncio.Task[None] | None = None
+
+    async def start(self, inherited: dict[str, Inherited]) -> None:
+        """Serve every environment on disk and adopt what an earlier gateway left."""
+        (self.node.root / "gateway").mkdir(mode=0o700, exist_ok=True)
+        self.read_lease()
+        folder = self.node.root / "environments"
+        names = sorted(path.parent.name for path in folder.glob(f"*/{ACCESS}"))
+        await asyncio.gather(*(self.sync(name, inherited.get(name)) for name in names))
+        for name in inherited.keys() - self.environments.keys():
+            for listener in inherited[name]:
+                listener.close()
+        self._adopt()
+        self.terminals.adopt_recorded()
+        self._enforcing = asyncio.create_task(self._enforce_forever())
+
+    def _adopt(self) -> None:
+        known = {id for environment in self.environments.values() for id in environment.connections}
+        for record in list(self.node.records.all()):
+            if record.id in known:
+                continue
+            environment = self.environments.get(record.allocation_id)
+            if environment is None or not environment.adopt(record):
+                if record.machine_boot == self.node.machine_boot:
+                    self._kill(record)
+                self.node.records.remove(record.id)
+
+    @staticmethod
+    def _kill(record: ConnectionRecord) -> None:
+        """A connection to an environment that is gone."""
+        pidfd = kernel.open_process(record.pid, record.born)
+        if pidfd is not None:
+            kernel.signal_process(pidfd, signal.SIGKILL)
+            os.close(pidfd)
+
+    async def sync(self, allocation_id: str, inherited: Inherited | None = None) -> AccessState:
+        """Make what access.json says true, and answer when it is."""
+        async with self._locks.setdefault(allocation_id, asyncio.Lock()):
+            access = self._read_access(allocation_id)
+            served = self.environments.get(allocation_id)
+            if served is not None and (access is None or _address(access) != _address(served.access)):
+                await self._close(served, RESTARTED if access and access.init else STOPPED)
+                served = None
+            if access is None:
+                self._locks.pop(allocation_id, None)
+                return AccessState(allocation_id=allocation_id, is_open=False, detail=NOT_RUNNING)
+            if served is None:
+                served = self.environments[allocation_id] = ServedEnvironment(self.node, access, self._stopped)
+                await served.open(inherited)
+            else:
+                served.set_access(access)
+                if not served.is_open:
+                    await served.open_again()
+            await served.settle()
+            return served.state()
+
+    def _read_access(self, allocation_id: str) -> EnvironmentAccess | None:
+        """None: the environment is gone. A file that cannot be read is an error, and changes nothing."""
+        if not allocation_id or "/" in allocation_id or allocation_id.startswith("."):
+            raise EngineError("there is no such environment", repr(allocation_id))
+        try:
+            data = (self.node.environment_folder(allocation_id) / ACCESS).read_bytes()
+            access = msgspec.json.decode(data, type=EnvironmentAccess)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, msgspec.DecodeError) as error:
+            raise EngineError("the access file of the environment cannot be read", str(error)) from error
+        if access.allocation_id != allocation_id:
+            raise EngineError("the access file is of another environment", f"{allocation_id}: {access.allocation_id}")
+        return access
+
+    async def close_environment(self, allocation_id: str, reason: str) -> None:
+        async with self._locks.setdefault(allocation_id, asyncio.Lock()):
+            served = self.environments.get(allocation_id)
+            if served is not None:
+                await self._close(served, reason)
+
+    async def _close(self, served: ServedEnvironment, reason: str) -> None:
+        ending = self.terminals.end(served.id, reason)
+        await served.close(reason)
+        for process in ending:
+            if not process.ended.done():
+                process.signal(signal.SIGKILL)
+        await asyncio.gather(*(asyncio.shield(process.ended) for process in ending))
+        if self.environments.get(served.id) is served:
+            del self.environments[served.id]
+
+    def _stopped(self, served: ServedEnvironment) -> None:
+        self.terminals.end(served.id, STOPPED)
+
+    def read_lease(self) -> None:
+        read_lease(self.node.root, self.node.leases, self.node.clock, self.node.machine_boot)
+
+    async def renew_lease(self) -> int:
+        """The lease was written: read it, and cut connections that it ends; how many."""
+        self.read_lease()
+        return await self.enforce()
+
+    async def enforce(self) -> int:
+        environments = list(self.environments.values())
+        count = sum(environment.enforce() for environment in environments)
+        await asyncio.gather(*(environment.settle() for environment in environments))
+        return count
+
+    async def _enforce_forever(self) -> None:
+        while True:
+            await asyncio.sleep(ENFORCE_SECONDS)
+            for environment in self.environments.values():
+                environment.enforce()
+
+    def connections(self, allocation_id: str | None) -> list[Connection]:
+        chosen = [each for id, each in self.environments.items() if allocation_id in (None, id)]
+        return [connection for environment in chosen for connection in environment.described()]
+
+    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
+        served = self.environments.get(allocation_id)
+
+        def is_it(connection: SshConnection) -> bool:
+            return connection.record.id == id and connection.is_in
+
+        return served is not None and await served.end(is_it, reason) > 0
+
+    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
+        served = self.environments.get(allocation_id)
+
+        def is_one(connection: SshConnection) -> bool:
+            key = connection.key
+            return fingerprints is None or (key is not None and key.fingerprint in fingerprints)
+
+        return 0 if served is None else await served.end(is_one, reason)
+
+    async def events(self, kept: tuple[str, ...]) -> list[LoginEvent]:
+        """Login events that wait, as soon as there are any."""
+        self.node.logins.kept(kept)
+        while not self.node.logins.waiting():
+            self._news.clear()
+            await self._news.wait()
+        return self.node.logins.waiting()
+
+    def status(self) -> GatewayStatus:
+        return GatewayStatus(
+            version=self._version,
+            pid=os.getpid(),
+            environments=len(self.environments),
+            connections=len(self.connections(None)),
+            terminals=len(self.terminals.states(None)),
+        )
+
+    async def stop(self, reason: str) -> None:
+        """End everything."""
+        if self._enforcing is not None:
+            self._enforcing.cancel()
+        for served in list(self.environments.values()):
+            await self.close_environment(served.id, reason)
+
+    def hand_over(self) -> dict[str, Inherited]:
+        """Stop serving without closing anything."""
+        if self._enforcing is not None:
+            self._enforcing.cancel()
+        given = {id: each.hand_over() for id, each in self.environments.items()}
+        return {id: listeners for id, listeners in given.items() if listeners is not None}
+
+
+def _address(access: EnvironmentAccess) -> tuple[object, ...]:
+    return tuple(getattr(access, name) for name in ADDRESS)

@@ -1,0 +1,211 @@
+"""The root in which sshd runs: programs from the base image, platform files, and folders of the environment.
+
+One per environment, kept as a mount namespace that no process lives in. A connection enters it, makes a copy of its
+own and adds the environment's folders as they are at that moment. Everything that is not the environment's is
+read-only there.
+"""
+
+# ruff: noqa: PTH123, PTH115, PTH104, PTH102 (plain strings and open folders: these run between fork and exec)
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from gpuaas.engines.sandbox.mounting import (
+    AT_EMPTY_PATH,
+    AT_FDCWD,
+    MOUNT_ATTR_NODEV,
+    MOUNT_ATTR_NOSUID,
+    MOUNT_ATTR_RDONLY,
+    OPEN_TREE,
+    OPEN_TREE_CLONE,
+    call,
+    clone_tree,
+    libc,
+    set_attributes,
+)
+from gpuaas.gateway import kernel, sshd
+from gpuaas.wire.gateway import EnvironmentAccess
+
+MOUNT_ATTR_NOEXEC = 8
+FOLDERS = ("tmp", "home", "run", "var", "mnt", "srv", "root", "dev/shm")
+TERMINALS = "dev/pts"
+NAME_FILES = ("etc/hosts", "etc/resolv.conf")  # so that names mean for a forward what they mean inside
+LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+PATH_ONLY = os.O_PATH | os.O_CLOEXEC
+AT_NOFOLLOW = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class SshdRoot:
+    """`namespace` has the finished mounts; `files` is its tmpfs, open for writing to the gateway alone."""
+
+    def __init__(self, access: EnvironmentAccess, socket_folder: str, attach_point: str) -> None:
+        self.files = kernel.new_tmpfs(mode="0755", size="2m")
+        try:
+            self._write_files(access)
+            self.namespace = self._build(access.image, socket_folder, attach_point)
+        except BaseException:
+            os.close(self.files)
+            raise
+
+    def close(self) -> None:
+        os.close(self.namespace)
+        os.close(self.files)
+
+    def write_keys(self, text: str) -> None:
+        """Whole, at once: a sshd that reads it meanwhile sees the old file or the new one."""
+        self._write("platform/authorized_keys.new", text)
+        folder = {"src_dir_fd": self.files, "dst_dir_fd": self.files}
+        os.rename("platform/authorized_keys.new", "platform/authorized_keys", **folder)
+
+    def _write_files(self, access: EnvironmentAccess) -> None:
+        for name in ("usr", "etc", "dev", "platform", "platform/gateway", *FOLDERS, TERMINALS):
+            os.mkdir(name, 0o755, dir_fd=self.files)
+        self._write("platform/sshd_config", sshd.configuration(access))
+        self._write("platform/host_key", access.host_key, 0o600)
+        self._write("platform/session", sshd.session_program(), 0o755)
+        self._write("platform/authorized_keys", "")
+        self._write("etc/passwd", sshd.passwd(access))
+        self._write("etc/group", sshd.group(access))
+        self._write("etc/nsswitch.conf", sshd.NSSWITCH)
+        for name in NAME_FILES:
+            self._write(name, "")
+        with suppress(FileNotFoundError), open(f"{access.image}/etc/ld.so.cache", "rb") as cache:
+            self._write("etc/ld.so.cache", cache.read())
+        for name in LINKS:
+            with suppress(FileNotFoundError):
+                os.symlink(os.readlink(f"{access.image}/{name}"), name, dir_fd=self.files)
+        for name, (major, minor) in DEVICES.items():
+            os.mknod(f"dev/{name}", stat.S_IFCHR | 0o666, os.makedev(major, minor), dir_fd=self.files)
+            os.chmod(f"dev/{name}", 0o666, dir_fd=self.files)  # noqa: S103 (as on any system)
+        os.symlink("pts/ptmx", "dev/ptmx", dir_fd=self.files)
+
+    def _write(self, name: str, content: str | bytes, mode: int = 0o644) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        descriptor = os.open(name, flags, mode, dir_fd=self.files)
+        try:
+            os.fchmod(descriptor, mode)
+            left = memoryview(content if isinstance(content, bytes) else content.encode())
+            while left:
+                left = left[os.write(descriptor, left) :]
+        finally:
+            os.close(descriptor)
+
+    def _build(self, image: str, socket_folder: str, attach_point: str) -> int:
+        """In a child, which then waits until its mount namespace is held here."""
+        built_read, built = os.pipe2(os.O_CLOEXEC)
+        stay, leave = os.pipe2(os.O_CLOEXEC)
+        child = os.fork()
+        if child == 0:
+            message = "the root of sshd could not be made"
+            try:
+                os.close(leave)
+                self._mount(image, socket_folder, attach_point)
+                message = ""
+                os.write(built, b"1")
+                os.read(stay, 1)
+            except OSError as error:
+                message = f"{message}: {error.strerror}"
+            finally:
+                os.write(built, message.encode())
+                os._exit(0)
+        os.close(built)
+        try:
+            answer = os.read(built_read, 1000)
+            if answer != b"1":
+                raise OSError(0, answer.decode(errors="replace"))
+            return os.open(f"/proc/{child}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+        finally:
+            for descriptor in (leave, stay, built_read):
+                os.close(descriptor)
+            os.waitpid(child, 0)
+
+    def _mount(self, image: str, socket_folder: str, attach_point: str) -> None:
+        kernel.unshare(kernel.CLONE_NEWNS)
+        kernel.make_mounts_private()
+        programs = clone_tree(f"{image}/usr")
+        set_attributes(programs, add=MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+        sockets = clone_tree(socket_folder)
+        with opened(attach_point, AT_FDCWD) as target:
+            kernel.place(self.files, target)
+        os.fchdir(self.files)
+        for tree, name in ((programs, "usr"), (sockets, "platform/gateway")):
+            with opened(name, self.files) as target:
+                kernel.place(tree, target)
+        kernel.pivot_here()
+
+
+def enter(root: int, environment_mounts: int, first_id: int) -> None:
+    """In the process that becomes sshd: a copy of the root, with the environment's folders in it."""
+    kernel.setns(environment_mounts, kernel.CLONE_NEWNS)
+    trees = [(name, tree) for name in (*FOLDERS, TERMINALS, *NAME_FILES) if (tree := clone_inside(name)) is not None]
+    kernel.setns(root, kernel.CLONE_NEWNS)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    for name, tree in trees:
+        add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (0 if name == TERMINALS else MOUNT_ATTR_NODEV)
+        set_attributes(tree, add=add)
+        with opened(f"/{name}", AT_FDCWD) as target:
+            kernel.place(tree, target)
+        os.close(tree)
+    place_privilege_separation_folder(first_id)
+    with opened("/", AT_FDCWD) as here:
+        set_attributes(here, add=MOUNT_ATTR_RDONLY)
+
+
+def clone_inside(name: str) -> int | None:
+    """One folder or file of the environment without what is mounted below it; None for anything unexpected there.
+
+    Every name is the guest's: links are not followed for folders. `resolv.conf` is often a link; it stays inside the
+    environment's root, as this process is in its mount namespace.
+    """
+    is_file = name in NAME_FILES
+    resolve = kernel.RESOLVE_IN_ROOT | (0 if is_file else kernel.RESOLVE_NO_SYMLINKS)
+    try:
+        with opened("/", AT_FDCWD) as here:
+            found = kernel.open_beneath(here, name, PATH_ONLY, resolve=resolve)
+        try:
+            mode = os.fstat(found).st_mode
+            if not (stat.S_ISREG(mode) if is_file else stat.S_ISDIR(mode)):
+                return None
+            return call("open_tree", OPEN_TREE, found, b"", OPEN_TREE_CLONE | os.O_CLOEXEC | AT_EMPTY_PATH)
+        finally:
+            os.close(found)
+    except OSError:
+        return None  # the connection has an empty folder there
+
+
+def place_privilege_separation_folder(first_id: int) -> None:
+    """sshd insists on a /run/sshd of root's. The guest owns /run, and may refuse us: then /run is not shown at all."""
+    try:
+        with opened("/run", AT_FDCWD) as run:
+            with suppress(FileExistsError), as_owner(first_id):
+                os.mkdir("sshd", 0o755, dir_fd=run)
+            target = os.open("sshd", AT_NOFOLLOW | os.O_DIRECTORY, dir_fd=run)
+        kernel.place(kernel.new_tmpfs(mode="0755", size="4k"), target)
+    except OSError:
+        with opened("/run", AT_FDCWD) as run:
+            kernel.place(kernel.new_tmpfs(mode="0755", size="4k"), run)
+        os.mkdir("/run/sshd", 0o755)
+
+
+@contextmanager
+def opened(path: str, folder: int) -> Iterator[int]:
+    descriptor = os.open(path, PATH_ONLY, dir_fd=None if folder == AT_FDCWD else folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def as_owner(id: int) -> Iterator[None]:
+    """For files only: the node's root has no id in the environment, so what it makes there must be the guest root's."""
+    libc.setfsgid(id)
+    libc.setfsuid(id)
+    try:
+        yield
+    finally:
+        libc.setfsuid(0)
+        libc.setfsgid(0)

@@ -1,0 +1,215 @@
+"""Browser terminals: a login shell each on a terminal of the environment, kept while the agent is away."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.descriptors import Share
+from gpuaas.engines.oci.gateway_protocol import TerminalResult, TerminalState
+from gpuaas.engines.sandbox.files import write_whole
+from gpuaas.engines.sandbox.streams import readable
+from gpuaas.gateway import kernel
+from gpuaas.gateway.environments import ServedEnvironment
+from gpuaas.gateway.node import Node
+from gpuaas.gateway.processes import WatchedProcess
+from gpuaas.gateway.sessions import HANGUP, order_of, start_inside
+
+FIRST_SIZE = (24, 80)
+VARIABLES = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+TERMINAL_DESCRIPTORS = 3
+OPEN_SECONDS = 10.0
+KEPT_ENDS = 1_000
+NOT_AT_BOOT = "the environment is not running, or has restarted"
+UNKNOWN = "this terminal has ended"
+
+
+class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    allocation_id: str
+    boot: int
+    pid: int
+    born: str
+    machine_boot: str
+
+
+@dataclass
+class Terminal:
+    """`master` is -1 for one of an earlier gateway whose master only the agent has."""
+
+    record: TerminalRecord
+    master: int
+    process: WatchedProcess
+    share: Share | None
+    ended: "asyncio.Future[TerminalResult]"
+
+    def end(self, reason: str) -> None:
+        """Hang up. A process that ignores it still loses its terminal."""
+        if not self.ended.done():
+            self.ended.set_result(TerminalResult(exit_code=None, reason=reason))
+        for number in HANGUP:
+            self.process.signal_group(number)
+        self.close_master()
+
+    def close_master(self) -> None:
+        if self.master >= 0:
+            os.close(self.master)
+            self.master = -1
+
+
+class Terminals:
+    def __init__(self, node: Node) -> None:
+        self._node, self._folder = node, node.root / "terminals"
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self.here: dict[str, Terminal] = {}
+        self._ends: dict[str, TerminalResult] = {}
+
+    def states(self, allocation_id: str | None) -> list[TerminalState]:
+        return [
+            TerminalState(id=each.id, allocation_id=each.allocation_id, boot=each.boot)
+            for each in (terminal.record for terminal in self.here.values() if not terminal.ended.done())
+            if allocation_id in (None, each.allocation_id)
+        ]
+
+    async def open(self, environment: ServedEnvironment | None, boot: int) -> Terminal:
+        if environment is None or environment.init is None or environment.access.boot != boot:
+            raise EngineError(NOT_AT_BOOT, f"boot {boot}")
+        if len(self.states(environment.id)) >= self._node.limits.terminals:
+            most = self._node.limits.terminals
+            raise EngineError(f"an allocation has {most} terminals at most: end one first", environment.id)
+        share = self._node.descriptors.take(TERMINAL_DESCRIPTORS)
+        if share is None:
+            raise EngineError("the node has too many connections: close some, or try again later", environment.id)
+        try:
+            pid, born, master = await self._start(environment)
+        except BaseException:
+            share.give_back()
+            raise
+        record = TerminalRecord(
+            id=self._node.new_id(),
+            allocation_id=environment.id,
+            boot=boot,
+            pid=pid,
+            born=born,
+            machine_boot=self._node.machine_boot,
+        )
+        write_whole(self._path(record.id), msgspec.json.encode(record), durable=False)
+        return self.add(record, os.pidfd_open(pid), master, share)
+
+    async def _start(self, environment: ServedEnvironment) -> tuple[int, str, int]:
+        """A process that opens a terminal inside, sends it here and becomes the shell."""
+        if environment.init is None or environment.init.ended.done():
+            raise EngineError(NOT_AT_BOOT, environment.id)
+        mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with mine, its:
+            order = order_of(
+                environment.access,
+                environment.init.pidfd,
+                command=None,
+                variables=VARIABLES,
+                descriptors=None,
+                report=its.fileno(),
+            )
+            pid = start_inside(order, self._node.pid_namespace)
+            its.close()
+            try:
+                master = await _receive_terminal(mine)
+            except (OSError, TimeoutError) as error:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)  # not collected yet, so the number is still its own
+                os.waitpid(pid, 0)  # noqa: ASYNC222 (killed just now)
+                raise EngineError("no terminal could be opened in this environment", str(error)) from error
+        return pid, kernel.birth_of(pid), master
+
+    def add(self, record: TerminalRecord, pidfd: int, master: int, share: Share | None = None) -> Terminal:
+        def on_end(code: int | None) -> None:
+            if not terminal.ended.done():
+                terminal.ended.set_result(TerminalResult(exit_code=255 if code is None else code))
+            self._forget(terminal)
+
+        ended = asyncio.get_running_loop().create_future()
+        terminal = Terminal(record, master, WatchedProcess(record.pid, pidfd, record.born, on_end), share, ended)
+        self.here[record.id] = terminal
+        return terminal
+
+    def _forget(self, terminal: Terminal) -> None:
+        terminal.close_master()
+        if terminal.share is not None:
+            terminal.share.give_back()
+        id = terminal.record.id
+        self.here.pop(id, None)
+        self._ends[id] = terminal.ended.result()
+        while len(self._ends) > KEPT_ENDS:
+            del self._ends[next(iter(self._ends))]
+        self._path(id).unlink(missing_ok=True)
+        self._node.on_session_end()
+
+    def find(self, id: str) -> Terminal:
+        terminal = self.here.get(id)
+        if terminal is None or terminal.ended.done():
+            raise EngineError(UNKNOWN, id)
+        return terminal
+
+    async def wait(self, id: str) -> TerminalResult:
+        terminal = self.here.get(id)
+        if terminal is not None:
+            return await asyncio.shield(terminal.ended)
+        return self._ends.get(id, TerminalResult(exit_code=None, reason=UNKNOWN))
+
+    def close(self, id: str) -> None:
+        if id in self.here:
+            self.here[id].end("closed")
+
+    def end(self, allocation_id: str | None, reason: str) -> list[WatchedProcess]:
+        """All of one environment, or all."""
+        chosen = [each for each in self.here.values() if allocation_id in (None, each.record.allocation_id)]
+        for terminal in chosen:
+            terminal.end(reason)
+        return [terminal.process for terminal in chosen]
+
+    # Those of an earlier gateway
+
+    def recorded(self) -> Iterator[TerminalRecord]:
+        for path in sorted(self._folder.iterdir()):
+            try:
+                yield msgspec.json.decode(path.read_bytes(), type=TerminalRecord)
+            except msgspec.DecodeError:
+                path.unlink()
+
+    def adopt_recorded(self) -> None:
+        """Those whose shells live. A shell whose terminal nobody has any more was hung up by the kernel."""
+        for record in self.recorded():
+            if record.id in self.here:
+                continue
+            is_now = record.machine_boot == self._node.machine_boot
+            pidfd = kernel.open_process(record.pid, record.born) if is_now else None
+            if pidfd is None:
+                self._path(record.id).unlink(missing_ok=True)
+            else:
+                self.add(record, pidfd, -1)
+
+    def _path(self, id: str) -> Path:
+        return self._folder / f"{id}.json"
+
+
+async def _receive_terminal(line: socket.socket) -> int:
+    """Its master, judged: the process that sent it had already entered the environment."""
+    await readable(line.fileno(), OPEN_SECONDS)
+    _, descriptors, _, _ = socket.recv_fds(line, 1, 1)
+    if not descriptors:
+        raise OSError(0, "the process inside ended first")
+    try:
+        kernel.check_terminal(descriptors[0])
+        kernel.resize_terminal(descriptors[0], *FIRST_SIZE)
+    except OSError:
+        os.close(descriptors[0])
+        raise
+    os.set_inheritable(descriptors[0], False)
+    return descriptors[0]
