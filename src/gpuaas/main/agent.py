@@ -3,7 +3,10 @@
 import asyncio
 import os
 import signal
+from collections.abc import Callable
+from enum import StrEnum
 from importlib.metadata import version
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +19,10 @@ from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import points_from
 from gpuaas.core.settings import default_data_folder
+from gpuaas.engines.base import Engine
 from gpuaas.engines.descriptors import raise_limit
+from gpuaas.engines.oci import images
+from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.engines.sandbox.engine import PORTS, SandboxEngine
 from gpuaas.main.children import die_with_parent
 
@@ -24,6 +30,14 @@ command = typer.Typer(
     help="Enrol and run a node's agent.", no_args_is_help=False, add_completion=False, rich_markup_mode=None
 )
 Folder = Annotated[Path | None, typer.Option(help="Folder of this node: its key, its journal, its environments.")]
+
+
+class EngineKind(StrEnum):
+    SANDBOX = "sandbox"
+    OCI = "oci"
+
+
+EngineName = Annotated[EngineKind, typer.Option(help="How environments are made.")]
 Gpus = Annotated[int, typer.Option(help="Simulated GPUs to offer on a machine without real ones.")]
 
 
@@ -62,6 +76,43 @@ def sandbox(
     )
 
 
+def oci(
+    folder: Path,
+    *,
+    gpus: int,
+    ssh_host: str | None = None,
+    bind: str = "127.0.0.1",
+    ports: range = PORTS,
+    shared_storage: Path | None = None,
+    allowed_networks: tuple[IPv4Network, ...] = (),
+) -> OciEngine:
+    return OciEngine(
+        folder / "oci",
+        clock=SystemClock().now,
+        monotonic=SystemClock().monotonic,
+        bind=bind,
+        ssh_host=ssh_host,
+        ports=ports,
+        simulated_gpus=gpus,
+        images_folder=images.folder_of(folder, os.environ.get(images.VARIABLE)),
+        allowed_networks=allowed_networks,
+        shared_storage=shared_storage,
+    )
+
+
+ENGINES: dict[EngineKind, Callable[..., SandboxEngine | OciEngine]] = {
+    EngineKind.SANDBOX: sandbox,
+    EngineKind.OCI: oci,
+}
+
+
+def networks(texts: list[str]) -> tuple[IPv4Network, ...]:
+    try:
+        return tuple(IPv4Network(text) for text in texts)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
 def port_range(text: str) -> range:
     """`20000-29999`, both ends included."""
     first, _, last = text.partition("-")
@@ -76,18 +127,16 @@ def enrol(
     token: Annotated[str, typer.Option(envvar="GPUAAS_ENROLMENT_TOKEN", help="Single-use token of an operator.")],
     folder: Folder = None,
     gpus: Gpus = 8,
+    engine: EngineName = EngineKind.SANDBOX,
     allow_plain_http: Annotated[bool, typer.Option(help="Allow http to another machine. Not for production.")] = False,
 ) -> None:
     """Make this machine a node, once."""
     where = folder_or_default(folder)
-    engine = sandbox(where, gpus=gpus)
-    uvloop.run(enrol_node(where, engine, server, token, allow_plain_http=allow_plain_http))
+    uvloop.run(enrol_node(where, ENGINES[engine](where, gpus=gpus), server, token, allow_plain_http=allow_plain_http))
     typer.echo("Enrolled. Run `gpuaas agent` now; an operator approves its slots.")
 
 
-async def enrol_node(
-    folder: Path, engine: SandboxEngine, server: str, token: str, *, allow_plain_http: bool = False
-) -> None:
+async def enrol_node(folder: Path, engine: Engine, server: str, token: str, *, allow_plain_http: bool = False) -> None:
     await identity.enrol(
         server,
         token,
@@ -126,6 +175,7 @@ def run(
     context: typer.Context,
     folder: Folder = None,
     gpus: Gpus = 8,
+    engine: EngineName = EngineKind.SANDBOX,
     bind: Annotated[str, typer.Option(help="Address on which people's SSH connections are taken.")] = "127.0.0.1",
     ssh_host: Annotated[str | None, typer.Option(help="Name or address people use to reach it; default: bind.")] = None,
     ports: Annotated[
@@ -134,6 +184,10 @@ def run(
     shared_storage: Annotated[
         Path | None,
         typer.Option(envvar="GPUAAS_SHARED_STORAGE", help="Folder for shared volumes that every node mounts."),
+    ] = None,
+    allow_network: Annotated[
+        list[str] | None,
+        typer.Option(help="Private network that environments may reach, such as 10.0.8.0/24 (engine oci). Repeatable."),
     ] = None,
     stop_environments: Annotated[bool, typer.Option(help="On SIGTERM stop environments too.")] = False,
     with_parent: Annotated[int | None, typer.Option(hidden=True)] = None,
@@ -145,15 +199,16 @@ def run(
     logs.configure(level=os.environ.get("GPUAAS_LOG_LEVEL", "info"))
     raise_limit()
     where = folder_or_default(folder)
-    engine = sandbox(
-        where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports), shared_storage=shared_storage
+    only = {"allowed_networks": networks(allow_network or [])} if engine is EngineKind.OCI else {}
+    made = ENGINES[engine](
+        where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports), shared_storage=shared_storage, **only
     )
     # A program that uvloop starts is not heard of by the interpreter, and so would be no point to die at.
     run_loop = asyncio.run if os.environ.get("GPUAAS_POINTS") else uvloop.run
-    run_loop(_run(where, engine, stop_environments=stop_environments))
+    run_loop(_run(where, made, stop_environments=stop_environments))
 
 
-async def _run(folder: Path, engine: SandboxEngine, *, stop_environments: bool) -> None:
+async def _run(folder: Path, engine: Engine, *, stop_environments: bool) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

@@ -29,7 +29,7 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import default_data_folder
 from gpuaas.main import demo
-from gpuaas.main.agent import enrol_node, sandbox
+from gpuaas.main.agent import ENGINES, EngineKind, EngineName, enrol_node
 from gpuaas.main.children import Child
 from gpuaas.main.demo import Demo, UpFile, read
 
@@ -40,8 +40,8 @@ TRAVERSABLE = 0o711  # people reach their machines through it, and see nothing e
 
 
 class Up:
-    def __init__(self, folder: Path, port: int, *, with_demo: bool) -> None:
-        self._folder, self._port, self._with_demo = folder, port, with_demo
+    def __init__(self, folder: Path, port: int, *, with_demo: bool, engine: EngineKind) -> None:
+        self._folder, self._port, self._with_demo, self._engine = folder, port, with_demo, engine
         self._url = f"http://127.0.0.1:{port}"
         self._file = folder / "up.json"
         self._agent_folder = folder / "agent"
@@ -77,6 +77,7 @@ class Up:
             await self._ensure_node(world)
             storage = ["--shared-storage", str(self._folder / "shared-storage")]
             arguments = ["--folder", str(self._agent_folder), "--gpus", str(GPUS), "--stop-environments", *storage]
+            arguments += ["--engine", self._engine]
             self._launch("agent", ["agent", *arguments], {})
             await self._until(self._node_ready, "the node")
         return file
@@ -92,7 +93,7 @@ class Up:
 
     async def _ensure_node(self, world: Demo) -> None:
         if not identity.is_enrolled(self._agent_folder):
-            engine = sandbox(self._agent_folder, gpus=GPUS, ssh_host=None, bind="127.0.0.1")
+            engine = ENGINES[self._engine](self._agent_folder, gpus=GPUS, ssh_host=None, bind="127.0.0.1")
             await enrol_node(self._agent_folder, engine, self._url, await world.enrolment_token())
         identity.change_server(self._agent_folder, self._url)
         if self._with_demo:
@@ -210,9 +211,10 @@ def lock(folder: Path) -> TextIO | None:
 def command(
     data: Annotated[Path | None, typer.Option(help="Folder that holds everything.")] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the API, on loopback.")] = 8080,
+    engine: EngineName = EngineKind.SANDBOX,
     demo: Annotated[bool, typer.Option("--demo/--no-demo", help="With a demo tenant, user and approved slots.")] = True,
 ) -> None:
-    """Run a whole GPUaaS on this machine: PostgreSQL, control plane, one node with the sandbox engine."""
+    """Run a whole GPUaaS on this machine: PostgreSQL, control plane, one node."""
     began = time.monotonic()
     folder = (data or default_data_folder()).absolute()
     prepare(folder)
@@ -223,4 +225,4 @@ def command(
         return
     logs.configure(level="warning", human=True)
     with held:
-        uvloop.run(Up(folder, port, with_demo=demo).run(began))
+        uvloop.run(Up(folder, port, with_demo=demo, engine=engine).run(began))

@@ -100,6 +100,18 @@ class EnvironmentState(StrEnum):
     UNKNOWN = "unknown"  # the node could not look; nobody may act on it
 
 
+class ExitCause(StrEnum):
+    """Why an environment stopped that nobody asked to stop, as the node saw it."""
+
+    REBOOTED_INSIDE = "rebooted_inside"
+    POWERED_OFF_INSIDE = "powered_off_inside"
+    OUT_OF_MEMORY = "out_of_memory"
+    KILLED = "killed"
+    CRASHED = "crashed"
+    EXITED = "exited"
+    NODE_RESTARTED = "node_restarted"
+
+
 class Isolation(Struct, frozen=True, kw_only=True):
     """What keeps the person inside apart, as found in force and never as assumed."""
 
@@ -135,6 +147,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     devices: tuple[str, ...] | None = None  # UUIDs of the GPUs it uses; none: not known, so any of the node's
     ownership: Ownership | None = None
     admitted: tuple[str, ...] = ()  # fingerprints of the keys that admit, without those that were granted
+    exit_cause: ExitCause | None = None  # of a stopped one, where the node knows it
     detail: str = ""
 
 

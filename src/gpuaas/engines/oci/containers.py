@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.oci import cdi, cdi_specs, config, images, launcher, resolvers
+from gpuaas.engines.oci import cdi, cdi_specs, cgroups, config, images, launcher, resolvers
 from gpuaas.engines.oci.ids import HOLDER, IdRanges
 from gpuaas.engines.oci.network import Networks
 from gpuaas.engines.sandbox import commands, files, processes
@@ -115,7 +115,7 @@ class Containers:
         try:
             _check_nodes(pid, runtime)
             if record.spec.init is Init.SYSTEMD:
-                _hand_over_group(pid, first_id)
+                cgroups.hand_over(pid, first_id)
             if self.networks is not None:
                 await self.networks.attach(record.index, pid)
             self.limits.make(f"{id}.ssh", vcpus=record.spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
@@ -243,13 +243,6 @@ class Containers:
         found = [path.name for path in self._state.iterdir()]
         return [id for id in found if id not in known or self.is_waiting(id)]
 
-    def exit_code(self, path: Path) -> int | None:
-        """What conmon wrote; 128 and the number of the signal that ended pid 1."""
-        try:
-            return int((Folder(path).exits / path.name).read_text())
-        except (FileNotFoundError, ValueError):
-            return None
-
     async def forget(self, allocation_id: str, index: int | None) -> None:
         """What an environment had beside its folder."""
         await self.delete(allocation_id)
@@ -266,7 +259,7 @@ class Containers:
 
     def session_groups(self, pid: int) -> tuple[str, ...]:
         """Folders of every hierarchy that pid 1 is in, so that a session is limited as pid 1 is."""
-        return _cgroup_folders(pid)
+        return cgroups.folders_of(pid)
 
     def connection_groups(self, allocation_id: str) -> tuple[str, ...]:
         return tuple(sorted({str(folder) for folder in self.limits.folders(f"{allocation_id}.ssh").values()}))
@@ -307,44 +300,3 @@ def _cpus(vcpus: int) -> str:
     """The whole node until CPUs are assigned by use."""
     online = sorted(os.sched_getaffinity(0))
     return ",".join(map(str, online[:vcpus])) if vcpus < len(online) else ""
-
-
-def _cgroup_folders(pid: int) -> tuple[str, ...]:
-    mounted = _cgroup_mounts()
-    found = []
-    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
-        _, names, path = line.split(":", 2)
-        if path != "/" and (root := mounted.get(names)) is not None:
-            found.append(f"{root}{path}")
-    return tuple(found)
-
-
-def _hand_over_group(pid: int, owner: int) -> None:
-    """systemd makes groups below its own; its limits, which are in the files that are not handed over, it cannot change."""
-    mounted = _cgroup_mounts().get("")
-    if mounted is None:
-        raise EngineError("this node cannot offer systemd", "cgroup v2 is not mounted")
-    path = next(
-        line.split(":", 2)[2] for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line[0] == "0"
-    )
-    for name in ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"):
-        os.chown(f"{mounted}{path}/{name}", owner, owner)
-
-
-def _cgroup_mounts() -> dict[str, str]:
-    """Controllers as /proc/<pid>/cgroup names them → where their hierarchy is mounted."""
-    found = {}
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        before, _, after = line.partition(" - ")
-        kind, _, options = (*after.split(" "), "", "")[:3]
-        if kind == "cgroup2":
-            found[""] = before.split(" ")[4]
-        elif kind == "cgroup":
-            known = [each for each in options.split(",") if each in _controllers() or each.startswith("name=")]
-            found[",".join(known)] = before.split(" ")[4]
-    return found
-
-
-def _controllers() -> frozenset[str]:
-    lines = Path("/proc/cgroups").read_text().splitlines()[1:]
-    return frozenset(line.split("\t")[0] for line in lines)

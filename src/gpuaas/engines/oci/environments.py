@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.nvml import Nvml, NvmlError
-from gpuaas.engines.oci import config, liveness
+from gpuaas.engines.oci import config, exits, liveness
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.sandbox import etc, files, processes
 from gpuaas.engines.sandbox.isolation import KINDS
@@ -93,7 +93,7 @@ class Sights:
         )
         sighting, running = self.look(id), self._running.get(id)
         if sighting.is_dead:
-            return seen
+            return replace(seen, exit_cause=exits.cause(self._records.folder(id), self._containers.limits))
         unknown = replace(seen, state=EnvironmentState.UNKNOWN)
         if sighting.liveness is Liveness.UNKNOWN or running is None:
             return replace(unknown, detail=sighting.reason or "it runs and was not adopted yet")

@@ -14,7 +14,7 @@ from gpuaas.domain.metrics.store import Finding as HealthFinding
 from gpuaas.domain.metrics.store import set_findings
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.environments import Environment, EnvironmentState
+from gpuaas.wire.environments import Environment, EnvironmentState, ExitCause
 from gpuaas.wire.link import RemoveEnvironment, Report, TaskKind
 
 # A report is judged only against what was settled well before it: both clocks are ours, give or take the network.
@@ -31,6 +31,17 @@ UNCLEAR = {
         "The environment is incomplete",
         "Tell an operator. Nothing is restarted by itself, because it may still run.",
     ),
+}
+
+
+EXITS: dict[ExitCause | None, str] = {
+    ExitCause.REBOOTED_INSIDE: "it was rebooted from inside",
+    ExitCause.POWERED_OFF_INSIDE: "it was powered off from inside",
+    ExitCause.OUT_OF_MEMORY: "it ran out of memory, and its first process was ended",
+    ExitCause.KILLED: "its first process was killed",
+    ExitCause.CRASHED: "its first process crashed",
+    ExitCause.EXITED: "its first process ended by itself",
+    ExitCause.NODE_RESTARTED: "the node restarted",
 }
 
 
@@ -99,7 +110,7 @@ def _judge_active(row: AllocationRow, environment: Environment | None) -> list[F
         code, words, next_step = UNCLEAR[environment.state]
         return [Unclear(row, HealthFinding(code=code, words=f"{words}: {environment.detail}.", next_step=next_step))]
     if environment.state is EnvironmentState.STOPPED:
-        return [Rebooted(row, "the environment was found stopped")]
+        return [Rebooted(row, EXITS.get(environment.exit_cause, "the environment was found stopped"))]
     if environment.boot < row.boot:
         return [Rebooted(row, "the environment was found at an older boot")]
     believable = min(row.boot + store.MOST_LOST, store.HIGHEST)

@@ -1,0 +1,48 @@
+"""Why an environment stopped: from conmon's file, and the kernel's count of processes ended for lack of memory."""
+
+import signal
+from pathlib import Path
+
+from gpuaas.engines.oci import liveness
+from gpuaas.engines.oci.containers import Folder
+from gpuaas.engines.sandbox.limits import Limits
+from gpuaas.wire.environments import ExitCause
+
+SIGNALLED, KILLED = 128, 128 + signal.SIGKILL
+CAUSES = {
+    128 + signal.SIGHUP: ExitCause.REBOOTED_INSIDE,  # what reboot(2) sends to pid 1 of its pid namespace
+    128 + signal.SIGINT: ExitCause.POWERED_OFF_INSIDE,
+    KILLED: ExitCause.KILLED,
+}
+
+
+def code(path: Path) -> int | None:
+    """What conmon wrote; 128 and the number of the signal that ended pid 1."""
+    try:
+        return int((Folder(path).exits / path.name).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def cause(path: Path, limits: Limits) -> ExitCause | None:
+    init = liveness.recorded(path)
+    if init is not None and init.machine_boot != liveness.machine_boot():
+        return ExitCause.NODE_RESTARTED
+    found = code(path)
+    if found is None:
+        return None
+    if found == KILLED and out_of_memory(path.name, limits):
+        return ExitCause.OUT_OF_MEMORY
+    return CAUSES.get(found, ExitCause.CRASHED if found > SIGNALLED else ExitCause.EXITED)
+
+
+def out_of_memory(id: str, limits: Limits) -> int:
+    """Processes of this boot that were ended for lack of memory."""
+    folder = limits.folders(id).get("memory")
+    if folder is None:
+        return 0
+    try:
+        text = (folder / ("memory.events" if limits.version == "2" else "memory.oom_control")).read_text()
+    except OSError:
+        return 0
+    return int(dict(line.split() for line in text.splitlines()).get("oom_kill", 0))
