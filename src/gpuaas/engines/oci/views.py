@@ -1,0 +1,189 @@
+"""Makes an environment see its own size: lxcfs behind files of /proc and /sys, and CPUs of its own.
+
+One lxcfs serves all environments of a node. It must survive the agent: when it ends, the files that are bound into
+environments return ENOTCONN until the environment starts again. So it has no parent to die with, and an agent that
+starts adopts the one that it finds.
+"""
+
+# ruff: noqa: ASYNC240 (single looks at /proc and at small files of the engine)
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.sandbox import commands, processes
+
+# Not slabinfo: on kernels without memory.kmem.slabinfo lxcfs shows that of the node, which the kernel keeps for root.
+FILES = (
+    "proc/cpuinfo",
+    "proc/diskstats",
+    "proc/loadavg",
+    "proc/meminfo",
+    "proc/stat",
+    "proc/swaps",
+    "proc/uptime",
+    "sys/devices/system/cpu/online",
+)
+START_SECONDS, STOP_SECONDS, ANSWER_SECONDS = 15.0, 10.0, 5.0
+POLL_SECONDS = 0.02
+LOG_TAIL = 500
+NEVER_FIRST = "-1000"  # oom_score_adj; as lxcfs.service of the distribution has it
+PROBED = "proc/uptime"
+
+
+def lxcfs_mounts(root: Path) -> list[dict[str, Any]]:
+    """The runtime's mounts for a lxcfs that is mounted at this folder."""
+    return [
+        {
+            "destination": f"/{name}",
+            "type": "bind",
+            "source": str(root / name),
+            "options": ["bind", "ro", "nosuid", "nodev", "noexec"],
+        }
+        for name in FILES
+    ]
+
+
+class Lxcfs:
+    """The lxcfs of one engine, below a folder that is the engine's alone."""
+
+    def __init__(self, folder: Path, *, program: str | None = None, answer_seconds: float = ANSWER_SECONDS) -> None:
+        self.folder = folder
+        self._program, self._answer_seconds = program or commands.find("lxcfs"), answer_seconds
+        self.mount = folder / "mount"
+        self._pid_file, self._log = folder / "lxcfs.pid", folder / "lxcfs.log"
+        self._changing = asyncio.Lock()
+
+    def mounts(self) -> list[dict[str, Any]]:
+        return lxcfs_mounts(self.mount)
+
+    def pid(self) -> int | None:
+        """Of the process that serves our folder; a number that was given to another process is none."""
+        try:
+            pid = int(self._pid_file.read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+        return pid if self._serves(pid) else None
+
+    def _serves(self, pid: int) -> bool:
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        # Our path is in its arguments, and nobody inside an environment has our uid.
+        is_ours = str(self.mount).encode() in words and words[0].endswith(b"lxcfs")
+        uids = processes.status(pid).get("Uid", "").split()
+        return is_ours and set(uids) == {str(os.geteuid())} and not processes.has_ended(pid)
+
+    def is_mounted(self) -> bool:
+        place = str(self.mount).replace("\\", "\\134").replace(" ", "\\040")
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+        return any(line.split()[4] == place and " - fuse.lxcfs " in line for line in lines)
+
+    async def is_alive(self) -> bool:
+        """Whether it runs, is mounted and answers. Read by another process: one that hangs must not hold the agent."""
+        if self.pid() is None or not self.is_mounted():
+            return False
+        try:
+            async with asyncio.timeout(self._answer_seconds):
+                code, _ = await commands.attempt("cat", str(self.mount / PROBED))
+        except TimeoutError:
+            return False
+        return code == 0
+
+    async def ensure(self) -> int:
+        """Running: the one that is there, or a new one. Its pid."""
+        async with self._changing:
+            if await self.is_alive() and (pid := self.pid()) is not None:
+                return pid
+            await self._clear()
+            await self._start()
+            return await self._ready()
+
+    async def stop(self) -> None:
+        """Ended and unmounted; environments that have its files see errors from now on."""
+        async with self._changing:
+            await self._clear()
+
+    async def _start(self) -> None:
+        if self._program is None:
+            raise EngineError("the node could not prepare the environment", "lxcfs is not installed")
+        self.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        self.mount.mkdir(mode=0o755, exist_ok=True)
+        log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            # `setsid --fork` leaves at once: lxcfs is no child of ours that the event loop would end with itself.
+            starting = await asyncio.create_subprocess_exec(
+                *("setsid", "--fork", "--", self._program, "--enable-loadavg"),
+                *("--pidfile", str(self._pid_file), str(self.mount)),
+                env=commands.ENVIRONMENT,
+                cwd="/",
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+            await starting.wait()
+        finally:
+            os.close(log)
+
+    async def _ready(self) -> int:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and processes.with_argument(str(self.mount)):
+            if await self.is_alive() and (pid := self.pid()) is not None:
+                with contextlib.suppress(PermissionError):  # needs CAP_SYS_RESOURCE, which an agent may lack
+                    Path(f"/proc/{pid}/oom_score_adj").write_text(NEVER_FIRST)
+                return pid
+            await asyncio.sleep(POLL_SECONDS)
+        said = self._log.read_text(errors="replace")[-LOG_TAIL:]
+        await self._clear()
+        raise EngineError("the node could not prepare the environment", f"lxcfs did not start: {said}")
+
+    async def _clear(self) -> None:
+        """Nothing of it is left, also of one that was killed and left its mount."""
+        for pid in {self.pid(), *processes.with_argument(str(self.mount))} - {None}:
+            if pid is not None and self._serves(pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+                if not await processes.gone(pid, STOP_SECONDS):
+                    await processes.end(pid, self._serves)
+        while self.is_mounted():
+            # Lazy: files that are bound into an environment keep the file system busy.
+            await commands.run("umount", "--lazy", str(self.mount))
+        self._pid_file.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            self.mount.rmdir()
+
+
+def choose_cpus(vcpus: int, in_use: Mapping[int, int], online: Iterable[int]) -> str:
+    """As many CPUs as were sold, the least used first, as a cpuset such as `0-2,5`: then `nproc` says what was sold.
+    `in_use` is how many environments each CPU has. Never more than the node has."""
+    available = sorted(set(online), key=lambda cpu: (in_use.get(cpu, 0), cpu))
+    if vcpus < 1 or not available:
+        raise ValueError(f"{vcpus} of {len(available)} CPUs cannot be chosen")
+    return format_cpus(available[:vcpus])
+
+
+def format_cpus(cpus: Iterable[int]) -> str:
+    """The kernel's list format."""
+    ranges: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if ranges and cpu == ranges[-1][-1] + 1:
+            ranges[-1] = [ranges[-1][0], cpu]
+        else:
+            ranges.append([cpu])
+    return ",".join("-".join(str(cpu) for cpu in one) for one in ranges)
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """From the kernel's list format, as in /sys/devices/system/cpu/online."""
+    found: list[int] = []
+    for part in text.strip().split(",") if text.strip() else ():
+        first, _, last = part.partition("-")
+        found.extend(range(int(first), int(last or first) + 1))
+    return tuple(found)
