@@ -17,7 +17,7 @@ def folders_of(pid: int) -> tuple[str, ...]:
 
 
 def hand_over(pid: int, owner: int) -> None:
-    """systemd makes groups below its own; its limits, which are in the files that are not handed over, it cannot change."""
+    """systemd makes groups below its own. It cannot change its limits: their files are not handed over."""
     mounted = _mounts().get("")
     if mounted is None:
         raise EngineError("this node cannot offer systemd", "cgroup v2 is not mounted")

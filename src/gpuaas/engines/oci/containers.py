@@ -30,6 +30,7 @@ from gpuaas.wire.environments import EnvironmentSpec, GpuFact, Init
 
 CREATE_SECONDS = 30.0
 CONMON_SECONDS = 5.0
+EXECUTE_TRIES = 5_000  # of two milliseconds each
 CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment
 GIB = 1 << 30
 SOURCE = Path(launcher.__file__).parents[3]
@@ -120,6 +121,7 @@ class Containers:
                 await self.networks.attach(record.index, pid)
             self.limits.make(f"{id}.ssh", vcpus=record.spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
             await commands.run("runc", "--root", str(self._state), "start", id)
+            await _executed(pid)
         except BaseException:
             await self.delete(id)
             raise
@@ -294,6 +296,19 @@ def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
             raise EngineError("its GPUs are not visible inside", f"{node['path']}: {error.strerror}") from error
         if (os.major(found.st_rdev), os.minor(found.st_rdev)) != (node["major"], node["minor"]):
             raise EngineError("its GPUs are not visible inside", f"{node['path']} is another device")
+
+
+async def _executed(pid: int) -> None:
+    """The runtime says "started" a moment before its process becomes pid 1 of the environment."""
+    for _ in range(EXECUTE_TRIES):
+        try:
+            name = Path(f"/proc/{pid}/comm").read_text()
+        except FileNotFoundError:
+            raise EngineError("the environment did not start", "its first process ended at once") from None
+        if not name.startswith("runc"):
+            return
+        await asyncio.sleep(0.002)
+    raise EngineError("the environment did not start", "the runtime did not execute its first process")
 
 
 def _cpus(vcpus: int) -> str:
