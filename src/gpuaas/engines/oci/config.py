@@ -84,7 +84,7 @@ def resources(spec: EnvironmentSpec, cpus: str) -> dict[str, Any]:
     return {
         "devices": [{"allow": False, "access": "rwm"}],
         "memory": {"limit": memory},
-        "cpu": {"quota": spec.vcpus * PERIOD, "period": PERIOD, **({"cpus": cpus} if cpus else {})},
+        "cpu": {"quota": spec.vcpus * PERIOD, "period": PERIOD, "cpus": cpus},
         "pids": {"limit": tasks(spec.vcpus)},
     }
 

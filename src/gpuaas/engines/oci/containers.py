@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -21,6 +22,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.oci import cdi, cdi_specs, cgroups, config, images, launcher, resolvers
 from gpuaas.engines.oci.ids import HOLDER, IdRanges
 from gpuaas.engines.oci.network import Networks
+from gpuaas.engines.oci.views import Lxcfs, choose_cpus, parse_cpus
 from gpuaas.engines.sandbox import commands, files, processes
 from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.engines.sandbox.records import Record
@@ -75,9 +77,11 @@ class Containers:
         self.ids = IdRanges(site.root)
         self.limits = Limits(site.tag)
         self.networks: Networks | None = None
+        self._lxcfs = Lxcfs(site.root / "lxcfs")
 
     async def open(self, keep: set[int]) -> None:
         self._state.mkdir(mode=0o700, exist_ok=True)
+        await self._lxcfs.ensure()
         self.networks = Networks(self._site.tag, await self._site.block(), self._allowed)
         await self.networks.open(keep)
 
@@ -85,6 +89,7 @@ class Containers:
         if self.networks is not None:
             await self.networks.close(remove=remove)
         if remove:
+            await self._lxcfs.stop()
             self.limits.close()
 
     def image(self) -> images.Image:
@@ -109,7 +114,9 @@ class Containers:
         (folder.exits / id).unlink(missing_ok=True)
         folder.pid.unlink(missing_ok=True)
         first_id = self.ids.first(record.index)
-        runtime = config.build(record.spec, first_id=first_id, cgroup=self._cgroup(id), cpus=_cpus(record.spec.vcpus))
+        cpus = choose_cpus(record.spec.vcpus, self._cpus_in_use(), os.sched_getaffinity(0))
+        runtime = config.build(record.spec, first_id=first_id, cgroup=self._cgroup(id), cpus=cpus)
+        runtime["mounts"] += self._lxcfs.mounts()
         runtime = cdi.apply(runtime, cdi.select(_device_specs(folder, record.spec), record.spec.slots))
         files.write_whole(folder.bundle / "config.json", json.dumps(runtime).encode(), durable=False)
         pid = await self._launch(folder, record, first_id)
@@ -126,6 +133,15 @@ class Containers:
             await self.delete(id)
             raise
         return pid
+
+    def _cpus_in_use(self) -> Counter[int]:
+        """How many environments each CPU has, as their own configurations say."""
+        found: Counter[int] = Counter()
+        for state in self._state.iterdir():
+            with contextlib.suppress(OSError, KeyError, json.JSONDecodeError):
+                path = Folder(self._site.environments / state.name).bundle / "config.json"
+                found.update(parse_cpus(json.loads(path.read_text())["linux"]["resources"]["cpu"]["cpus"]))
+        return found
 
     def _cgroup(self, id: str) -> str:
         return f"/gpuaas-{self._site.tag}/{id}"
@@ -309,9 +325,3 @@ async def _executed(pid: int) -> None:
             return
         await asyncio.sleep(0.002)
     raise EngineError("the environment did not start", "the runtime did not execute its first process")
-
-
-def _cpus(vcpus: int) -> str:
-    """The whole node until CPUs are assigned by use."""
-    online = sorted(os.sched_getaffinity(0))
-    return ",".join(map(str, online[:vcpus])) if vcpus < len(online) else ""
