@@ -41,10 +41,10 @@ ip route add default via 192.0.2.2
 mkdir -p /run/netns
 mount -t tmpfs tmpfs /run/netns
 mount --make-shared /run/netns
+# A sysfs of the new network. It replaces the old one as a whole: environments may mount only what they see whole.
 mount -t sysfs sysfs "$1"
-mount --bind "$1/devices/virtual/net" /sys/devices/virtual/net
-mount --bind "$1/class/net" /sys/class/net
-umount "$1"
+mount --rbind /sys/fs/cgroup "$1/fs/cgroup"
+mount --move "$1" /sys
 for root in "${@:3}"; do
     mkdir "$root/$2"
     mount --bind "$root/$2" "$root"

@@ -87,7 +87,8 @@ async def test_a_connection_is_listed_and_can_be_cut_by_key(bench: Bench, alloca
     assert {one.key_fingerprint for one in listed} == {ada.authorized.fingerprint, bob.authorized.fingerprint}
     cut = await bench.engine.end_connections(allocation_id, frozenset({ada.authorized.fingerprint}), "access revoked")
     assert cut == 1
-    assert "access revoked" in await of_ada.ended() or bench.engine.name == "fake"
+    told = await of_ada.ended()  # an SSH gateway outside tells terminals, and there is none here
+    assert "access revoked" in told or bench.engine.name in ("fake", "oci")
     left = await bench.engine.connections(allocation_id)
     assert [one.key_fingerprint for one in left] == [bob.authorized.fingerprint]
     assert await bench.engine.end_connections(allocation_id, None, "everybody out") == 1

@@ -5,43 +5,46 @@ from pathlib import Path
 
 from gpuaas.engines.base import EngineError
 
+UNIFIED = ""  # cgroup v2, as /proc/<pid>/cgroup names it
+
 
 def folders_of(pid: int) -> tuple[str, ...]:
-    mounted = _mounts()
-    found = []
-    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
-        _, names, path = line.split(":", 2)
-        if path != "/" and (root := mounted.get(names)) is not None:
-            found.append(f"{root}{path}")
-    return tuple(found)
+    """The folder of each group that a process is in, except the root of a hierarchy."""
+    return tuple(_folders(pid).values())
 
 
 def hand_over(pid: int, owner: int) -> None:
     """systemd makes groups below its own. It cannot change its limits: their files are not handed over."""
-    mounted = _mounts().get("")
-    if mounted is None:
+    folder = _folders(pid).get(UNIFIED)
+    if folder is None:
         raise EngineError("this node cannot offer systemd", "cgroup v2 is not mounted")
-    path = next(
-        line.split(":", 2)[2] for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line[0] == "0"
-    )
     for name in ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"):
-        os.chown(f"{mounted}{path}/{name}", owner, owner)
+        os.chown(f"{folder}/{name}", owner, owner)
 
 
-def _mounts() -> dict[str, str]:
-    """Controllers as /proc/<pid>/cgroup names them → where their hierarchy is mounted."""
+def _folders(pid: int) -> dict[str, str]:
+    mounted = _mounts()
+    found = {}
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        root, target = mounted.get(controllers, ("", ""))
+        if target and path.startswith(root) and path != root:
+            found[controllers] = f"{target}/{path.removeprefix(root).lstrip('/')}"
+    return found
+
+
+def _mounts() -> dict[str, tuple[str, str]]:
+    """Controllers as /proc/<pid>/cgroup names them → which group is mounted, and where; the last mount is on top."""
+    known = {line.split("\t")[0] for line in Path("/proc/cgroups").read_text().splitlines()[1:]}
     found = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
         kind, _, options = (*after.split(" "), "", "")[:3]
+        words = before.split(" ")
+        root, target = words[3].rstrip("/"), words[4]
         if kind == "cgroup2":
-            found[""] = before.split(" ")[4]
+            found[UNIFIED] = (root, target)
         elif kind == "cgroup":
-            known = [each for each in options.split(",") if each in _controllers() or each.startswith("name=")]
-            found[",".join(known)] = before.split(" ")[4]
+            named = [each for each in options.split(",") if each in known or each.startswith("name=")]
+            found[",".join(named)] = (root, target)
     return found
-
-
-def _controllers() -> frozenset[str]:
-    lines = Path("/proc/cgroups").read_text().splitlines()[1:]
-    return frozenset(line.split("\t")[0] for line in lines)
