@@ -22,11 +22,13 @@ OVER = "the time of this access is over"
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """The last lease, as written to disk: the server's time, the node's own time then, and the end for the holder."""
+    """The last lease, as written to disk: the server's time, the node's own time then, the end for the holder, and the
+    end for all other keys, which only the SSH gateway reads: it outlives the agent."""
 
     server_time: datetime
     node_time: datetime
     holder_until: datetime
+    until: datetime | None = None
 
 
 class Leases:
@@ -62,7 +64,12 @@ class Leases:
         self._until = server_time + timedelta(seconds=seconds)
         self._holder_until = server_time + timedelta(seconds=holder_seconds)
         if self._file is not None and self._clock is not None:
-            kept = Kept(server_time=server_time, node_time=self._clock(), holder_until=self._holder_until)
+            kept = Kept(
+                server_time=server_time,
+                node_time=self._clock(),
+                holder_until=self._holder_until,
+                until=self._until,
+            )
             fresh = self._file.with_suffix(".new")
             fresh.write_bytes(msgspec.json.encode(kept))
             fresh.replace(self._file)

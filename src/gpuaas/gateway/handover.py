@@ -15,7 +15,7 @@ from gpuaas.engines.oci import gateway_protocol as protocol
 from gpuaas.engines.oci.gateway_protocol import Channel, Envelope
 from gpuaas.gateway.service import Gateway
 from gpuaas.gateway.terminals import TerminalRecord
-from gpuaas.wire.environments import Connection, LoginEvent, LoginKind
+from gpuaas.wire.environments import LoginEvent
 
 if TYPE_CHECKING:
     from gpuaas.gateway.environments import Inherited
@@ -99,26 +99,3 @@ async def take(root: Path) -> Inheritance:
                     return found
     finally:
         channel.close()
-
-
-def restore_events(gateway: Gateway, events: list[LoginEvent]) -> None:
-    for event in events:
-        connection = connection_of(event)
-        if event.kind is LoginKind.LOGIN:
-            gateway.node.logins.opened(connection)
-        else:
-            gateway.node.logins.closed(connection, event.at)
-
-
-def connection_of(event: LoginEvent) -> Connection:
-    """The connection as its event tells it."""
-    return Connection(
-        id=event.connection_id,
-        key_fingerprint=event.key_fingerprint,
-        source=event.source,
-        opened_at=event.at,
-        allocation_id=event.allocation_id,
-        user_id=event.user_id,
-        bytes_in=event.bytes_in,
-        bytes_out=event.bytes_out,
-    )

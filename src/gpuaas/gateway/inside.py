@@ -6,6 +6,7 @@ session's, and loads no module once it is in the environment. Every file that it
 
 import contextlib
 import errno
+import fcntl
 import os
 import resource
 import signal
@@ -108,11 +109,13 @@ def _limit_open_files(wanted: int) -> None:
 
 
 def _use(descriptors: tuple[int, int, int]) -> None:
-    """As 0, 1 and 2. Each lies above 2, as the gateway keeps those for itself."""
-    for number, descriptor in enumerate(descriptors):
-        os.dup2(descriptor, number)
+    """As 0, 1 and 2. Copied upwards first: one of them may have one of these numbers already."""
+    copies = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3) for descriptor in descriptors]
     for descriptor in set(descriptors):
         os.close(descriptor)
+    for number, copy in enumerate(copies):
+        os.dup2(copy, number)
+        os.close(copy)
 
 
 def _enter_as_root(order: SessionOrder) -> None:

@@ -1,4 +1,4 @@
-"""The node's lease as the engine wrote it, in force here whoever restarts."""
+"""The node's lease as the engine wrote it. A gateway that starts while the agent is away goes on with it."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -6,20 +6,17 @@ from pathlib import Path
 import msgspec
 
 from gpuaas.core.clock import Clock
-from gpuaas.engines.leases import Leases
-from gpuaas.engines.oci.gateway_protocol import LEASE, NodeLease
+from gpuaas.engines.leases import Kept, Leases
+
+NAME = "lease.json"
 
 
-def read_lease(root: Path, leases: Leases, clock: Clock, machine_boot: str) -> None:
+def read_lease(root: Path, leases: Leases, clock: Clock) -> None:
     """A file that cannot be read changes nothing: the lease in force runs on, and ends by itself."""
     try:
-        kept = msgspec.json.decode((root / LEASE).read_bytes(), type=NodeLease)
+        kept = msgspec.json.decode((root / NAME).read_bytes(), type=Kept)
     except (OSError, msgspec.DecodeError):
         return
-    if kept.steady is not None and kept.machine_boot == machine_boot:
-        passed = timedelta(seconds=clock.monotonic() - kept.steady)
-    else:
-        passed = max(clock.now() - kept.node_time, timedelta())
-    now = kept.server_time + passed
+    now = kept.server_time + max(clock.now() - kept.node_time, timedelta())
     left = timedelta() if kept.until is None else kept.until - now
     leases.renew(now, left.total_seconds(), (kept.holder_until - now).total_seconds())

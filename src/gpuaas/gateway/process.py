@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.descriptors import raise_limit
-from gpuaas.engines.oci.gateway_protocol import SOCKET
+from gpuaas.engines.oci.gateway_protocol import SOCKET, record_event
 from gpuaas.gateway import handover, kernel
 from gpuaas.gateway.control import Control
 from gpuaas.gateway.listeners import listen_unix
@@ -27,7 +27,8 @@ async def serve(root: Path, version: str) -> None:
     async with asyncio.timeout(TAKE_OVER_SECONDS):
         inherited = await _take_place(root, lock)
     gateway = Gateway(root, clock=SystemClock(), version=version)
-    handover.restore_events(gateway, inherited.events)
+    for event in inherited.events:
+        record_event(gateway.node.logins, event)
     for record, master in inherited.terminals:
         pidfd = kernel.open_process(record.pid, record.born)
         if pidfd is None:

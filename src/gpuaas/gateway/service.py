@@ -141,7 +141,7 @@ class Gateway:
         self.terminals.end(served.id, STOPPED)
 
     def read_lease(self) -> None:
-        read_lease(self.node.root, self.node.leases, self.node.clock, self.node.machine_boot)
+        read_lease(self.node.root, self.node.leases, self.node.clock)
 
     async def renew_lease(self) -> int:
         """The lease was written: read it, and cut connections that it ends; how many."""

@@ -6,16 +6,15 @@ import os
 import socket
 from collections import deque
 from contextlib import suppress
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from gpuaas.wire.common import Moment
+from gpuaas.engines.logins import Logins
+from gpuaas.wire.environments import Connection, LoginEvent, LoginKind
 
 SOCKET = "gateway.sock"
-LEASE = "lease.json"
 HEADER = 5  # bytes: the length of the message, and how many descriptors come with it
 MOST_BYTES = 16 << 20
 MOST_DESCRIPTORS = 4
@@ -160,31 +159,6 @@ class TerminalResult(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class NodeLease(Struct, frozen=True, kw_only=True):
-    """`lease.json`: what engines/leases.py keeps, and the end of the lease for keys that are not the holder's. `steady`
-    is the monotonic clock of this boot when it was written, so that a restart neither extends nor shortens it."""
-
-    server_time: Moment
-    node_time: Moment
-    holder_until: Moment
-    until: Moment | None = None
-    steady: float | None = None
-    machine_boot: str = ""
-
-
-def new_lease(
-    server_time: datetime, seconds: float, holder_seconds: float, *, node_time: datetime, steady: float
-) -> NodeLease:
-    return NodeLease(
-        server_time=server_time,
-        node_time=node_time,
-        until=server_time + timedelta(seconds=seconds),
-        holder_until=server_time + timedelta(seconds=holder_seconds),
-        steady=steady,
-        machine_boot=Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
-    )
-
-
 class Channel:
     """Whole messages over a unix stream socket. One reader; any number of writers."""
 
@@ -289,3 +263,21 @@ def connect(root: Path) -> socket.socket:
     finally:
         os.close(folder)
     return stream
+
+
+def record_event(logins: Logins, event: LoginEvent) -> None:
+    """Keep an event of another process as if it had happened here; its id stays the same."""
+    connection = Connection(
+        id=event.connection_id,
+        key_fingerprint=event.key_fingerprint,
+        source=event.source,
+        opened_at=event.at,
+        allocation_id=event.allocation_id,
+        user_id=event.user_id,
+        bytes_in=event.bytes_in,
+        bytes_out=event.bytes_out,
+    )
+    if event.kind is LoginKind.LOGIN:
+        logins.opened(connection)
+    else:
+        logins.closed(connection, event.at)
