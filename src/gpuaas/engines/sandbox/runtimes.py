@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -25,7 +26,6 @@ from gpuaas.engines.sandbox import files, manifests, processes
 from gpuaas.engines.sandbox.manifests import UnreadableBundleError
 from gpuaas.engines.sandbox.records import Record, Records
 from gpuaas.engines.sandbox.site import Site
-from gpuaas.engines.sandbox.staging import Staging
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.runtimes import IN_USE, INSTALL_ROOT, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
 
@@ -36,6 +36,15 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+class BundleStaging(Protocol):
+    """One attempt to build a bundle. `tree` lies inside `folder`, which the caller erases afterwards."""
+
+    folder: Path
+    tree: Path
+
+    async def build(self, now: datetime) -> StagedBundle: ...
+
+
 class SandboxRuntimes:
     """`alone` is the engine's: one verb at a time per allocation."""
 
@@ -44,7 +53,7 @@ class SandboxRuntimes:
         site: Site,
         records: Records,
         *,
-        staging: Callable[[BundleSpec, Telling], Staging],
+        staging: Callable[[BundleSpec, Telling], BundleStaging],
         alone: Callable[[str], AbstractAsyncContextManager[None]],
         clock: Callable[[], datetime],
     ) -> None:
