@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
 from functools import cache
@@ -23,6 +24,7 @@ from gpuaas.engines.oci.environments import Running, Sights, check_gpus, write_f
 from gpuaas.engines.oci.gateway import Gateway
 from gpuaas.engines.oci.ids import COUNT, HOLDER
 from gpuaas.engines.oci.samples import OciSamples
+from gpuaas.engines.oci.staging import Staging
 from gpuaas.engines.sandbox import files
 from gpuaas.engines.sandbox.checks import ID, check, check_keys, told
 from gpuaas.engines.sandbox.liveness import Liveness
@@ -32,7 +34,6 @@ from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableE
 from gpuaas.engines.sandbox.removals import Removals
 from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
 from gpuaas.engines.sandbox.site import Site
-from gpuaas.engines.sandbox.staging import Staging
 from gpuaas.engines.sandbox.volumes import VOLUME_UID, SandboxVolumes
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
@@ -268,7 +269,7 @@ class OciEngine:
         return VolumeIds(on_disk=VOLUME_UID - HOLDER, outside=first, count=COUNT, root=first, holder=first + HOLDER)
 
     def _staging(self, bundle: BundleSpec, tell: Telling) -> Staging:
-        raise EngineError("this node cannot offer runtime bundles yet", f"{bundle.slug} {bundle.version}")
+        return Staging(self._site, bundle, tell, image=self._containers.image, environment=os.environ)
 
     async def _make(self, spec: EnvironmentSpec) -> Record:
         """Everything but the boot; until the record is written there is nothing but a folder to throw away."""
