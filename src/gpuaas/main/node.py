@@ -121,7 +121,8 @@ def verify(
 
 
 def images_folder(agent: Path, shared: str | None) -> Path:
-    return images.folder_of(agent / "oci", shared)
+    """Where the agent of this folder looks for them."""
+    return images.folder_of(agent, shared)
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:

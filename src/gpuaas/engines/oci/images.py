@@ -60,9 +60,9 @@ class Image(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Path(self.folder, ROOT)
 
 
-def folder_of(engine_root: Path, shared: str | None) -> Path:
-    """Where an engine's images are: below its root, or in the folder that GPUAAS_IMAGES names."""
-    return Path(shared).absolute() if shared else engine_root.absolute() / "images"
+def folder_of(parent: Path, shared: str | None) -> Path:
+    """Where images are: below the folder of the agent or engine, or in the folder that GPUAAS_IMAGES names."""
+    return Path(shared).absolute() if shared else parent.absolute() / "images"
 
 
 def prepare(folder: Path) -> None:
