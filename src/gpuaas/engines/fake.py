@@ -284,7 +284,7 @@ class FakeEngine:
             self.environments[spec.allocation_id] = here
         elif here.state is EnvironmentState.RUNNING:
             here.state = EnvironmentState.STOPPED
-            self.terminals.end(spec.allocation_id, "the machine restarts")
+            self.terminals.end(spec.allocation_id, "the environment restarts")
         self._close(here, [])
         here.mounts.clear()
         return here

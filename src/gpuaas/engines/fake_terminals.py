@@ -75,7 +75,7 @@ class FakeTerminals:
 
     async def open(self, allocation_id: str, boot: int) -> FakeTerminal:
         if self._boot_of(allocation_id) != boot:
-            raise EngineError("the machine is not running, or has restarted", f"{allocation_id} at boot {boot}")
+            raise EngineError("the environment is not running, or has restarted", f"{allocation_id} at boot {boot}")
         terminal = FakeTerminal()
         self._open[allocation_id].add(terminal)
         return terminal

@@ -312,7 +312,7 @@ class SandboxEngine:
         pid = living.pid if living else self._look(id).known()
         if living is not None:
             del self._living[id]
-            self.terminals.end(id, "the machine restarts")
+            self.terminals.end(id, "the environment restarts")
             await living.door.close("the environment restarts")
         if pid is not None:
             await self._boots.stop(self._records.folder(id), pid, grace=STOP_SECONDS)

@@ -64,7 +64,7 @@ class SandboxTerminals:
     async def open(self, allocation_id: str, boot: int) -> SandboxTerminal:
         found = self._find(allocation_id)
         if found is None or found[1] != boot:
-            raise EngineError("the machine is not running, or has restarted", f"{allocation_id} at boot {boot}")
+            raise EngineError("the environment is not running, or has restarted", f"{allocation_id} at boot {boot}")
         mine = self._open[allocation_id]
         mine -= {terminal for terminal in mine if terminal.descriptor < 0}
         if len(mine) >= PER_ENVIRONMENT:
