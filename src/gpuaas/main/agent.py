@@ -21,9 +21,9 @@ from gpuaas.core.points import points_from
 from gpuaas.core.settings import default_data_folder
 from gpuaas.engines.base import Engine
 from gpuaas.engines.descriptors import raise_limit
+from gpuaas.engines.fake import FakeEngine
 from gpuaas.engines.oci import images
-from gpuaas.engines.oci.engine import OciEngine
-from gpuaas.engines.sandbox.engine import PORTS, SandboxEngine
+from gpuaas.engines.oci.engine import PORTS, OciEngine
 from gpuaas.main.children import die_with_parent
 
 command = typer.Typer(
@@ -33,8 +33,8 @@ Folder = Annotated[Path | None, typer.Option(help="Folder of this node: its key,
 
 
 class EngineKind(StrEnum):
-    SANDBOX = "sandbox"
     OCI = "oci"
+    FAKE = "fake"
 
 
 EngineName = Annotated[EngineKind, typer.Option(help="How environments are made.")]
@@ -45,35 +45,8 @@ def folder_or_default(folder: Path | None) -> Path:
     return folder or default_data_folder() / "agent"
 
 
-def platform_folders(folder: Path) -> tuple[Path, ...]:
-    """What people inside must not see, should it lie in a folder of the machine that they share."""
-    data = folder.absolute().parent
-    is_platform = data == default_data_folder() or any((data / name).exists() for name in ("master.key", "up.lock"))
-    return (folder, data) if is_platform else (folder,)
-
-
-def sandbox(
-    folder: Path,
-    *,
-    gpus: int,
-    ssh_host: str | None = None,
-    bind: str = "127.0.0.1",
-    ports: range = PORTS,
-    shared_storage: Path | None = None,
-) -> SandboxEngine:
-    """A network is kept ready for each slot."""
-    return SandboxEngine(
-        folder / "sandbox",
-        clock=SystemClock().now,
-        monotonic=SystemClock().monotonic,
-        bind=bind,
-        ssh_host=ssh_host,
-        ports=ports,
-        simulated_gpus=gpus,
-        spare_networks=gpus,
-        hide=(*platform_folders(folder), *([shared_storage] if shared_storage else [])),
-        shared_storage=shared_storage,
-    )
+def images_folder(folder: Path) -> Path:
+    return images.folder_of(folder, os.environ.get(images.VARIABLE))
 
 
 def oci(
@@ -94,16 +67,18 @@ def oci(
         ssh_host=ssh_host,
         ports=ports,
         simulated_gpus=gpus,
-        images_folder=images.folder_of(folder, os.environ.get(images.VARIABLE)),
+        images_folder=images_folder(folder),
         allowed_networks=allowed_networks,
         shared_storage=shared_storage,
     )
 
 
-ENGINES: dict[EngineKind, Callable[..., SandboxEngine | OciEngine]] = {
-    EngineKind.SANDBOX: sandbox,
-    EngineKind.OCI: oci,
-}
+def fake(folder: Path, *, gpus: int, **_: object) -> FakeEngine:  # noqa: ARG001 (it keeps everything in memory)
+    """Nothing is real: to try the console and the API where no environment can be made."""
+    return FakeEngine(clock=SystemClock().now, monotonic=SystemClock().monotonic, gpus=gpus)
+
+
+ENGINES: dict[EngineKind, Callable[..., OciEngine | FakeEngine]] = {EngineKind.OCI: oci, EngineKind.FAKE: fake}
 
 
 def networks(texts: list[str]) -> tuple[IPv4Network, ...]:
@@ -127,7 +102,7 @@ def enrol(
     token: Annotated[str, typer.Option(envvar="GPUAAS_ENROLMENT_TOKEN", help="Single-use token of an operator.")],
     folder: Folder = None,
     gpus: Gpus = 8,
-    engine: EngineName = EngineKind.SANDBOX,
+    engine: EngineName = EngineKind.OCI,
     allow_plain_http: Annotated[bool, typer.Option(help="Allow http to another machine. Not for production.")] = False,
 ) -> None:
     """Make this machine a node, once."""
@@ -175,7 +150,7 @@ def run(
     context: typer.Context,
     folder: Folder = None,
     gpus: Gpus = 8,
-    engine: EngineName = EngineKind.SANDBOX,
+    engine: EngineName = EngineKind.OCI,
     bind: Annotated[str, typer.Option(help="Address on which people's SSH connections are taken.")] = "127.0.0.1",
     ssh_host: Annotated[str | None, typer.Option(help="Name or address people use to reach it; default: bind.")] = None,
     ports: Annotated[
@@ -199,9 +174,14 @@ def run(
     logs.configure(level=os.environ.get("GPUAAS_LOG_LEVEL", "info"))
     raise_limit()
     where = folder_or_default(folder)
-    only = {"allowed_networks": networks(allow_network or [])} if engine is EngineKind.OCI else {}
     made = ENGINES[engine](
-        where, gpus=gpus, ssh_host=ssh_host, bind=bind, ports=port_range(ports), shared_storage=shared_storage, **only
+        where,
+        gpus=gpus,
+        ssh_host=ssh_host,
+        bind=bind,
+        ports=port_range(ports),
+        shared_storage=shared_storage,
+        allowed_networks=networks(allow_network or []),
     )
     # A program that uvloop starts is not heard of by the interpreter, and so would be no point to die at.
     run_loop = asyncio.run if os.environ.get("GPUAAS_POINTS") else uvloop.run

@@ -28,8 +28,10 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import default_data_folder
+from gpuaas.engines.oci import facts, image_build
+from gpuaas.engines.oci.images import ImageError
 from gpuaas.main import demo
-from gpuaas.main.agent import ENGINES, EngineKind, EngineName, enrol_node
+from gpuaas.main.agent import ENGINES, EngineKind, enrol_node, images_folder
 from gpuaas.main.children import Child
 from gpuaas.main.demo import Demo, UpFile, read
 
@@ -74,6 +76,7 @@ class Up:
             data = ["--data", str(self._folder), "--port", str(self._port)]
             self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
             await self._until(self._server_ready, "the server")
+            await self._ensure_image()
             await self._ensure_node(world)
             storage = ["--shared-storage", str(self._folder / "shared-storage")]
             arguments = ["--folder", str(self._agent_folder), "--gpus", str(GPUS), "--stop-environments", *storage]
@@ -90,6 +93,23 @@ class Up:
             yield Demo(db, Ids(clock), clock.now())
         finally:
             await db.close()
+
+    async def _ensure_image(self) -> None:
+        """Environments start from it; the first start builds it."""
+        if self._engine is not EngineKind.OCI:
+            return
+        began, clock = time.monotonic(), SystemClock()
+
+        async def on_phase(phase: str, note: str) -> None:
+            typer.echo(f"[{time.monotonic() - began:4.0f} s] base image, {phase}: {note}")
+
+        folder = images_folder(self._agent_folder)
+        if image_build.of_recipe(folder) is None:
+            typer.echo("Building the base image of environments, once on this machine (about two minutes).")
+        try:
+            await image_build.ensure(folder, added=(), environ=os.environ, now=clock.now, on_phase=on_phase)
+        except ImageError as error:
+            raise Complaint(error.detail, details=error.excerpt, next_step=error.next_step) from error
 
     async def _ensure_node(self, world: Demo) -> None:
         if not identity.is_enrolled(self._agent_folder):
@@ -211,7 +231,9 @@ def lock(folder: Path) -> TextIO | None:
 def command(
     data: Annotated[Path | None, typer.Option(help="Folder that holds everything.")] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the API, on loopback.")] = 8080,
-    engine: EngineName = EngineKind.SANDBOX,
+    engine: Annotated[
+        EngineKind | None, typer.Option(help="How environments are made; default: oci where this machine can.")
+    ] = None,
     demo: Annotated[bool, typer.Option("--demo/--no-demo", help="With a demo tenant, user and approved slots.")] = True,
 ) -> None:
     """Run a whole GPUaaS on this machine: PostgreSQL, control plane, one node."""
@@ -225,4 +247,13 @@ def command(
         return
     logs.configure(level="warning", human=True)
     with held:
-        uvloop.run(Up(folder, port, with_demo=demo, engine=engine).run(began))
+        uvloop.run(Up(folder, port, with_demo=demo, engine=engine or usable_engine()).run(began))
+
+
+def usable_engine() -> EngineKind:
+    lacks = facts.missing()
+    if not lacks:
+        return EngineKind.OCI
+    typer.echo(f"This machine cannot make environments. Missing: {', '.join(lacks)}.")
+    typer.echo("The node uses the fake engine: the console and the API work, but no allocation is real.")
+    return EngineKind.FAKE
