@@ -15,7 +15,7 @@ FILES_TOGETHER = (
     "isolation/",
     "contracts/test_bad_input",
     "access/test_real_clients",
-    *("access/test_real_ssh", "attacks/test_sec1", "terminals/test_sandbox"),
+    *("access/test_real_ssh", "attacks/test_sec1", "terminals/test_real"),
 )
 FILES_APART = ("browser/test_axe", "crash/test_red_twins", "runtimes/test_real", "contracts/test_openapi")
 ORDINARY_USER = "ordinary user"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from gpuaas.main.agent import sandbox
+from gpuaas.main.agent import oci
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.identity import Role
 from tests.access.authorization import CHANGES, ENTRIES, OWN_FILE, PLACE, STANDINGS, Standing, allows
@@ -311,7 +311,7 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
     async with database() as dsn, serving(dsn, folder) as (world, url):
         await world.furnish()
         with place(0) as node:
-            async with agent(world, url, node / "node-a", sandbox(node / "node-a", gpus=2, ports=PORTS)):
+            async with agent(world, url, node / "node-a", oci(node / "node-a", gpus=2, ports=PORTS)):
                 yield Stage(world, url, folder)
 
 

@@ -11,7 +11,7 @@ import asyncpg
 import asyncssh
 import pytest
 
-from gpuaas.main.agent import sandbox
+from gpuaas.main.agent import oci
 from tests.access.histories import History, members
 from tests.engines.benches import place
 from tests.live import agent, eventually, serving
@@ -19,7 +19,7 @@ from tests.world import Person, World, database, furnished
 
 NAMES = ("bob", "cyd", "dan")
 PORTS = range(28_640, 28_660)
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the sandbox")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the oci engine")
 Keys = dict[str, asyncssh.SSHKey]
 FORGETFUL = "create or replace function render_keyset(allocation text) returns void language sql as 'select'"
 
@@ -126,7 +126,7 @@ async def door(folder: Path) -> AsyncIterator[Door]:
         people = await members(world, {name: line(keys[name]) for name in NAMES})
         mine = await world.http.post("/api/v1/ssh-keys", json={"title": "mine", "public_key": line(keys["ada"])})
         with place(0) as node:
-            async with agent(world, url, node / "node-a", sandbox(node / "node-a", gpus=1, ports=PORTS)):
+            async with agent(world, url, node / "node-a", oci(node / "node-a", gpus=1, ports=PORTS)):
                 submitted = await world.submit(ssh_key_ids=[mine.raise_for_status().json()["id"]])
                 id = str(submitted.raise_for_status().json()["allocations"][0]["id"])
 

@@ -16,7 +16,7 @@ from tests.access.real_scenes import REAL, Scene, Stage, becomes, every_scene, l
 from tests.engines.benches import Key
 from tests.patience import PATIENCE_SECONDS
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the sandbox")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the oci engine")
 SCENES = (
     Scene("grantee, member", "grant revoked"),
     Scene("grantee, member", "role lowered to viewer"),

@@ -1,4 +1,4 @@
-"""The whole way, nothing faked: API, worker, link, agent, sandbox, and a real OpenSSH client that is cut off."""
+"""The whole way, nothing faked: API, worker, link, agent, environment, and a real OpenSSH client that is cut off."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.main.agent import sandbox
+from gpuaas.main.agent import oci
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.identity import Role
 from tests.engines.benches import Key, place
@@ -18,7 +18,7 @@ from tests.live import agent, eventually, serving
 from tests.patience import PATIENCE_SECONDS
 from tests.world import Person, World, database
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the sandbox")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the oci engine")
 PORTS = range(28_500, 28_540)
 
 
@@ -49,7 +49,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     async with database() as dsn, serving(dsn, tmp_path) as (world, url):
         await world.furnish()
         with place(0) as folder:
-            async with agent(world, url, folder / "node-a", sandbox(folder / "node-a", gpus=2, ports=PORTS)):
+            async with agent(world, url, folder / "node-a", oci(folder / "node-a", gpus=2, ports=PORTS)):
                 yield await furnished_scene(world, tmp_path)
 
 
@@ -87,7 +87,7 @@ async def test_a_grant_lets_in_and_its_revoke_cuts_the_session_and_says_why(tmp_
         grant = await on.world.http.post(place, json={"user_id": on.bob.id, "ssh_key_id": on.bob.key_id})
         await on.installed()
         assert await on.bobs.says("whoami") == "gpu"
-        session = await on.bobs.spawn("ssh", *on.bobs.options(), on.bobs.target, "echo in; exec sleep 1000")
+        session = await on.bobs.spawn("ssh", "-tt", *on.bobs.options(), on.bobs.target, "echo in; exec sleep 1000")
         assert session.stdout is not None
         await session.stdout.readline()
 
@@ -99,7 +99,7 @@ async def test_a_grant_lets_in_and_its_revoke_cuts_the_session_and_says_why(tmp_
         revoked = await on.world.http.delete(f"{place}/{grant.json()['id']}")
         assert revoked.json()["status"] == "revoked"
         async with asyncio.timeout(PATIENCE_SECONDS):
-            _, said = await session.communicate()
+            said, _ = await session.communicate()
         assert session.returncode == 255
         assert b"this key no longer admits" in said
         assert (await on.bobs.run("true")).code == 255
@@ -108,7 +108,7 @@ async def test_a_grant_lets_in_and_its_revoke_cuts_the_session_and_says_why(tmp_
 
 async def test_a_session_is_ended_by_name_and_its_person_may_come_back(tmp_path: Path) -> None:
     async with scene(tmp_path) as on:
-        session = await on.ada.spawn("ssh", *on.ada.options(), on.ada.target, "echo in; exec sleep 1000")
+        session = await on.ada.spawn("ssh", "-tt", *on.ada.options(), on.ada.target, "echo in; exec sleep 1000")
         assert session.stdout is not None
         await session.stdout.readline()
         place = f"/api/v1/allocations/{on.id}/sessions"
@@ -122,7 +122,7 @@ async def test_a_session_is_ended_by_name_and_its_person_may_come_back(tmp_path:
         ended = await on.world.http.delete(f"{place}/{listed[0]['id']}", params={"reason": "coffee"})
         assert ended.status_code == 202
         async with asyncio.timeout(PATIENCE_SECONDS):
-            _, said = await session.communicate()
+            said, _ = await session.communicate()
         assert b"coffee" in said
 
         async def is_over() -> bool:

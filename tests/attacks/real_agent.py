@@ -1,4 +1,4 @@
-"""A real agent in a process of its own, with the sandbox engine, beside a real control plane."""
+"""A real agent in a process of its own, with the oci engine, beside a real control plane."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gpuaas.agent import identity
 from gpuaas.core.points import NoPoints
-from gpuaas.main.agent import sandbox
+from gpuaas.main.agent import oci
 from gpuaas.wire.environments import Environment, EnvironmentState
 from tests.engines.benches import Key
 from tests.engines.openssh import OpenSsh
@@ -26,7 +26,7 @@ async def enrol(world: World, url: str, folder: Path, *, gpus: int) -> str:
     operator = world.operator.http
     asked = {"node_name": folder.name.replace("_", "-").strip("-")}
     issued = (await operator.post("/api/v1/admin/enrolment-tokens", json=asked)).raise_for_status().json()
-    facts = await sandbox(folder, gpus=gpus).probe()
+    facts = await oci(folder, gpus=gpus).probe()
     await identity.enrol(url, issued["token"], folder, facts, agent_version="1", points=NoPoints())
     for index in range(gpus):
         approve = f"/api/v1/admin/nodes/{issued['node_id']}/slots/{index}/approve"

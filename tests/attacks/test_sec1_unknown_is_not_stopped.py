@@ -17,7 +17,7 @@ from tests.live import eventually, serving
 from tests.starving import starve
 from tests.world import World, database
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the sandbox")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the oci engine")
 PORTS = range(28_560, 28_580)
 FILES = 256  # the agent's limit in this test
 CARELESS = ("-m", "tests.attacks.careless_agent", "agent")

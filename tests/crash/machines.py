@@ -28,7 +28,7 @@ class Expected:
 
 class Machine:
     def __init__(self, folder: Path, shared: Path, *, ports: range, networks: int) -> None:
-        self.site = Site(folder / "sandbox")
+        self.site = Site(folder / "oci")
         self._storage = (self.site.root / "volumes", shared)
         self._folder, self._ports, self._networks = folder, ports, networks
 

@@ -22,7 +22,7 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.main import demo
-from gpuaas.main.agent import enrol_node, sandbox
+from gpuaas.main.agent import enrol_node, oci
 from gpuaas.main.demo import Demo, UpUser
 from tests.crash.machines import Expected, Machine
 from tests.crash.mortals import Mortal, until
@@ -92,7 +92,7 @@ class Stage:
             await world.ensure_catalog()
             await self.server.start()
             await self.reach(lambda: self.unready(links=0))
-            engine = sandbox(self.agent_folder, gpus=SLOTS)
+            engine = oci(self.agent_folder, gpus=SLOTS)
             await enrol_node(self.agent_folder, engine, self.url, await world.enrolment_token())
             await world.approve_slots(identity.load(self.agent_folder).node_id, SLOTS)
         finally:

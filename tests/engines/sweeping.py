@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuaas.engines.oci.ids import CLAIMS
-from gpuaas.engines.sandbox.site import UIDS_PER_BLOCK, Site
+from gpuaas.engines.oci.ids import CLAIMS, ids_of
+from gpuaas.engines.sandbox.site import Site
 
 PROC, NAMESPACES, INTERFACES, CGROUPS = (
     Path("/proc"),
@@ -21,18 +21,25 @@ PROC, NAMESPACES, INTERFACES, CGROUPS = (
 
 def sweep(folder: Path) -> None:
     """Kill the processes of every engine in this folder, and remove its networks, rules and control groups."""
-    for lock in folder.rglob("lock"):
-        if (lock.parent / "environments").is_dir():
-            sweep_site(Site(lock.parent))
+    for root in [Path(root) for root, below, _ in os.walk(folder) if prune(below)]:
+        sweep_site(Site(root))
+
+
+def prune(below: list[str]) -> bool:
+    """Whether this is the folder of an engine; nothing below one is looked at, and no file system that is dead."""
+    is_engine = "environments" in below
+    below[:] = [] if is_engine else below
+    return is_engine
 
 
 def sweep_site(site: Site) -> None:
-    for claim in CLAIMS.glob("*"):
-        if claim.readlink() == site.root:
-            claim.unlink()
-    for pid in processes_of(site):
+    claims = [claim for claim in CLAIMS.glob("*") if claim.readlink() == site.root]
+    for pid in processes_of(site, [ids_of(int(claim.name)) for claim in claims]):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    for claim in claims:
+        claim.unlink()
+    subprocess.run(["umount", "--lazy", str(site.root / "lxcfs" / "mount")], check=False, capture_output=True)
     for path in NAMESPACES.glob(f"gpuaas-{site.tag}-*"):
         subprocess.run(["ip", "netns", "del", path.name], check=False)
     for path in INTERFACES.glob(f"g{site.tag}-*"):
@@ -44,15 +51,10 @@ def sweep_site(site: Site) -> None:
                 path.rmdir()
 
 
-def processes_of(site: Site) -> Iterator[int]:
+def processes_of(site: Site, ids: list[range]) -> Iterator[int]:
     for pid in [path for path in PROC.iterdir() if path.name.isdigit()]:
-        if site.mark in text_of(pid / "cmdline") or f"{site.root}" in text_of(pid / "cmdline") or has_uid_of(site, pid):
+        if str(site.root) in text_of(pid / "cmdline") or any(uid in each for uid in uids_of(pid) for each in ids):
             yield int(pid.name)
-
-
-def has_uid_of(site: Site, pid: Path) -> bool:
-    first = site.init_uid(0)
-    return any(first <= uid < first + UIDS_PER_BLOCK for uid in uids_of(pid))
 
 
 def uids_of(pid: Path) -> set[int]:

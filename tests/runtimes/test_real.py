@@ -113,7 +113,7 @@ async def test_a_bundle_that_fails_its_check_tells_why_and_the_one_before_stays(
 async def test_a_changed_file_is_found_and_put_right(up: Stack) -> None:
     name = await machine(up, "drifting")
     await up.cli("runtimes", "apply", name, "tiny-data@1.0")
-    [path] = (up.data / "agent/sandbox/runtimes/tiny-data/1.0").glob("lib/*/site-packages/tiny_data/__init__.py")
+    [path] = (up.data / "agent/oci/runtimes/tiny-data/1.0").glob("lib/*/site-packages/tiny_data/__init__.py")
     for cached in path.parent.glob("__pycache__/*"):
         cached.unlink()
     path.write_text("__version__ = 'evil'\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpuaas.main.agent import sandbox
+from gpuaas.main.agent import oci
 from gpuaas.wire.environments import Environment, EnvironmentState
 from tests.engines.benches import Key, place
 from tests.engines.openssh import OpenSsh
@@ -60,7 +60,7 @@ async def machines(folder: Path, count: int) -> AsyncIterator[list[Machine]]:
     async with database() as dsn, serving(dsn, folder) as (world, url):
         await world.furnish()
         with place(0) as node:
-            engine = sandbox(node / "node-a", gpus=count, ports=PORTS, shared_storage=node / "shared")
+            engine = oci(node / "node-a", gpus=count, ports=PORTS, shared_storage=node / "shared")
             async with agent(world, url, node / "node-a", engine):
                 made = [await machine(world, folder, f"m{number}") for number in range(count)]
                 try:

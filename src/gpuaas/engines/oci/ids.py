@@ -61,10 +61,15 @@ class IdRanges:
                     return
 
     def first(self, index: int) -> int:
-        return START + (self._block * LIMIT + index) * COUNT
+        return ids_of(self._block)[index * COUNT]
 
     def holder(self, index: int) -> int:
         return self.first(index) + HOLDER
 
     def of(self, index: int) -> range:
         return range(self.first(index), self.first(index) + COUNT)
+
+
+def ids_of(block: int) -> range:
+    """All ids of a block, which are those of one engine."""
+    return range(START + block * LIMIT * COUNT, START + (block + 1) * LIMIT * COUNT)

@@ -1,4 +1,4 @@
-"""The same over the sandbox: a real shell on a real terminal, and an agent that is killed."""
+"""The same over a real engine: a real shell on a real terminal, and an agent that is killed."""
 
 import asyncio
 import os
@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from gpuaas.core.clock import SystemClock
-from gpuaas.engines.sandbox.engine import SandboxEngine
+from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.wire.terminals import Error, Exit
 from tests.engines.benches import place as folder_for
+from tests.images.real import real_image
 from tests.live import agent, eventually, serving
 from tests.terminals.browsers import browsing
 from tests.terminals.conftest import active
@@ -23,10 +24,11 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 PORTS = "19000-19019"
 
 
-def sandbox(folder: Path) -> Any:
+def oci(folder: Path) -> Any:
     clock = SystemClock()
     ports = range(19_000, 19_020)
-    return SandboxEngine(folder / "sandbox", clock=clock.now, monotonic=clock.monotonic, ports=ports, spare_networks=1)
+    images = real_image().root.parents[1]
+    return OciEngine(folder / "oci", clock=clock.now, monotonic=clock.monotonic, ports=ports, images_folder=images)
 
 
 async def machine(world: World) -> str:
@@ -44,7 +46,7 @@ async def machine(world: World) -> str:
 
 async def test_a_real_shell_has_a_real_terminal(migrated: str, tmp_path: Path) -> None:
     with folder_for(0) as folder:
-        engine = sandbox(folder)
+        engine = oci(folder)
         async with serving(migrated, tmp_path) as (world, url):
             await world.furnish()
             async with agent(world, url, folder, engine):
@@ -93,7 +95,7 @@ async def test_a_killed_agent_takes_the_terminal_and_leaves_the_machine(migrated
     with folder_for(0) as folder:
         async with serving(migrated, tmp_path) as (world, url):
             await world.furnish()
-            async with agent(world, url, folder, sandbox(folder)) as node_id:
+            async with agent(world, url, folder, oci(folder)) as node_id:
                 pass
             async with agent_process(world, folder, node_id) as first:
                 id = await machine(world)
