@@ -44,7 +44,7 @@ def probe(
         "disk_limit": Fact(value="ext4 image", source="the engine"),
         "image": Fact(value=image.version if image else "none", source="the node's images"),
         "sshd": Fact(value=image.sshd if image else "none", source="the base image"),
-        "runtimes": Fact(value=image.python if image else "none", source="Python of the base image"),
+        "runtimes": Fact(value=_minor(image.python) if image else "none", source="Python of the base image"),
         "machine_id": Fact(value=_first_line(Path("/etc/machine-id")), source="/etc/machine-id"),
         "boot_id": Fact(value=_first_line(Path("/proc/sys/kernel/random/boot_id")), source="the kernel"),
     }
@@ -62,6 +62,11 @@ def probe(
         gpus=() if lacks else gpus(simulated_gpus, tag),
         facts=found,
     )
+
+
+def _minor(version: str) -> str:
+    """`3.11.2` is 3.11, which is what bundles name."""
+    return ".".join(version.split(".")[:2])
 
 
 def _first_line(path: Path) -> str:

@@ -42,13 +42,15 @@ def main() -> None:
     order: Order = json.loads(sys.stdin.buffer.read())
     checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
     mount("none", "/", None, MS_REC | MS_PRIVATE)
-    mount("stage", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=711,size=64k")
     first_id = order["first_id"]
-    place(idmapped(order["image"], first_id), "lower")
-    place(mount_image(order["disk"]), "disk")
+    lower, disk = idmapped(order["image"], first_id), mount_image(order["disk"])
+    platform = {name: read_only(source) for name, source in order["platform"].items()}
+    mount("stage", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=711,size=64k")  # may hide what was opened before
+    place(lower, "lower")
+    place(disk, "disk")
     mount_root(order, first_id)
-    for name, source in order["platform"].items():
-        place(read_only(source), name)
+    for name, tree in platform.items():
+        place(tree, name)
     os.execv(order["argv"][0], order["argv"])  # noqa: S606 (the engine's own command)
 
 
