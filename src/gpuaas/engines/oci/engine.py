@@ -25,6 +25,7 @@ from gpuaas.engines.oci.gateway import Gateway
 from gpuaas.engines.oci.ids import COUNT, HOLDER
 from gpuaas.engines.oci.samples import OciSamples
 from gpuaas.engines.oci.staging import Staging
+from gpuaas.engines.oci.upgrade import remove_sandbox
 from gpuaas.engines.sandbox import files
 from gpuaas.engines.sandbox.checks import ID, check, check_keys, told
 from gpuaas.engines.sandbox.liveness import Liveness
@@ -96,6 +97,7 @@ class OciEngine:
         self._site.open()
         self._containers.ids.open(self._site.seed)
         self._leases.restore()
+        await remove_sandbox(self._site.root.with_name("sandbox"), self._site.root)
         await self.runtimes.open()
         self.volumes.open()
         self._numbers.open()
