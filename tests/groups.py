@@ -10,14 +10,16 @@ import pytest
 FILES_TOGETHER = (
     "browser/",
     "chaos/",
+    "core/test_embedded",
     "crash/test_crashes",
-    "e2e/test_up",
     "isolation/",
     "contracts/test_bad_input",
     "access/test_real_clients",
     *("access/test_real_ssh", "attacks/test_sec1", "terminals/test_sandbox"),
 )
-FILES_APART = ("browser/test_axe", "crash/test_red_twins", "runtimes/test_real", "contracts/test_openapi")
+FILES_APART = ("crash/test_red_twins", "runtimes/test_real", "contracts/test_openapi")
+# A second platform, beside the one of the browser stories: one process for all of it would be the last to end.
+SECOND_PLATFORM = ("browser/test_axe", "e2e/test_story", "e2e/test_up")
 ORDINARY_USER = "ordinary user"
 # Bundles and crashes take longest, and differ least between root and an ordinary user.
 SOAKED_FOR_ORDINARY_USERS = ("engines/test_runtimes", "engines/test_sandbox_runtimes", "engines/test_sandbox_crash")
@@ -26,6 +28,8 @@ SOAKED_FOR_ORDINARY_USERS = ("engines/test_runtimes", "engines/test_sandbox_runt
 def group_of(node_id: str) -> str:
     """Empty: the test may run in any worker."""
     name = node_id.removeprefix("tests/")
+    if name.startswith(SECOND_PLATFORM):
+        return "second platform"
     for prefix in (*FILES_APART, *FILES_TOGETHER):
         if name.startswith(prefix):
             return prefix
