@@ -18,7 +18,7 @@ from tests import peek
 from tests.launch.history import History, double_owners
 from tests.world import SLICE, World, furnished, world_on
 
-CLIENTS, SLOTS, OPERATIONS = 64, 8, 150
+CLIENTS, SLOTS, OPERATIONS = 64, 8, 300
 LIVE_TWICE = """
     select count(*) from claims a join claims b on a.slot_id = b.slot_id and a.id < b.id
     where a.claimed_at < coalesce(b.released_at, 'infinity') and b.claimed_at < coalesce(a.released_at, 'infinity')
