@@ -7,7 +7,7 @@ from hypothesis import settings
 from gpuaas.engines.oci import images
 from tests.images.real import SHARED
 
-pytest_plugins = ["tests.postgres", "tests.residue", "tests.groups", "tests.soaking", "tests.world"]
+pytest_plugins = ["tests.postgres", "tests.residue", "tests.groups", "tests.soaking", "tests.world", "tests.platform"]
 
 # The same cases for everybody, and none judged by how busy the machine is.
 settings.register_profile("house", deadline=None, derandomize=True)

@@ -322,11 +322,16 @@ async def build_furnished(dsn: str) -> None:
     template_folder().mkdir()
     async with world_on(dsn, template_folder()) as world:
         await world.furnish()
-        people = [
-            Known(name=name, **{field: getattr(person, field) for field in PERSONAL})
-            for name, person in world.people.items()
-        ]
+        people = known_people(world)
     (template_folder() / "people.json").write_bytes(json.encode(people))
+
+
+def known_people(world: World) -> list[Known]:
+    """For `World.admit` of a copy of this world's database."""
+    return [
+        Known(name=name, **{field: getattr(person, field) for field in PERSONAL})
+        for name, person in world.people.items()
+    ]
 
 
 @pytest.fixture

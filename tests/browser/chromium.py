@@ -10,8 +10,8 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from playwright.async_api import Browser, async_playwright
@@ -46,16 +46,32 @@ async def chromium(*flags: str, command: str | Path | None = None) -> AsyncItera
             await browser.close()
 
 
+class Way:
+    """From Chromium to the server. A story may cut it: to the page this is a server that is gone."""
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        self.taken = set[asyncio.StreamWriter]()
+
+    @contextmanager
+    def cut(self) -> Iterator[None]:
+        self.is_cut = True
+        for writer in self.taken:
+            writer.transport.abort()
+        yield
+        self.is_cut = False
+
+
 @asynccontextmanager
-async def quiet_chromium(port: int, *flags: str) -> AsyncIterator[Browser]:
+async def quiet_chromium(port: int, *flags: str, way: Way | None = None) -> AsyncIterator[Browser]:
     """With port `port` of the loopback as the only place it can reach."""
     with tempfile.TemporaryDirectory(prefix="gpuaas-chromium-") as folder:
-        async with apart(Path(folder), port) as command, chromium(*flags, command=command) as browser:
+        async with apart(Path(folder), port, way or Way()) as command, chromium(*flags, command=command) as browser:
             yield browser
 
 
 @asynccontextmanager
-async def apart(folder: Path, port: int) -> AsyncIterator[Path]:
+async def apart(folder: Path, port: int, way: Way) -> AsyncIterator[Path]:
     """A command that runs Chromium in a network of its own; who knocks at `port` there is led to the same port here."""
     command, hatch = folder / "chromium", folder / "hatch"
     become_root = "" if os.geteuid() == 0 else "--user --map-root-user "
@@ -66,7 +82,7 @@ async def apart(folder: Path, port: int) -> AsyncIterator[Path]:
         handing.bind(str(hatch))
         handing.listen()
         handing.setblocking(False)
-        opening = asyncio.create_task(lead(handing, port))
+        opening = asyncio.create_task(lead(handing, port, way))
         try:
             yield command
         finally:
@@ -75,7 +91,7 @@ async def apart(folder: Path, port: int) -> AsyncIterator[Path]:
                 await opening
 
 
-async def lead(handing: socket.socket, port: int) -> None:
+async def lead(handing: socket.socket, port: int, way: Way) -> None:
     """Takes the listening socket that was made in the other network, and serves who comes to it."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(DOOR_SECONDS):
@@ -90,7 +106,14 @@ async def lead(handing: socket.socket, port: int) -> None:
         except OSError:
             writer.transport.abort()
             return
+        if way.is_cut:
+            writer.transport.abort()
+            there[1].transport.abort()
+            return
+        ends = {writer, there[1]}
+        way.taken |= ends
         await asyncio.gather(pour(reader, there[1]), pour(there[0], writer))
+        way.taken -= ends
 
     server = await asyncio.start_server(knocked, sock=socket.socket(fileno=door))
     async with server:

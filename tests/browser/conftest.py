@@ -1,4 +1,4 @@
-"""One whole platform and one Chromium for each test process; for everybody in a story a browser of their own."""
+"""One Chromium for each test process; for everybody in a story a profile of their own."""
 
 import os
 import shutil
@@ -13,9 +13,10 @@ from playwright.async_api import Browser, expect
 
 from gpuaas.api.console import FOLDER as BUILT
 from gpuaas.core.embedded import Embedded
-from tests.browser.chromium import MISSING, executable, quiet_chromium
-from tests.browser.people import DESK, PASSWORD, Person, person
-from tests.e2e.stack import Stack, stack
+from tests.browser.chromium import MISSING, Way, executable, quiet_chromium
+from tests.browser.people import DESK, PASSWORD, Person, in_front_of
+from tests.browser.profiles import Profiles
+from tests.e2e.stack import Stack
 
 KEPT = Path(__file__).parent.parent.parent / ".cache" / "browser"
 PATIENCE_MS = 60_000
@@ -37,22 +38,28 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture(scope="session")
-async def platform() -> AsyncIterator[Stack]:
+def chromium() -> None:
+    """Before a platform is started that nobody could look at."""
     if executable() is None:
         pytest.skip(MISSING)
     if not (BUILT / "index.html").exists():
         pytest.fail("the console is not built: make console")
-    folder = Path(tempfile.mkdtemp(prefix="gpuaas-browser-"))
-    folder.chmod(0o711)  # people's environments are reached through it
-    async with stack(folder) as made:
-        await made.up()
+
+
+@pytest.fixture(scope="session")
+def way() -> Way:
+    return Way()
+
+
+@pytest.fixture(scope="session")
+async def browser(chromium: None, platform: Stack, way: Way) -> AsyncIterator[Browser]:
+    async with quiet_chromium(platform.port, way=way) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
-async def browser(platform: Stack) -> AsyncIterator[Browser]:
-    async with quiet_chromium(platform.port) as made:
-        yield made
+def profiles(browser: Browser, platform: Stack) -> Profiles:
+    return Profiles(browser, platform.file.url)
 
 
 @pytest.fixture
@@ -69,22 +76,30 @@ async def up(platform: Stack) -> Stack:
 
 
 @pytest.fixture
-async def arrive(up: Stack, browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator[Arrive]:
-    """`await arrive("ada")`: somebody with a new browser. What a story leaves is kept if it fails, else put away."""
+async def arrive(up: Stack, profiles: Profiles, request: pytest.FixtureRequest) -> AsyncIterator[Arrive]:
+    """`await arrive("ada")`: somebody in front of a browser. What a story leaves is kept if it fails, else put away.
+
+    `own=True` is for who changes more of a browser than is put back: its cache, its clock, what listens to it.
+    """
     async with AsyncExitStack() as leaving:
         present: list[Person] = []
+        lent: dict[Path, tuple[int, int]] = {}
 
-        async def arrive(name: str, *, size: tuple[int, int] = DESK, role: str = "") -> Person:
+        async def arrive(name: str, *, size: tuple[int, int] = DESK, role: str = "", own: bool = False) -> Person:
             home = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=up.folder))
             known = up.user(role) if role else None
             email = known.email if known else f"{home.name}@example.com".lower()
             password = known.password if known else PASSWORD
-            entering = person(browser, up.file.url, home, email=email, password=password, size=size)
+            is_lent = not (own or TRACED)
+            page = await (profiles.take(size) if is_lent else profiles.new(size))
+            entering = in_front_of(page, up.file.url, home, email=email, password=password)
             made = await leaving.enter_async_context(entering)
             made.page.set_default_timeout(PATIENCE_MS)
             if TRACED:
                 await made.context.tracing.start(snapshots=True)
             present.append(made)
+            if is_lent:
+                lent[home] = size
             return made
 
         yield arrive
@@ -92,9 +107,16 @@ async def arrive(up: Stack, browser: Browser, request: pytest.FixtureRequest) ->
         for each in present:
             if has_failed:
                 await keep(each, KEPT / request.node.name)
+        said = [words for each in present for words in each.watch.complaints]
+        may_lend = not (has_failed or said)
         for each in present:
+            if may_lend and each.home in lent:
+                each.watch.end(each.page)
+                await profiles.give_back(each.page, lent[each.home])
+            else:
+                await each.context.close()
             await each.leave_nothing()
-    assert not (said := [words for each in present for words in each.watch.complaints]), said
+    assert not said, said
 
 
 async def keep(person: Person, folder: Path) -> None:

@@ -109,7 +109,7 @@ class Person:
             if all(seen[field] == value for field, value in wanted.items()):
                 return seen
             assert time.monotonic() < deadline, f"{path} is {seen}, not {wanted}"
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.2)
 
     async def leave_nothing(self) -> None:
         """Eight GPUs are all there are; the next story begins with all of them."""
@@ -132,12 +132,8 @@ def said(answer: httpx.Response) -> Any:
     return answer.json() if answer.content else None
 
 
-@asynccontextmanager
-async def person(
-    browser: Browser, url: str, home: Path, *, email: str, password: str = PASSWORD, size: tuple[int, int] = DESK
-) -> AsyncIterator[Person]:
-    """A browser profile that nobody used before."""
-    home.mkdir(mode=0o700, exist_ok=True)
+async def new_profile(browser: Browser, url: str, size: tuple[int, int]) -> Page:
+    """The one page of a browser profile that nobody used before."""
     context = await browser.new_context(
         base_url=url,
         viewport={"width": size[0], "height": size[1]},
@@ -147,10 +143,27 @@ async def person(
         locale="en-GB",
         permissions=["clipboard-read", "clipboard-write"],
     )
+    return await context.new_page()
+
+
+@asynccontextmanager
+async def person(
+    browser: Browser, url: str, home: Path, *, email: str, password: str = PASSWORD, size: tuple[int, int] = DESK
+) -> AsyncIterator[Person]:
+    """With a browser profile that nobody used before."""
+    page = await new_profile(browser, url, size)
     try:
-        page, watch = await context.new_page(), Watch()
-        watch.over(page)
-        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
-            yield Person(email=email, password=password, page=page, context=context, watch=watch, http=http, home=home)
+        async with in_front_of(page, url, home, email=email, password=password) as made:
+            yield made
     finally:
-        await context.close()
+        await page.context.close()
+
+
+@asynccontextmanager
+async def in_front_of(page: Page, url: str, home: Path, *, email: str, password: str) -> AsyncIterator[Person]:
+    """Whoever looks at this page, and a watch over it."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    watch, context = Watch(), page.context
+    watch.over(page)
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
+        yield Person(email=email, password=password, page=page, context=context, watch=watch, http=http, home=home)

@@ -1,5 +1,6 @@
 """Everybody can use every page: axe finds nothing on any of them, in light and in dark."""
 
+import random
 import re
 import tempfile
 from collections.abc import AsyncIterator
@@ -17,6 +18,13 @@ from tests.browser.scenery import furnish
 from tests.e2e.stack import Stack
 
 COLOURS = ("light", "dark")
+KEEP_COLOURS = "(colours) => localStorage.setItem('gpuaas-colours', colours)"
+FOLLOW = """(address) => {
+    for (const each of document.querySelectorAll("h1")) each.dataset.seen = "";
+    history.pushState(null, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+}"""
+FIRST_PAGE = "Machines"  # which several addresses lead to
 LOADING = re.compile(r"^\s*Loading ")
 
 
@@ -32,6 +40,7 @@ async def lookers(platform: Stack, browser: Browser) -> AsyncIterator[dict[str, 
             made[role] = await leaving.enter_async_context(entering)
             await axe.bring(made[role].context)
             made[role].page.set_default_timeout(PATIENCE_MS)
+            await made[role].page.goto("/login")  # where colours can be chosen for the first page
             if role != VISITOR:
                 await made[role].sign_in()
         yield made
@@ -50,6 +59,20 @@ async def settled(page: Page) -> None:
     await expect(page.get_by_text(LOADING)).to_have_count(0)
 
 
+async def go(page: Page, address: str, colours: str) -> None:
+    """As by a link of the page, where there is a heading to tell the next page by; by its address otherwise."""
+    is_first = await page.get_by_role("heading", name=FIRST_PAGE, level=1).count()
+    if "/login" in page.url or "/login" in address or is_first:
+        await page.evaluate(KEEP_COLOURS, colours)
+        await page.goto(address)
+    else:
+        await page.evaluate(FOLLOW, address)
+        await expect(page.locator("h1:not([data-seen])").first).to_be_visible()
+    await settled(page)
+    if await page.evaluate("document.documentElement.style.colorScheme") != colours:
+        await recolour(page)
+
+
 async def recolour(page: Page) -> str:
     """As a person does, where there is a button for it; what it was before."""
     before: str = await page.evaluate("document.documentElement.style.colorScheme")
@@ -58,7 +81,7 @@ async def recolour(page: Page) -> str:
         await button.click()
     else:
         other = COLOURS[before == COLOURS[0]]
-        await page.evaluate("(colours) => localStorage.setItem('gpuaas-colours', colours)", other)
+        await page.evaluate(KEEP_COLOURS, other)
         await page.reload()
         await settled(page)
     return before
@@ -66,6 +89,24 @@ async def recolour(page: Page) -> str:
 
 @pytest.mark.parametrize("pattern", patterns())
 async def test_no_page_shuts_anybody_out(lookers: dict[str, Person], things: dict[str, str], pattern: str) -> None:
+    """A sample that is the same in every run: of each page one address, in one of the colours."""
+    assert pattern in PLACES, f"a new page: say in places.py how to get to {pattern}"
+    who, addresses = PLACES[pattern]
+    chance, page = random.Random(pattern), lookers[who].page
+    address, colours = chance.choice(addresses).format(**things), chance.choice(COLOURS)
+    await go(page, address, colours)
+    assert await page.get_by_role("tab").count() <= len(addresses), "a new tab: say so in places.py"
+    assert await page.evaluate("document.documentElement.style.colorScheme") == colours
+    wrong = await axe.violations(page)
+    assert not wrong, "\n".join([f"{address} in {colours}:", *wrong])
+    assert lookers[who].watch.complaints == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("pattern", patterns())
+async def test_no_address_in_any_colours_shuts_anybody_out(
+    lookers: dict[str, Person], things: dict[str, str], pattern: str
+) -> None:
     assert pattern in PLACES, f"a new page: say in places.py how to get to {pattern}"
     who, addresses = PLACES[pattern]
     page = lookers[who].page

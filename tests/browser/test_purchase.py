@@ -19,7 +19,7 @@ async def take_the_cheap_ones(route: Route) -> None:
 
 
 async def test_the_review_keeps_what_was_chosen_and_three_clicks_launch_it_once(arrive: Arrive) -> None:
-    ada = await arrive("ada")
+    ada = await arrive("ada", own=True)
     await ada.sign_up()
     await ada.add_key()
     page, project = ada.page, await ada.project_id()

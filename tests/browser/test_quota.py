@@ -30,4 +30,5 @@ async def test_a_launch_over_the_quota_says_so_before_it_is_sent(arrive: Arrive)
     await expect(page.get_by_text("No violations.")).to_be_visible()
     await page.get_by_role("link", name="Operation history").click()
     await expect(page.get_by_role("heading", name="Operation history", level=1)).to_be_visible()
-    await expect(page.get_by_text("runtime stage").first).to_be_visible()
+    node = (await root.get("/admin/nodes"))["items"][0]["name"]
+    await expect(page.get_by_role("row", name=node).first).to_be_visible()

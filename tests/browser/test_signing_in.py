@@ -1,5 +1,6 @@
 """The door: a wrong password, too many of them, and being sent back to where one was going."""
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Arrive
@@ -37,7 +38,7 @@ async def test_a_wrong_password_is_told_in_place_and_the_right_one_leads_to_wher
 
 
 async def test_after_too_many_tries_the_button_counts_down_to_the_next(arrive: Arrive) -> None:
-    ada = await arrive("ada")
+    ada = await arrive("ada", own=True)
     await ada.sign_up()
     await ada.context.clear_cookies()
     await try_wrong_passwords(ada)
@@ -58,6 +59,7 @@ def seconds(words: str) -> int:
     return int("".join(each for each in words if each.isdecimal()))
 
 
+@pytest.mark.soak  # test_people.py signs out of two tabs, and goes back
 async def test_signing_out_leaves_nothing_to_go_back_to(arrive: Arrive) -> None:
     ada = await arrive("ada")
     await ada.sign_up()

@@ -45,7 +45,7 @@ class Transfers:
 
 @pytest.fixture
 async def transfers(arrive: Arrive) -> Transfers:
-    ada = await arrive("ada")
+    ada = await arrive("ada", own=True)
     await ada.sign_up()
     await ada.machine("shown")
     seen = Transfers()

@@ -11,7 +11,7 @@ SEE_A_CRASH = """new MutationObserver(() => {
 
 
 async def test_a_page_of_a_replaced_build_loads_the_new_one_and_keeps_its_terminal(arrive: Arrive) -> None:
-    ada = await arrive("ada")
+    ada = await arrive("ada", own=True)
     await ada.sign_up()
     page, machine = ada.page, await ada.machine("upgraded")
     shown = await opened(page, machine)

@@ -20,6 +20,10 @@ class Watch:
         page.on("console", self._on_console)
         page.on("pageerror", self._on_error)
 
+    def end(self, page: Page) -> None:
+        page.remove_listener("console", self._on_console)
+        page.remove_listener("pageerror", self._on_error)
+
     @contextmanager
     def server_gone(self) -> Iterator[None]:
         """Meanwhile requests fail, or files of the page's build are missing, and Chromium says so."""

@@ -21,11 +21,28 @@ FAST = {"fsync": "off", "shared_buffers": "16MB", "max_connections": "20"}
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 
 
+@pytest.fixture(scope="module")
+async def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of a cluster that was made and stopped: making one takes most of what a server costs."""
+    embedded = Embedded(tmp_path_factory.mktemp("made") / "pg", settings=FAST)
+    await embedded.start()
+    await embedded.stop()
+    return embedded.data
+
+
 @pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Embedded]:
+async def unborn(tmp_path: Path) -> AsyncIterator[Embedded]:
+    """Of which nothing was made yet."""
     embedded = Embedded(tmp_path / "pg", settings=FAST)
     yield embedded
     await embedded.stop()
+
+
+@pytest.fixture
+def server(unborn: Embedded, cluster: Path) -> Embedded:
+    unborn.folder.mkdir(mode=0o700)
+    subprocess.run(["cp", "--archive", str(cluster), str(unborn.data)], check=True)
+    return unborn
 
 
 @pytest.fixture
@@ -51,8 +68,8 @@ def end_brutally(embedded: Embedded) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-async def test_start_gives_an_owned_database_and_no_superuser(server: Embedded) -> None:
-    dsn = await server.start()
+async def test_start_gives_an_owned_database_and_no_superuser(unborn: Embedded) -> None:
+    dsn = await unborn.start()
     facts = (
         "select rolcreaterole and rolcreatedb and not rolsuper and not rolbypassrls from pg_roles where rolname = user"
     )
@@ -98,12 +115,12 @@ async def test_a_second_start_adopts_the_running_server(server: Embedded) -> Non
     assert (await other.start(), other.pid) == (dsn, pid)
 
 
-async def test_two_starts_at_once_make_one_server(server: Embedded) -> None:
-    others = [Embedded(server.folder, settings=FAST) for _ in range(3)]
+async def test_two_starts_at_once_make_one_server(unborn: Embedded) -> None:
+    others = [Embedded(unborn.folder, settings=FAST) for _ in range(3)]
     answers = await asyncio.gather(*(one.start() for one in others))
     assert len(set(answers)) == 1
     assert len({one.pid for one in others}) == 1
-    assert list(server.folder.glob("new-*")) == []
+    assert list(unborn.folder.glob("new-*")) == []
 
 
 async def test_stop_ends_every_process_and_start_brings_the_data_back(server: Embedded) -> None:
@@ -160,11 +177,11 @@ class stranger:  # noqa: N801 - reads as a statement
         self.process.communicate()
 
 
-async def test_a_half_made_cluster_is_made_again(server: Embedded) -> None:
-    half = server.folder / "new-half"
+async def test_a_half_made_cluster_is_made_again(unborn: Embedded) -> None:
+    half = unborn.folder / "new-half"
     half.mkdir(parents=True)
     (half / "PG_VERSION").write_text(str(MAJOR))
-    assert await ask(await server.start(), "select 1") == 1
+    assert await ask(await unborn.start(), "select 1") == 1
     assert not half.exists()
 
 
@@ -224,13 +241,13 @@ async def test_a_folder_of_another_version_is_refused_with_a_next_step(tmp_path:
 
 
 @as_root
-async def test_as_root_the_server_runs_under_its_own_user_in_folders_it_cannot_walk(server: Embedded) -> None:
-    server.folder.mkdir(mode=0o700)
-    await server.start()
+async def test_as_root_the_server_runs_under_its_own_user_in_folders_it_cannot_walk(unborn: Embedded) -> None:
+    unborn.folder.mkdir(mode=0o700)
+    await unborn.start()
     uid = pwd.getpwnam(SYSTEM_USER).pw_uid
-    assert server.data.stat().st_uid == uid
-    assert Path(f"/proc/{server.pid}").stat().st_uid == uid
-    assert (server.folder.stat().st_uid, server.folder.stat().st_mode & 0o777) == (0, 0o700)
+    assert unborn.data.stat().st_uid == uid
+    assert Path(f"/proc/{unborn.pid}").stat().st_uid == uid
+    assert (unborn.folder.stat().st_uid, unborn.folder.stat().st_mode & 0o777) == (0, 0o700)
 
 
 @as_root

@@ -60,6 +60,7 @@ class Stack:
         self.wheels = folder / "wheels"
         self.process: asyncio.subprocess.Process | None = None
         self.greeting = ""
+        self._in_ssh_config = set[str]()
 
     @property
     def environ(self) -> dict[str, str]:
@@ -121,16 +122,18 @@ class Stack:
         await run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.key))
         await self.cli("ssh-keys", "add", f"{self.key}.pub")
 
-    async def ssh_config(self) -> str:
-        """For ssh, scp, sftp and rsync, with the key named."""
+    async def ssh_config(self, name: str = "") -> str:
+        """For ssh, scp, sftp and rsync, with the key named; written once for a machine with a name of its own."""
         path = self.folder / "ssh_config"
-        path.write_text(
-            await self.cli("ssh-config") + f"\nHost *\n    IdentityFile {self.key}\n    IdentitiesOnly yes\n"
-        )
+        if name not in self._in_ssh_config:
+            path.write_text(
+                await self.cli("ssh-config") + f"\nHost *\n    IdentityFile {self.key}\n    IdentitiesOnly yes\n"
+            )
+            self._in_ssh_config = {name} - {""}
         return str(path)
 
     async def inside(self, name: str, command: str) -> str:
-        ran = await run("ssh", "-F", await self.ssh_config(), "-o", "BatchMode=yes", name, command)
+        ran = await run("ssh", "-F", await self.ssh_config(name), "-o", "BatchMode=yes", name, command)
         assert ran.code == 0, f"{command} → {ran.code}\n{ran.err}"
         return ran.out
 

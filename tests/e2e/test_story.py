@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +13,7 @@ import pytest
 from msgspec import to_builtins
 
 from gpuaas.wire.members import secret_in
-from tests.e2e.stack import Stack, run, stack
+from tests.e2e.stack import Stack, run
 from tests.patience import PATIENCE_SECONDS
 from tests.runtimes.wheels import publication
 
@@ -92,7 +91,7 @@ class Person:
                 return seen
             assert "failed" not in str(seen.get("status", seen.get("state", ""))), str(seen)
             assert time.monotonic() < deadline, f"{path} is {seen}, not {wanted}"
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.2)
 
 
 @asynccontextmanager
@@ -116,20 +115,16 @@ async def publish(operator: Person, up: Stack, version: str) -> str:
     return str((await operator.post("/admin/runtime-bundles", made))["id"])
 
 
-async def test_two_people_share_a_machine_through_everything_that_happens_to_it() -> None:
-    folder = Path(tempfile.mkdtemp(prefix="gpuaas-story-"))
-    folder.chmod(0o711)
-    async with stack(folder) as up:
-        await up.up()
-        user, admin = up.user("user"), up.user("admin")
-        async with (
-            signed_in(up, "ada", "login", {"email": user.email, "password": user.password}) as ada,
-            signed_in(up, "operator", "login", {"email": admin.email, "password": admin.password}) as operator,
-            signed_in(up, "bob", "signup", BOB) as bob,
-        ):
-            await ada.arrive()
-            await bob.arrive()
-            await tell(up, ada, bob, operator)
+async def test_two_people_share_a_machine_through_everything_that_happens_to_it(platform: Stack) -> None:
+    up, user, admin = platform, platform.user("user"), platform.user("admin")
+    async with (
+        signed_in(up, "ada", "login", {"email": user.email, "password": user.password}) as ada,
+        signed_in(up, "operator", "login", {"email": admin.email, "password": admin.password}) as operator,
+        signed_in(up, "bob", "signup", BOB) as bob,
+    ):
+        await ada.arrive()
+        await bob.arrive()
+        await tell(up, ada, bob, operator)
 
 
 async def tell(up: Stack, ada: Person, bob: Person, operator: Person) -> None:
@@ -235,3 +230,5 @@ async def remains(ada: Person, bob: Person, project: str) -> None:
     machine = await bob.until(f"/allocations/{made['id']}", {"status": "active"})
     await mounted(bob, f"/allocations/{made['id']}")
     assert await bob.inside(machine, "cat /data/result; ls ~/scratch 2>/dev/null | wc -l") == "precious\n0"
+    await bob.post(f"/allocations/{made['id']}/release", {})
+    await bob.until(f"/allocations/{made['id']}", {"status": "released", "cleanup_proven": True})

@@ -16,10 +16,13 @@ from gpuaas.api.unit import UnitMiddleware
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.views import view
 from gpuaas.wire.allocations import Allocation
-from tests.isolation.matrix import Matrix
+from tests.isolation.matrix import ALL_PARTS, OTHER_OWNER, Matrix
 from tests.isolation.probes import Probe, Uncovered, probes
 from tests.isolation.town import Town, checks_off, founded, policies_off
 
+# `make test` asks every route, as the owner of another tenant and as some of the nine others; `make soak` as all ten.
+SAMPLE, SAMPLE_BEHIND_ONE_FENCE = 4, 2
+WHOLE = pytest.param(ALL_PARTS, marks=pytest.mark.soak, id="whole")
 # With both fences down these still name the caller in their own WHERE clause.
 THIRD_FENCE = {
     "DELETE /api/v1/auth/sessions/{id} path id",
@@ -80,8 +83,9 @@ async def spare_town(tmp_path: Path) -> AsyncIterator[Town]:
         yield made
 
 
-async def test_what_is_anothers_looks_like_what_there_is_not(town: Town, published: dict[str, Any]) -> None:
-    sweep = await Matrix(town, town.app, probes(town.world._routes, published)).foreign()
+@pytest.mark.parametrize("parts", [pytest.param(SAMPLE, id="sample"), WHOLE])
+async def test_what_is_anothers_looks_like_what_there_is_not(town: Town, published: dict[str, Any], parts: int) -> None:
+    sweep = await Matrix(town, town.app, probes(town.world._routes, published), parts_per_probe=parts).foreign()
     assert (sweep.findings, sweep.changed) == ([], []), str(sweep)
     assert sweep.asked > 1000
 
@@ -92,15 +96,18 @@ async def test_each_role_does_with_its_own_what_it_may(spare_town: Town, publish
     assert sweep.asked > 400
 
 
-async def test_the_row_fence_holds_alone(town: Town, published: dict[str, Any]) -> None:
+@pytest.mark.parametrize("parts", [pytest.param(SAMPLE_BEHIND_ONE_FENCE, id="sample"), WHOLE])
+async def test_the_row_fence_holds_alone(town: Town, published: dict[str, Any], parts: int) -> None:
+    asked = probes(town.world._routes, published)
     with checks_off(town) as app:
-        sweep = await Matrix(town, app, probes(town.world._routes, published), by_fence=True).foreign()
+        sweep = await Matrix(town, app, asked, by_fence=True, parts_per_probe=parts).foreign()
     assert (sweep.findings, sweep.changed) == ([], []), str(sweep)
 
 
-async def test_the_services_checks_hold_alone(town: Town, published: dict[str, Any]) -> None:
+@pytest.mark.parametrize("parts", [pytest.param(SAMPLE_BEHIND_ONE_FENCE, id="sample"), WHOLE])
+async def test_the_services_checks_hold_alone(town: Town, published: dict[str, Any], parts: int) -> None:
     async with policies_off(town):
-        sweep = await Matrix(town, town.app, probes(town.world._routes, published)).foreign()
+        sweep = await Matrix(town, town.app, probes(town.world._routes, published), parts_per_probe=parts).foreign()
     assert (sweep.findings, sweep.changed) == ([], []), str(sweep)
 
 
@@ -131,7 +138,7 @@ async def test_one_policy_taken_away_is_seen(spare_town: Town, published: dict[s
 
 
 def only_the_other_owner(town: Town) -> Town:
-    town.parts = [part for part in town.parts if part.name == "other owner"]
+    town.parts = [part for part in town.parts if part.name == OTHER_OWNER]
     return town
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.isolation.asgi import Socket
 from tests.isolation.ledger import changes, ledger
-from tests.isolation.town import Town, founded
+from tests.isolation.town import TENANTS, Town, founded
+from tests.live import eventually
 
 SUBPROTOCOL = "gpuaas.terminal.v1"
 Refusal = tuple[object, ...]
@@ -73,10 +74,14 @@ async def test_the_same_dial_with_the_right_ticket_is_let_in(town: Town) -> None
     """So the refusals above are no blindness."""
     token, before = await minted(town, "ada"), await ledger(town.world.dsn)
     path = f"/api/v1/terminal/{town.things['ada', 'allocation']}"
+    known = [town.things[name, "terminal"] for name in TENANTS]
     socket = Socket(town.app, path, subprotocols=[SUBPROTOCOL, token])
     assert (await socket.next())["type"] == "websocket.accept"
-    while not changes(before, await ledger(town.world.dsn)):
-        pass
+
+    async def is_open() -> bool:
+        return bool(await town.world.value("select exists (select from terminals where id <> all($1))", known))
+
+    await eventually(is_open)
     assert {"terminals", "terminal_tickets", "audit"} <= set(changes(before, await ledger(town.world.dsn)))
     await socket.hang_up()
 

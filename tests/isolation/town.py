@@ -1,5 +1,7 @@
 """Three tenants that own one of everything, and people with every kind of claim to them."""
 
+import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -8,8 +10,10 @@ from typing import Any
 
 import asyncpg
 from litestar.types import ASGIApp
+from msgspec import Struct, json
 
 from gpuaas.api.app import create_app
+from gpuaas.core.migrate import migrate
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity.callers import Caller, Placed
 from gpuaas.domain.identity.permissions import Permission
@@ -21,7 +25,8 @@ from gpuaas.wire.identity import Role
 from gpuaas.wire.link import Sessions
 from gpuaas.wire.storage import Backend, PresentVolume
 from tests.peek import plant
-from tests.world import PASSWORD, SLICE, Person, World, furnished
+from tests.postgres import FOLDER, drop_database, fresh_database, template_database
+from tests.world import MASTER_KEY, PASSWORD, SLICE, Known, Person, World, known_people, world_on
 
 TENANTS = ("ada", "bob", "cyd")
 PREFIXES = {
@@ -301,7 +306,41 @@ async def policies_off(town: Town) -> AsyncIterator[None]:
         await connection.close()
 
 
+class Kept(Struct, frozen=True):
+    """What a town consists of besides its database."""
+
+    people: list[Known]
+    parts: list[Part]
+    things: list[tuple[str, str, str]]  # tenant, noun, id
+    marks: dict[str, set[str]]
+
+
 @asynccontextmanager
 async def founded(data: Path) -> AsyncIterator[Town]:
-    async with furnished(data) as world:
-        yield await settle(world)
+    """A copy of the one that is built once per test run; its nodes are rows without engines behind them."""
+    dsn = await fresh_database(template=await template_database("town", build_town))
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        shutil.copy(town_folder() / MASTER_KEY, data / MASTER_KEY)
+        async with world_on(dsn, data) as world:
+            kept = json.decode((town_folder() / "town.json").read_bytes(), type=Kept)
+            world.admit(kept.people)
+            things = {(tenant, noun): id for tenant, noun, id in kept.things}
+            yield Town(world, parts=kept.parts, things=things, marks=kept.marks)
+    finally:
+        await drop_database(dsn)
+
+
+def town_folder() -> Path:
+    return Path(os.environ[FOLDER]) / "town"
+
+
+async def build_town(dsn: str) -> None:
+    await migrate(dsn)
+    town_folder().mkdir()
+    async with world_on(dsn, town_folder()) as world:
+        await world.furnish()
+        town = await settle(world)
+        things = [(tenant, noun, id) for (tenant, noun), id in town.things.items()]
+        kept = Kept(people=known_people(world), parts=town.parts, things=things, marks=town.marks)
+    (town_folder() / "town.json").write_bytes(json.encode(kept))

@@ -4,6 +4,7 @@ import asyncio
 from struct import pack
 from typing import Any
 
+import pytest
 import uvicorn
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -110,8 +111,11 @@ usual = st.builds(
 streams = st.lists(st.one_of(plain, usual, st.binary(max_size=12)), max_size=12).map(b"".join)
 
 
-@settings(max_examples=200, deadline=None)
-@given(streams, st.lists(st.integers(1, 200), max_size=30))
+lengths = st.lists(st.integers(1, 200), max_size=30)
+
+
+@settings(max_examples=50, deadline=None)
+@given(streams, lengths)
 @example(frame(0x82, b"a") + frame(0x02, b"b") + frame(0x89, b"p") + frame(0x82, b"c"), [])
 @example(frame(0x02, b"a") + frame(0x80, b"b") + frame(0x82, b"c"), [1, 5, 1])
 @example(frame(0x82, bytes(MOST)) + frame(0x82, bytes(MOST + 1)), [7])
@@ -119,6 +123,17 @@ streams = st.lists(st.one_of(plain, usual, st.binary(max_size=12)), max_size=12)
 @example(frame(0x88, b"\x03\xe8") + frame(0x82, b"after the end"), [])
 @example(frame(0x82, b"a") * 9, [])
 def test_whatever_comes_in_whatever_pieces_the_same_is_told_and_answered(data: bytes, cuts: list[int]) -> None:
+    check_that_the_same_is_told_and_answered(data, cuts)
+
+
+@pytest.mark.soak
+@settings(max_examples=500, deadline=None)
+@given(streams, lengths)
+def test_of_many_more_streams_the_same_is_told_and_answered(data: bytes, cuts: list[int]) -> None:
+    check_that_the_same_is_told_and_answered(data, cuts)
+
+
+def check_that_the_same_is_told_and_answered(data: bytes, cuts: list[int]) -> None:
     """The library gets one byte after the other: what came in one piece with something malformed, it forgets."""
     pieces, at = [], 0
     for length in cuts:
