@@ -10,17 +10,17 @@ import pytest
 FILES_TOGETHER = (
     "browser/",
     "chaos/",
-    "crash/test_crashes",
+    "crash/",
     "e2e/test_up",
     "isolation/",
+    "terminals/",
     "contracts/test_bad_input",
     "access/test_real_clients",
-    *("access/test_real_ssh", "attacks/test_sec1", "terminals/test_sandbox"),
+    *("access/test_real_ssh", "attacks/test_sec1"),
 )
-FILES_APART = ("browser/test_axe", "crash/test_red_twins", "runtimes/test_real", "contracts/test_openapi")
+FILES_APART = ("browser/test_axe", "crash/test_deliveries", "runtimes/test_real", "contracts/test_openapi")
+# Nodes in service run their agent as root, so `make test` tries engines as root; `make soak` as an ordinary user too.
 ORDINARY_USER = "ordinary user"
-# Bundles and crashes take longest, and differ least between root and an ordinary user.
-SOAKED_FOR_ORDINARY_USERS = ("engines/test_runtimes", "engines/test_sandbox_runtimes", "engines/test_sandbox_crash")
 
 
 def group_of(node_id: str) -> str:
@@ -43,6 +43,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if group := group_of(item.nodeid):
             item.add_marker(pytest.mark.xdist_group(group))
-        name = item.nodeid.removeprefix("tests/")
-        if ORDINARY_USER in name and name.startswith(SOAKED_FOR_ORDINARY_USERS):
+        if ORDINARY_USER in item.nodeid and item.nodeid.startswith("tests/engines/"):
             item.add_marker(pytest.mark.soak)

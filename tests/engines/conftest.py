@@ -18,6 +18,12 @@ def allocation_id() -> str:
     return f"a{next(_numbers)}"
 
 
+@pytest.fixture(scope="module")
+def shared_id() -> str:
+    """Of an environment that all tests of a module look at."""
+    return f"s{next(_numbers)}"
+
+
 @pytest.fixture(scope="session")
 def port_ranges() -> Iterator[range]:
     """Disjoint between workers and between benches of one worker; below the ephemeral ports."""
@@ -53,7 +59,7 @@ def bench(request: pytest.FixtureRequest) -> Bench:
             return user
 
 
-@pytest.fixture(params=["as root", "as an ordinary user"])
+@pytest.fixture(scope="module", params=["as root", "as an ordinary user"])
 def real(request: pytest.FixtureRequest) -> SandboxBench:
     name = "root_bench" if request.param == "as root" else "user_bench"
     found: SandboxBench = request.getfixturevalue(name)

@@ -19,12 +19,13 @@ from tests.patience import PATIENCE_SECONDS
 PRIVATE = "a secret of the machine"
 
 
-@pytest.fixture
-async def ssh(real: SandboxBench, allocation_id: str, tmp_path: Path) -> AsyncIterator[OpenSsh]:
+@pytest.fixture(scope="module")
+async def ssh(real: SandboxBench, shared_id: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenSsh]:
+    """One environment for all who try: none of them may change it."""
     ada = Key()
-    environment = await real.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
-    yield OpenSsh(tmp_path, environment, ada)
-    await real.engine.remove(allocation_id, ignore)
+    environment = await real.engine.ensure(spec(shared_id, keys(1, ada)), ignore)
+    yield OpenSsh(tmp_path_factory.mktemp("isolation"), environment, ada)
+    await real.engine.remove(shared_id, ignore)
 
 
 async def test_the_isolation_in_force_is_told(real: SandboxBench, ssh: OpenSsh, request: pytest.FixtureRequest) -> None:
@@ -138,6 +139,7 @@ async def test_temporary_folders_and_memory_are_its_own(ssh: OpenSsh, tmp_path: 
     await ssh.says(f"touch /tmp/{marker} /var/tmp/{marker} /dev/shm/{marker}")
     for folder in ("/tmp", "/var/tmp", "/dev/shm"):  # noqa: S108 (the machine's own, where nothing may appear)
         assert not Path(folder, marker).exists()
+    await ssh.says(f"rm /tmp/{marker} /var/tmp/{marker} /dev/shm/{marker}")
 
 
 async def test_a_network_of_its_own_reaches_neither_neighbour_nor_machine(

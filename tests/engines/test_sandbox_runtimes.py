@@ -11,7 +11,8 @@ from tests.engines.benches import spec as environment
 from tests.engines.remote_runtimes import Ear
 from tests.runtimes.wheels import descriptor, spec
 
-DEATHS = 2  # of every step that an agent takes, the crash harness has the whole list
+# Of every step that an agent takes, the crash harness has the whole list.
+DEATHS = pytest.mark.parametrize("deaths", [1, pytest.param(4, marks=pytest.mark.soak)])
 PRYING = """
 import os, socket
 found = [f'uid {os.getuid()}']
@@ -32,20 +33,26 @@ print(', '.join(found))
 """
 
 
+def spread(number: int, deaths: int, steps: int) -> int:
+    """The step of this death: the middle of its share of all steps."""
+    return 1 + (2 * number + 1) * (steps - 1) // (2 * deaths)
+
+
 def left(bench: SandboxBench) -> list[str]:
     return sorted(path.name for path in (bench.root / "staging").iterdir())
 
 
+@DEATHS
 async def test_wherever_the_agent_dies_nothing_half_made_is_left_and_the_next_attempt_succeeds(
-    root_bench: SandboxBench,
+    root_bench: SandboxBench, deaths: int
 ) -> None:
     await root_bench.remote.arm(0)
-    await root_bench.engine.runtimes.stage(spec(root_bench.wheels, "5.0"), Ear())
+    await root_bench.engine.runtimes.stage(spec(root_bench.wheels, f"5.{deaths}0"), Ear())
     steps = await root_bench.remote.arm(0)
-    assert steps > DEATHS
-    for number in range(DEATHS):
-        bundle = spec(root_bench.wheels, f"5.{number + 1}")
-        await root_bench.remote.arm(1 + number * (steps - 1) // DEATHS)
+    assert steps > deaths
+    for number in range(deaths):
+        bundle = spec(root_bench.wheels, f"5.{deaths}{number + 1}")
+        await root_bench.remote.arm(spread(number, deaths, steps))
         with pytest.raises(ConnectionResetError):
             await root_bench.engine.runtimes.stage(bundle, Ear())
         await root_bench.died()
@@ -55,7 +62,13 @@ async def test_wherever_the_agent_dies_nothing_half_made_is_left_and_the_next_at
         assert left(root_bench) == []
 
 
-@pytest.mark.parametrize("harm", ["changed", "gone", "come", "another mode", "another list", "no record"])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        *("changed", "another list"),
+        *(pytest.param(harm, marks=pytest.mark.soak) for harm in ("gone", "come", "another mode", "no record")),
+    ],
+)
 async def test_any_harm_to_a_staged_bundle_is_found_and_undone(real: SandboxBench, harm: str) -> None:
     bundle = spec(real.wheels, "6.0")
     staged = await real.engine.runtimes.stage(bundle, Ear())
@@ -142,15 +155,18 @@ async def test_a_process_that_was_started_from_a_bundle_keeps_it_on_the_node(
     await real.engine.remove(allocation_id, ignore)
 
 
-async def test_wherever_the_agent_dies_in_a_removal_the_bundle_is_whole_or_gone(root_bench: SandboxBench) -> None:
-    await root_bench.engine.runtimes.stage(spec(root_bench.wheels, "7.0"), Ear())
+@DEATHS
+async def test_wherever_the_agent_dies_in_a_removal_the_bundle_is_whole_or_gone(
+    root_bench: SandboxBench, deaths: int
+) -> None:
+    await root_bench.engine.runtimes.stage(spec(root_bench.wheels, f"7.{deaths}0"), Ear())
     await root_bench.remote.arm(0)
-    await root_bench.engine.runtimes.unstage("python-data", "7.0", Ear())
+    await root_bench.engine.runtimes.unstage("python-data", f"7.{deaths}0", Ear())
     steps = await root_bench.remote.arm(0)
-    for number in range(DEATHS):
-        bundle = spec(root_bench.wheels, f"7.{number + 1}")
+    for number in range(deaths):
+        bundle = spec(root_bench.wheels, f"7.{deaths}{number + 1}")
         whole = await root_bench.engine.runtimes.stage(bundle, Ear())
-        await root_bench.remote.arm(1 + number * (steps - 1) // DEATHS)
+        await root_bench.remote.arm(spread(number, deaths, steps))
         with pytest.raises(ConnectionResetError):
             await root_bench.engine.runtimes.unstage(bundle.slug, bundle.version, Ear())
         await root_bench.died()

@@ -14,10 +14,20 @@ from tests.engines.openssh import OpenSsh
 from tests.patience import PATIENCE_SECONDS
 
 
-@pytest.fixture
-async def ssh(real: SandboxBench, allocation_id: str, tmp_path: Path) -> AsyncIterator[OpenSsh]:
+@pytest.fixture(scope="module")
+async def ssh(real: SandboxBench, shared_id: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenSsh]:
+    """One environment for all tests that leave nothing in it but files."""
     ada = Key()
-    environment = await real.engine.ensure(spec(allocation_id, keys(1, ada), slots=2), ignore)
+    environment = await real.engine.ensure(spec(shared_id, keys(1, ada), slots=2), ignore)
+    yield OpenSsh(tmp_path_factory.mktemp("ssh"), environment, ada)
+    await real.engine.remove(shared_id, ignore)
+
+
+@pytest.fixture
+async def own_ssh(real: SandboxBench, allocation_id: str, tmp_path: Path) -> AsyncIterator[OpenSsh]:
+    """For a test that changes its keys, restarts it or counts its processes."""
+    ada = Key()
+    environment = await real.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
     yield OpenSsh(tmp_path, environment, ada)
     await real.engine.remove(allocation_id, ignore)
 
@@ -82,8 +92,8 @@ async def test_only_harmless_variables_pass(ssh: OpenSsh) -> None:
     assert outcome.out == "C.UTF-8/\n"
 
 
-async def test_the_process_list_is_its_own(ssh: OpenSsh) -> None:
-    lines = (await ssh.says("ps -eo args=; true")).splitlines()
+async def test_the_process_list_is_its_own(own_ssh: OpenSsh) -> None:
+    lines = (await own_ssh.says("ps -eo args=; true")).splitlines()
     assert len(lines) == 2
     assert {line.split()[0] for line in lines} == {"bash", "ps"}
 
@@ -98,9 +108,7 @@ async def test_a_shell_has_a_terminal_of_the_right_size(real: SandboxBench, ssh:
 
 
 async def test_a_terminal_can_be_resized(real: SandboxBench, ssh: OpenSsh) -> None:
-    ada = Key()
-    await real.engine.set_keys(ssh.environment.allocation_id, keys(2, ada))
-    way = await real.log_in(ssh.environment, ada)
+    way = await real.log_in(ssh.environment, ssh.key)
     assert isinstance(way, SshWay)
     loop = "stty size; trap 'stty size; exit 4' WINCH; echo ready; while :; do sleep 0.05; done"
     process = await way.connection.create_process(loop, term_type="xterm", term_size=(80, 24))
@@ -115,9 +123,7 @@ async def test_a_terminal_can_be_resized(real: SandboxBench, ssh: OpenSsh) -> No
 
 
 async def test_a_signal_reaches_the_process(real: SandboxBench, ssh: OpenSsh) -> None:
-    ada = Key()
-    await real.engine.set_keys(ssh.environment.allocation_id, keys(2, ada))
-    way = await real.log_in(ssh.environment, ada)
+    way = await real.log_in(ssh.environment, ssh.key)
     assert isinstance(way, SshWay)
     process = await way.connection.create_process(
         "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"
@@ -130,15 +136,15 @@ async def test_a_signal_reaches_the_process(real: SandboxBench, ssh: OpenSsh) ->
     await way.ended()
 
 
-async def test_leaving_hangs_up_on_what_still_runs(ssh: OpenSsh) -> None:
-    process = await ssh.spawn("ssh", *ssh.options(), ssh.target, "echo started; exec sleep 1000")
+async def test_leaving_hangs_up_on_what_still_runs(own_ssh: OpenSsh) -> None:
+    process = await own_ssh.spawn("ssh", *own_ssh.options(), own_ssh.target, "echo started; exec sleep 1000")
     assert process.stdout is not None
     await process.stdout.readline()
     process.kill()
     await process.communicate()
 
     async def is_gone() -> bool:
-        return (await ssh.run("pgrep -x sleep")).code == 1
+        return (await own_ssh.run("pgrep -x sleep")).code == 1
 
     await eventually(is_gone)
 
@@ -230,22 +236,22 @@ async def test_a_wrong_key_is_refused(real: SandboxBench, ssh: OpenSsh, tmp_path
     assert "Permission denied (publickey)" in outcome.err
 
 
-async def test_a_revoked_key_is_refused_and_its_session_told(real: SandboxBench, ssh: OpenSsh) -> None:
-    session = await ssh.spawn("ssh", *ssh.options(), ssh.target, "echo in; exec sleep 1000")
+async def test_a_revoked_key_is_refused_and_its_session_told(real: SandboxBench, own_ssh: OpenSsh) -> None:
+    session = await own_ssh.spawn("ssh", *own_ssh.options(), own_ssh.target, "echo in; exec sleep 1000")
     assert session.stdout is not None
     await session.stdout.readline()
-    id = ssh.environment.allocation_id
+    id = own_ssh.environment.allocation_id
     await real.engine.set_keys(id, keys(9))
     async with asyncio.timeout(PATIENCE_SECONDS):
         _, err = await session.communicate()
     assert session.returncode == 255
     assert b"this key no longer admits" in err
-    assert (await ssh.run("true")).code == 255
+    assert (await own_ssh.run("true")).code == 255
 
 
-async def test_home_survives_a_restart_and_processes_do_not(real: SandboxBench, ssh: OpenSsh) -> None:
-    await ssh.says("echo kept > ~/file; nohup sleep 1000 > /dev/null 2>&1 &")
-    id = ssh.environment.allocation_id
+async def test_home_survives_a_restart_and_processes_do_not(real: SandboxBench, own_ssh: OpenSsh) -> None:
+    await own_ssh.says("echo kept > ~/file; nohup sleep 1000 > /dev/null 2>&1 &")
+    id = own_ssh.environment.allocation_id
     again = await real.engine.ensure(spec(id, keys(1), boot=2), ignore)
     assert again.boot == 2
     ada = Key()
