@@ -16,7 +16,7 @@ FILES_TOGETHER = (
     "terminals/",
     "contracts/test_bad_input",
     "access/test_real_clients",
-    *("access/test_real_ssh", "attacks/test_sec1"),
+    *("access/test_real_ssh", "attacks/test_sec1", "attacks/test_database_trouble", "attacks/test_front_end"),
 )
 FILES_APART = ("browser/test_axe", "crash/test_deliveries", "runtimes/test_real", "contracts/test_openapi")
 # Nodes in service run their agent as root, so `make test` tries engines as root; `make soak` as an ordinary user too.
