@@ -14,18 +14,17 @@ FILES_TOGETHER = (
     "browser/",
     "chaos/",
     "core/test_embedded",
-    "crash/test_crashes",
+    "crash/",
+    "gateway/",
     "isolation/",
+    "terminals/",
     "contracts/test_bad_input",
     "access/test_real_clients",
-    *("access/test_real_ssh", "attacks/test_sec1", "terminals/test_real"),
+    *("access/test_real_ssh", "attacks/test_sec1", "attacks/test_database_trouble", "attacks/test_front_end"),
 )
-FILES_APART = ("crash/test_red_twins", "runtimes/test_real", "contracts/test_openapi")
+FILES_APART = ("crash/test_deliveries", "runtimes/test_real", "contracts/test_openapi")
 # A second platform, beside the one of the browser stories: one process for all of it would be the last to end.
 SECOND_PLATFORM = ("browser/test_axe", "e2e/test_story", "e2e/test_up")
-ORDINARY_USER = "ordinary user"
-# Bundles and crashes take longest, and differ least between root and an ordinary user.
-SOAKED_FOR_ORDINARY_USERS = ("engines/test_runtimes", "engines/test_sandbox_runtimes", "engines/test_sandbox_crash")
 
 
 def group_of(node_id: str) -> str:
@@ -38,13 +37,7 @@ def group_of(node_id: str) -> str:
             return prefix
     if not name.startswith("engines/"):
         return ""
-    if ORDINARY_USER in name:
-        return "engines of an ordinary user"
-    if "[oci" in name or "test_oci" in name:
-        return "engines of oci"
-    if "runtimes" in name:
-        return "engines with bundles"
-    return "engines of root" if "test_sandbox" in name or "as root" in name else ""
+    return "engines of oci" if "[oci" in name or "test_oci" in name else ""
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
@@ -56,11 +49,3 @@ class Scheduling(LoadScopeScheduling):  # type: ignore[misc] # xdist has no type
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
     return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        name = item.nodeid.removeprefix("tests/")
-        if ORDINARY_USER in name and name.startswith(SOAKED_FOR_ORDINARY_USERS):
-            item.add_marker(pytest.mark.soak)

@@ -34,7 +34,6 @@ from tests.world import KEY, NO_DEFAULT_QUOTAS
 ROOT = Path(__file__).parents[2]
 REPLICAS, NODES = 2, 2
 CLIENTS = 10
-VOLUMES = CLIENTS  # a volume has one writer
 READY_SECONDS, SETTLE_SECONDS = 60.0, 120.0
 UNSETTLED = """
     select 'operation ' || id || ' ' || kind from operations where status = 'running'
@@ -110,8 +109,8 @@ class Program:
 
 
 class Rig:
-    def __init__(self, folder: Path, servers: Pair) -> None:
-        self.folder, self.servers = folder, servers
+    def __init__(self, folder: Path, servers: Pair, clients: int) -> None:
+        self.folder, self.servers, self.clients = folder, servers, clients
         self._ports = [free_port() for _ in range(REPLICAS)]
         self.balancer = Balancer(self._ports)
         self.replicas: list[Program] = []
@@ -199,7 +198,8 @@ class Rig:
         me = (await http.get("/me", headers=headers)).raise_for_status().json()
         key = await http.post("/ssh-keys", json={"title": "laptop", "public_key": KEY}, headers=headers)
         project = me["projects"][0]["id"]
-        volumes = [await self._volume(http, project, headers, number) for number in range(VOLUMES)]
+        # One for each client, because a volume has one writer.
+        volumes = [await self._volume(http, project, headers, number) for number in range(self.clients)]
         key_id = key.raise_for_status().json()["id"]
         self.load = Load(self.url, token, project=project, key_id=key_id, volumes=volumes, seed=seed)
 
@@ -282,11 +282,11 @@ async def log_in(http: httpx.AsyncClient, email: str, password: str) -> str:
 
 
 @asynccontextmanager
-async def rig(seed: int = 1) -> AsyncIterator[Rig]:
+async def rig(seed: int = 1, clients: int = CLIENTS) -> AsyncIterator[Rig]:
     folder = Path(tempfile.mkdtemp(prefix="gpuaas-chaos-"))
     try:
         with pair() as servers:
-            made = Rig(folder, servers)
+            made = Rig(folder, servers, clients)
             try:
                 await made.open(seed)
                 yield made

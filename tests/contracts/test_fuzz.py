@@ -48,11 +48,12 @@ async def test_the_fuzz_sees_a_planted_fault(tmp_path: Path) -> None:
         assert "500" in report
 
 
-async def test_streams_take_any_place_to_resume_from(world: World) -> None:
+@pytest.mark.parametrize("made_up", [15, pytest.param(60, marks=pytest.mark.soak)])
+async def test_streams_take_any_place_to_resume_from(world: World, made_up: int) -> None:
     """By a client that hangs up after the first words."""
     chance = random.Random(7)
     places = ["", "0-0", "1-", "-1", "x-y", "9" * 30 + "-1", "1-1-1", "a" * 61]
-    places += ["".join(chance.choice("0123456789-.x ") for _ in range(chance.randrange(60))) for _ in range(60)]
+    places += ["".join(chance.choice("0123456789-.x ") for _ in range(chance.randrange(60))) for _ in range(made_up)]
     id = await world.allocation()
     for place in places:
         for path in (f"/projects/{world.ada.project_id}/events", f"/allocations/{id}/events"):

@@ -4,7 +4,6 @@ After each death the process is started again, and the verb has to come to its w
 and the machine are searched for anything that should not be.
 """
 
-import hashlib
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ IDLE_SECONDS = 4.5  # longer than the slowest loop that runs unasked
 QUIET_SECONDS = 0.6
 LATE_SECONDS = 7.0  # for a point that did not come while the verb ran
 TRIES = 3
-PROCESSES = ("server", "agent")
 DIED, UNPASSED = "converged", "not passed"
 
 
@@ -164,23 +162,6 @@ async def expect_nobody(stage: Stage) -> None:
 
 async def never() -> str:
     return "the time is not up"
-
-
-def sample(verb: Verb, points: list[Point], always: tuple[str, ...]) -> list[Point]:
-    """As many of each process, an odd one of that which the verb's name draws: first those that must never be left out,
-    the rest by the hash of their names, so that they are the same ones on every machine."""
-    chosen: list[Point] = []
-    drawn = PROCESSES[digest(verb.name)[0] % 2]
-    for process in PROCESSES:
-        mine = [point for point in points if point.process == process]
-        first = [point for point in mine if point.nth == 1 and point.name in always]
-        rest = sorted(set(mine) - set(first), key=lambda point: digest(str(point)))
-        chosen += (first + rest)[: (verb.deaths + (process == drawn)) // 2]
-    return chosen
-
-
-def digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
 
 
 def table(outcomes: list[Outcome]) -> str:

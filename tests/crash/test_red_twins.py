@@ -12,6 +12,7 @@ from tests.crash.harness import Point, complaints, perform, unsettled
 from tests.crash.invariants import ALWAYS, SETTLED, breaches
 from tests.crash.machines import Expected
 from tests.crash.stages import Stage, stage
+from tests.crash.theatres import Theatre
 from tests.crash.verbs.cases import Case
 from tests.crash.verbs.machines import give_back, inhabited
 from tests.crash.verbs.registry import VERBS
@@ -51,15 +52,15 @@ RELEASE_UNPROVEN = """
 
 
 @pytest.fixture(scope="module")
-async def inhabited_stage() -> AsyncIterator[Stage]:
+async def inhabited_stage(theatre: Theatre) -> AsyncIterator[Stage]:
     """Two allocations: one over, one with somebody on it."""
-    async with stage() as made:
-        for case in (Case("first"), Case("second")):
-            await inhabited(made, case)
-            if case.key == "first":
-                await give_back(made, case)
-        await made.reach(lambda: unsettled(made))
-        yield made
+    made, over, kept = await theatre.stage(), Case("over"), Case("kept")
+    await inhabited(made, over)
+    await give_back(made, over)
+    await inhabited(made, kept)
+    await made.reach(lambda: unsettled(made))
+    yield made
+    await give_back(made, kept)
 
 
 def test_every_rule_has_a_twin() -> None:

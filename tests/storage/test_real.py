@@ -142,9 +142,9 @@ async def a_second_writer_is_refused(other: Machine, volume_id: str) -> None:
 
 async def a_full_volume_says_so(machine: Machine) -> None:
     """What is on it stays, and there is room again when something is deleted."""
-    full = await machine.ssh.run("fallocate -l 2G /data/big || dd if=/dev/zero of=/data/big bs=1M; sync")
+    full = await machine.ssh.run("fallocate -l 800M /data/most; dd if=/dev/zero of=/data/big bs=1M; sync")
     assert "No space left on device" in full.err
-    after = "cat /data/precious; rm /data/big; echo more > /data/more && cat /data/more"
+    after = "cat /data/precious; rm /data/big /data/most; echo more > /data/more && cat /data/more"
     assert await machine.ssh.says(after) == "precious\nmore"
 
 

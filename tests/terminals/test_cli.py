@@ -86,7 +86,7 @@ async def test_a_person_leaves_and_comes_back_to_the_same_shell(place: Place, tm
         screen.type("\x1d")
         await screen.shows("--session term_")
     assert screen.process.returncode == 0
-    session = str(await place.world.value("select id from terminals"))
+    session = str(await place.world.value("select id from terminals where allocation_id = $1", place.allocation_id))
     async with running(place, tmp_path, place.allocation_id, "--session", session) as again:
         await again.shows("remember me")
         again.type("exit 0\n")

@@ -35,8 +35,11 @@ class Verb:
     """What keeps it from its wanted end; empty when it is there. Raises Broken if it never will be."""
     tidy: Callable[[Stage, Case], Awaitable[None]]
     """Give back what is left; nobody dies any more."""
-    deaths: int = 1
-    """That `make test` performs; the whole of every verb is a soak."""
+
+    @property
+    def noun(self) -> str:
+        """What it is done to, by the module of its functions."""
+        return self.act.__module__.rpartition(".")[2]
 
 
 def is_proven(proofs: str) -> bool:

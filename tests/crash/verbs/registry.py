@@ -6,7 +6,7 @@ from tests.crash.verbs.cases import Verb, nothing
 VERBS = {
     verb.name: verb
     for verb in (
-        Verb("create", nothing, machines.create, machines.not_admitting, machines.give_back, deaths=2),
+        Verb("create", nothing, machines.create, machines.not_admitting, machines.give_back),
         Verb("grant", access.visited, access.grant, access.not_let_in, machines.give_back),
         Verb("revoke", access.shared, access.revoke, access.not_shut_out, machines.give_back),
         Verb("join", access.invited, access.join, access.not_joined, machines.give_back),
@@ -35,6 +35,6 @@ VERBS = {
         Verb("snapshot", storage.with_a_volume, storage.snapshot, storage.not_taken, storage.drop_taken),
         Verb("restore", storage.snapshotted, storage.restore, storage.not_restored, storage.drop_restored),
         Verb("delete_volume", storage.detached, storage.delete, storage.not_deleted, machines.give_back),
-        Verb("release", machines.inhabited, machines.release, machines.not_released, nothing, deaths=2),
+        Verb("release", machines.inhabited, machines.release, machines.not_released, nothing),
     )
 }
