@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuaas.engines.oci.ids import CLAIMS, ids_of
 from gpuaas.engines.sandbox.site import Site
-from tests.engines.sweeping import CGROUPS, INTERFACES, NAMESPACES, PROC, has_uid_of, text_of
+from tests.engines.sweeping import CGROUPS, INTERFACES, PROC, text_of, uids_of
 
-SPARE_PROCESSES = 2  # pid 1s kept ready, and the `unshare` above each
 LISTENING = "0A"
 TOMBSTONES = ".deleted"
 
@@ -27,14 +27,15 @@ class Expected:
 
 
 class Machine:
-    def __init__(self, folder: Path, shared: Path, *, ports: range, networks: int) -> None:
+    def __init__(self, folder: Path, shared: Path, *, ports: range) -> None:
         self.site = Site(folder / "oci")
         self._storage = (self.site.root / "volumes", shared)
-        self._folder, self._ports, self._networks = folder, ports, networks
+        self._folder, self._ports = folder, ports
 
     def complaints(self, expected: Expected) -> list[str]:
         return [
             *self._processes(expected),
+            *self._containers(expected),
             *self._files(expected),
             *self._data(expected),
             *self._mounts(),
@@ -45,29 +46,50 @@ class Machine:
         ]
 
     def _processes(self, expected: Expected) -> Iterator[str]:
-        """By uid, by what is mounted in their root, and by the mark in their arguments."""
-        marked = 0
+        """By control group, by id, and by what they were started with."""
+        ids = self.ids()
         for pid in [path for path in PROC.iterdir() if path.name.isdigit()]:
             status, command = text_of(pid / "status"), text_of(pid / "cmdline").replace("\0", " ").strip()
-            homes = set(re.findall(rf"{self.site.environments}/([^/ ]+)", text_of(pid / "mountinfo")))
             if re.search(r"^State:\s+Z", status, re.MULTILINE) or not status:
                 continue
-            marked += self.site.mark in command
-            if homes - set(expected.ports) or (has_uid_of(self.site, pid) and not homes):
-                yield f"orphan process {pid.name} of {', '.join(homes) or 'nobody'}: {command}"
-        limit = 2 * (SPARE_PROCESSES + len(expected.ports))
-        if marked > limit:
-            yield f"{marked} processes of the engine, more than {limit}"
+            of = self._environments_of(pid) | set(re.findall(rf"{self.site.environments}/([^/ ]+)", command))
+            is_ours = any(uid in each for uid in uids_of(pid) for each in ids)
+            if of - set(expected.ports) or (is_ours and not of):
+                yield f"orphan process {pid.name} of {', '.join(of) or 'nobody'}: {command}"
+
+    def ids(self) -> list[range]:
+        """Of processes that only this engine starts."""
+        return [ids_of(int(claim.name)) for claim in CLAIMS.glob("*") if claim.readlink() == self.site.root]
+
+    def _environments_of(self, pid: Path) -> set[str]:
+        found = re.findall(rf"/gpuaas-{self.site.tag}/([^/\n]+)", text_of(pid / "cgroup"))
+        return {name.removesuffix(".ssh") for name in found}
 
     def processes_of(self, allocation_id: str) -> set[str]:
-        """Those whose root is made of its folder."""
-        folder = f"{self.site.environments}/{allocation_id}/"
-        return {path.name for path in PROC.iterdir() if path.name.isdigit() and folder in text_of(path / "mountinfo")}
+        """Those in its control group."""
+        every = [path for path in PROC.iterdir() if path.name.isdigit()]
+        return {path.name for path in every if allocation_id in self._environments_of(path)}
 
     def lasting_processes_of(self, allocation_id: str) -> set[str]:
-        """Those that it lives by, without what people run in it."""
-        found = self.processes_of(allocation_id)
-        return {pid for pid in found if self.site.mark in text_of(PROC / pid / "cmdline")}
+        """Those that it lives by, without what people run in it: the first of its pid namespace."""
+        return {
+            pid
+            for pid in self.processes_of(allocation_id)
+            if re.search(r"^NSpid:.*\t1$", text_of(PROC / pid / "status"), re.MULTILINE)
+        }
+
+    def _containers(self, expected: Expected) -> Iterator[str]:
+        """What the runtime remembers, and loop devices of root disks."""
+        state = self.site.root / "runc"
+        for path in state.iterdir() if state.is_dir() else ():
+            if path.name not in expected.ports:
+                yield f"container {path.name} is left"
+            elif (path / "exec.fifo").exists():
+                yield f"container {path.name} waits for its start"
+        for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+            name = re.search(rf"{self.site.environments}/([^/ ]+)", text_of(path))
+            if name and name[1] not in expected.ports:
+                yield f"loop device {path.parts[3]} of {name[1]} is left"
 
     def _files(self, expected: Expected) -> Iterator[str]:
         found = {path.name for path in self.site.environments.iterdir()}
@@ -92,19 +114,14 @@ class Machine:
 
     def _mounts(self) -> Iterator[str]:
         for line in text_of(PROC / "self/mountinfo").splitlines():
-            if str(self.site.root) in line:
+            if str(self.site.root) in line and f"{self.site.root}/lxcfs/" not in line:
                 yield f"mount {line.split()[4]} is left"
 
     def _networks_left(self, expected: Expected) -> Iterator[str]:
-        names = {path.name.rsplit("-", 1)[1] for path in NAMESPACES.glob(f"gpuaas-{self.site.tag}-*")}
         links = {path.name.rsplit("-", 1)[1] for path in INTERFACES.glob(f"g{self.site.tag}-*")}
-        for half in names ^ links:
-            yield f"half a network: {half}"
-        if len(names) > (limit := self._networks + len(expected.ports)):
-            yield f"{len(names)} networks, more than {limit}"
         wanted = {str(index) for name in expected.ports if (index := self.index(name)) is not None}
-        for gone in wanted - names:
-            yield f"network {gone} is gone"
+        yield from (f"network {left} is left" for left in links - wanted)
+        yield from (f"network {gone} is gone" for gone in wanted - links)
 
     def index(self, allocation_id: str) -> int | None:
         record = text_of(self.site.environments / allocation_id / "record.json")
@@ -113,7 +130,7 @@ class Machine:
     def _groups(self, expected: Expected) -> Iterator[str]:
         for pattern in (f"gpuaas-{self.site.tag}/*/", f"*/gpuaas-{self.site.tag}/*/"):
             for path in CGROUPS.glob(pattern):
-                if path.name not in expected.ports:
+                if path.name.removesuffix(".ssh") not in expected.ports:
                     yield f"control group {path} is left"
 
     def _listeners(self, expected: Expected) -> Iterator[str]:

@@ -71,7 +71,7 @@ class Stage:
             folder,
             {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
         )
-        self.machine = Machine(self.agent_folder, self.storage, ports=ports, networks=SLOTS)
+        self.machine = Machine(self.agent_folder, self.storage, ports=ports)
         self.http = httpx.AsyncClient(base_url=self.url, timeout=PATIENCE_SECONDS)
         self.key_id, self._token = "", ""
         self.operator = ""  # a token that may do what operators do

@@ -86,13 +86,13 @@ async def test_an_orphan_is_seen_in_every_way_it_is_left(inhabited_stage: Stage)
     (id,) = (await inhabited_stage.expected()).ports
     found = "; ".join(inhabited_stage.machine.complaints(Expected({})))
     assert f"of {id}: sleep 1000000" in found
-    for trace in (f"files of {id}", "networks, more than", "control group", "port "):
+    for trace in (f"files of {id}", f"container {id}", "loop device", "network ", "control group", "port "):
         assert trace in found
 
 
 @contextmanager
 def stray_process(on: Stage) -> Iterator[None]:
-    uid = on.machine.site.person_uid(400)
+    uid = on.machine.ids()[0][400]
     process = subprocess.Popen(["sleep", "1000"], user=uid, group=uid)
     yield
     process.kill()
@@ -100,11 +100,19 @@ def stray_process(on: Stage) -> Iterator[None]:
 
 
 @contextmanager
-def stray_namespace(on: Stage) -> Iterator[None]:
-    name = f"gpuaas-{on.machine.site.tag}-400"
-    subprocess.run(["ip", "netns", "add", name], check=True)
+def stray_interface(on: Stage) -> Iterator[None]:
+    name = f"g{on.machine.site.tag}-400"
+    subprocess.run(["ip", "link", "add", name, "type", "veth", "peer", "name", f"p{on.machine.site.tag}"], check=True)
     yield
-    subprocess.run(["ip", "netns", "del", name], check=True)
+    subprocess.run(["ip", "link", "del", name], check=True)
+
+
+@contextmanager
+def stray_container(on: Stage) -> Iterator[None]:
+    folder = on.machine.site.root / "runc" / "left"
+    folder.mkdir()
+    yield
+    folder.rmdir()
 
 
 @contextmanager
@@ -141,7 +149,8 @@ def stray_listener(on: Stage) -> Iterator[None]:
     ("stray", "words"),
     [
         (stray_process, "orphan process"),
-        (stray_namespace, "half a network"),
+        (stray_interface, "network 400 is left"),
+        (stray_container, "container left is left"),
         (stray_files, "files of left"),
         (half_a_bundle, "half a bundle is left"),
         (half_a_volume, "data of .vol_1.new is left"),
