@@ -36,7 +36,12 @@ class Control:
         return self._acceptor.listener
 
     def close(self) -> None:
+        self.drop_clients()
         self._acceptor.close()
+
+    def drop_clients(self) -> None:
+        """They connect again, to whoever has the socket then."""
+        self._acceptor.pause()
         for task in self._tasks:
             task.cancel()
 

@@ -210,6 +210,7 @@ class ServedEnvironment:
         connection = self._add(record, pidfd, stream, log)
         connection.share = self._node.descriptors.take(CONNECTION_DESCRIPTORS)
         connection.read_log()
+        self._sessions.adopt(record.id)
         return True
 
     def _judge(self, connection: SshConnection, fingerprint: str) -> None:
@@ -234,6 +235,7 @@ class ServedEnvironment:
         self.connections.pop(connection.record.id, None)
         for session in self._node.records.sessions(connection.record.id):  # also those of an earlier gateway
             hang_up(session)
+        self._sessions.forget(connection.record.id)
         self._node.records.remove(connection.record.id)
         if connection.is_logged_in:
             self._node.logins.closed(connection.described(), self._node.clock.now())
@@ -277,6 +279,7 @@ class ServedEnvironment:
         """Stop serving without closing anything; the listeners, if there are any, are the next gateway's."""
         for connection in self.connections.values():
             connection.forget()
+            self._sessions.forget(connection.record.id)
         self.connections.clear()
         self._let_go()
         if self._clients is None or self._waiters is None:

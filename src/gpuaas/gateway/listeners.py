@@ -62,7 +62,8 @@ class Acceptor:
             self._on_accept(connection)
 
     def pause(self) -> None:
-        asyncio.get_running_loop().remove_reader(self.listener.fileno())
+        if self.listener.fileno() >= 0:
+            asyncio.get_running_loop().remove_reader(self.listener.fileno())
 
     def close(self) -> None:
         self.pause()

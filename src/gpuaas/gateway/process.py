@@ -76,6 +76,7 @@ async def _leave(gateway: Gateway, control: Control, lock: int) -> None:
         return
     idle = asyncio.Event()
     gateway.node.on_session_end = idle.set
+    control.drop_clients()
     try:
         await handover.give(successor, gateway, control.listener)
     except OSError:

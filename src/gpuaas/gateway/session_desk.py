@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpuaas.gateway import kernel
 from gpuaas.gateway.connections import SshConnection
 from gpuaas.gateway.node import Node
+from gpuaas.gateway.processes import WatchedProcess
 from gpuaas.gateway.records import SessionRecord
 from gpuaas.gateway.sessions import (
     SESSION_DESCRIPTORS,
@@ -15,6 +16,7 @@ from gpuaas.gateway.sessions import (
     NotASession,
     Session,
     Waiter,
+    exit_byte,
     order_of,
     refuse,
     reply,
@@ -39,6 +41,7 @@ class Refused(Exception):
 class SessionDesk:
     def __init__(self, node: Node, environment: "ServedEnvironment") -> None:
         self._node, self._environment = node, environment
+        self._orphans: dict[tuple[str, int], WatchedProcess] = {}
 
     def accept(self, line: socket.socket) -> None:
         try:
@@ -107,15 +110,31 @@ class SessionDesk:
         return pid, os.pidfd_open(pid), born
 
     def _resume(self, line: socket.socket, connection: SshConnection, known: SessionRecord) -> None:
-        """The waiter of a session that an earlier gateway started."""
+        """The waiter of a session that an earlier gateway started. Its process may have ended since."""
+        orphan = self._orphans.pop((connection.record.id, known.waiter), None)
+        if orphan is None:
+            raise Refused(LOST)
+        if orphan.ended.done():
+            reply(line, STARTED + bytes([exit_byte(orphan.ended.result())]))
+            line.close()
+            self._node.records.remove_session(connection.record.id, known.waiter)
+            return
+        pidfd = os.dup(orphan.pidfd)
+        orphan.forget()
+        self._add(line, connection, known.waiter, lambda: (known.pid, pidfd, known.born))
 
-        def find() -> tuple[int, int, str]:
+    def adopt(self, connection: str) -> None:
+        """Watch the sessions that an earlier gateway started, until their waiters have found this one."""
+        for known in self._node.records.sessions(connection):
             pidfd = kernel.open_process(known.pid, known.born) if known.pid else None
-            if pidfd is None:
-                raise Refused(LOST)
-            return known.pid, pidfd, known.born
+            if pidfd is not None:
+                process = WatchedProcess(known.pid, pidfd, known.born, lambda _: None)
+                self._orphans[connection, known.waiter] = process
 
-        self._add(line, connection, known.waiter, find)
+    def forget(self, connection: str) -> None:
+        """It has ended."""
+        for key in [key for key in self._orphans if key[0] == connection]:
+            self._orphans.pop(key).forget()
 
     def _add(
         self, line: socket.socket, connection: SshConnection, waiter: int, process: Callable[[], tuple[int, int, str]]

@@ -124,7 +124,6 @@ class Session:
     ) -> None:
         """`process`: pid, pidfd and birth."""
         self._line, self._share, self._on_end = line, share, on_end
-        self.is_over = False
         self.process = WatchedProcess(*process, self._ended)
         asyncio.get_running_loop().add_reader(line.fileno(), self._hear)
 
@@ -145,7 +144,6 @@ class Session:
             self.process.signal_group(number)
 
     def _ended(self, code: int | None) -> None:
-        self.is_over = True
         reply(self._line, bytes([exit_byte(code)]))
         asyncio.get_running_loop().remove_reader(self._line.fileno())
         self._line.close()

@@ -1,0 +1,53 @@
+"""One real environment and one real gateway per module of tests."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.gateway import bundle
+from tests.gateway.node import Keys, Node, base_image
+
+FIRST_ID = 1_960_000_000
+USERNAME = "ada"
+
+
+@pytest.fixture(scope="module")
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bundle.Container]:
+    if os.geteuid() != 0:
+        pytest.skip("containers with an id range of their own need root")
+    folder = tmp_path_factory.mktemp("container")
+    for parent in (folder, *folder.parents):  # the container's root passes through these
+        if parent.owner() == "root" and parent.is_relative_to(tmp_path_factory.getbasetemp().parent):
+            parent.chmod(0o755)
+    id = f"gateway-{os.getpid()}-{folder.name}"
+    made = bundle.create(folder, id=id, image=base_image(), first_id=FIRST_ID, username=USERNAME)
+    try:
+        yield made
+    finally:
+        made.remove()
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
+    return Keys(tmp_path_factory.mktemp("keys"))
+
+
+@pytest.fixture(scope="module")
+async def node(
+    container: bundle.Container, keys: Keys, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Node]:
+    """A gateway that admits the key of `holder`."""
+    root = tmp_path_factory.mktemp("root")
+    root.chmod(0o700)
+    started = Node(root, container, keys, USERNAME)
+    await started.start()
+    try:
+        yield started
+    finally:
+        await started.close()
+
+
+@pytest.fixture(autouse=True)
+async def every_test_starts_alike(node: Node) -> None:
+    await node.reset()
