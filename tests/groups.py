@@ -16,6 +16,7 @@ FILES_TOGETHER = (
     "core/test_embedded",
     "crash/",
     "gateway/",
+    "gateway/",
     "isolation/",
     "terminals/",
     "contracts/test_bad_input",

@@ -4,12 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
-# asyncio does without TLS when this is missing; the gateway has no use for it, and it is a third of its memory.
-sys.modules.setdefault("ssl", None)  # type: ignore[arg-type]
+# Both load OpenSSL, a third of the memory of this process. asyncio does without TLS, and Python has SHA-256 of its own.
+for name in ("ssl", "_hashlib"):
+    sys.modules.setdefault(name, None)  # type: ignore[arg-type]
 
 
 def main() -> None:
-    from gpuaas.gateway.process import run  # noqa: PLC0415 # house: local-import because ssl must be declared missing first
+    from gpuaas.gateway.process import run  # noqa: PLC0415 # house: local-import because of what is declared missing above
 
     parser = argparse.ArgumentParser(prog="gpuaas ssh-gateway")
     parser.add_argument("--folder", type=Path, required=True)

@@ -1,6 +1,7 @@
 """One environment as the gateway serves it: its listener, its connections and their sessions."""
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -25,6 +26,7 @@ STOPPED = "the environment has stopped"
 NOT_RUNNING = "the environment is not running"
 TOO_MANY = "this person has too many connections to this environment"
 CONNECTION_DESCRIPTORS = 3  # the socket, the pipe of sshd, its pidfd
+log = logging.getLogger("gpuaas.gateway")
 Inherited = tuple[socket.socket, socket.socket]
 """Listeners of an earlier gateway: the port, and the session socket."""
 
@@ -62,8 +64,9 @@ class ServedEnvironment:
             detail="" if self.is_open else self.detail,
         )
 
-    async def open(self, inherited: Inherited | None = None) -> None:
-        """Serve the environment if its first process lives. What is wrong otherwise is in `detail`."""
+    async def open(self, inherited: Inherited | None = None, *, is_start: bool = False) -> None:
+        """Serve the environment if its first process lives. What is wrong otherwise is in `detail`. A gateway that
+        starts has many environments to open, and makes the root of sshd for the first connection."""
         init = self.access.init
         pidfd = kernel.open_process(init.pid, init.born) if init and self._node.is_this_boot(init) else None
         if init is None or pidfd is None:
@@ -71,12 +74,19 @@ class ServedEnvironment:
             return
         self.init = WatchedProcess(init.pid, pidfd, init.born, self._stopped)
         self._listen_for_waiters(inherited[1] if inherited else None)
+        try:
+            if not is_start:
+                self._sshd_root()
+        except OSError as error:
+            self.detail = f"the base image cannot be used: {error.strerror or error}"
+            self._close_listeners()
+            return
         await self._open_port(inherited[0] if inherited else None)
 
     async def open_again(self) -> None:
         """It was not open at the last try: its port was taken, or it did not run."""
-        if self.init is None or self.init.ended.done():
-            self.init = None
+        if self.init is None or self.init.ended.done() or self._waiters is None:
+            self._let_go()
             await self.open()
         else:
             await self._open_port()
@@ -124,7 +134,8 @@ class ServedEnvironment:
             host, port, *_ = stream.getpeername()
             self._make_room(host)
             self._serve(stream, f"{host}:{port}")
-        except OSError:
+        except OSError as error:
+            log.warning("a connection to %s is refused: %s", self.id, error)
             stream.close()
 
     def _make_room(self, host: str) -> None:
@@ -167,6 +178,7 @@ class ServedEnvironment:
             id=self._node.new_id(),
             allocation_id=self.id,
             machine_boot=self._node.machine_boot,
+            init_born=self.init.born,
             pid=pid,
             born=kernel.birth_of(pid),
             socket=socket_name(stream),
@@ -177,7 +189,6 @@ class ServedEnvironment:
         self._add(record, os.pidfd_open(pid), stream, log).share = share
 
     def _sshd_root(self) -> SshdRoot:
-        """Made for the first connection: a gateway that starts has many environments to open."""
         if self._root is None:
             self._root = SshdRoot(self.access, str(self._node.socket_folder(self.id)), str(self._node.root))
         return self._root
@@ -197,10 +208,13 @@ class ServedEnvironment:
 
     def adopt(self, record: ConnectionRecord) -> bool:
         """Take over a connection of an earlier gateway; False when it has ended."""
-        pidfd = kernel.open_process(record.pid, record.born) if record.machine_boot == self._node.machine_boot else None
+        is_this_boot = record.machine_boot == self._node.machine_boot
+        pidfd = kernel.open_process(record.pid, record.born) if is_this_boot else None
         if pidfd is None:
             return False
         try:
+            if self.init is None or self.init.born != record.init_born:
+                raise ProcessLookupError("the environment has restarted")
             stream = adopt_stream(record, pidfd)
             log = adopt_log(record)
         except OSError:
@@ -301,3 +315,4 @@ class ServedEnvironment:
             self._root = None
         if self.init is not None:
             self.init.forget()
+            self.init = None

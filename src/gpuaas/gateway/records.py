@@ -22,6 +22,7 @@ class ConnectionRecord(Struct, frozen=True, kw_only=True):
     id: str
     allocation_id: str
     machine_boot: str
+    init_born: str  # of the environment's first process: a connection does not outlive it
     pid: int  # of sshd, the first process of the connection's pid namespace
     born: str
     socket: str  # as in /proc/<pid>/fd

@@ -1,6 +1,7 @@
 """The gateway of a node: which environments it serves, and what it can be asked."""
 
 import asyncio
+import logging
 import os
 import signal
 from pathlib import Path
@@ -25,6 +26,7 @@ from gpuaas.wire.environments import Connection, LoginEvent
 from gpuaas.wire.gateway import AccessState, EnvironmentAccess
 
 ACCESS = "access.json"
+log = logging.getLogger("gpuaas.gateway")
 ENFORCE_SECONDS = 1.0
 RESTARTED = "the environment has restarted"
 STOPPED = "the environment has stopped"
@@ -58,7 +60,10 @@ class Gateway:
         self.read_lease()
         folder = self.node.root / "environments"
         names = sorted(path.parent.name for path in folder.glob(f"*/{ACCESS}"))
-        await asyncio.gather(*(self.sync(name, inherited.get(name)) for name in names))
+        synced = (self.sync(name, inherited.get(name), is_start=True) for name in names)
+        for name, result in zip(names, await asyncio.gather(*synced, return_exceptions=True), strict=True):
+            if isinstance(result, BaseException):
+                log.warning("environment %s is not served: %s", name, result)
         for name in inherited.keys() - self.environments.keys():
             for listener in inherited[name]:
                 listener.close()
@@ -85,7 +90,9 @@ class Gateway:
             kernel.signal_process(pidfd, signal.SIGKILL)
             os.close(pidfd)
 
-    async def sync(self, allocation_id: str, inherited: Inherited | None = None) -> AccessState:
+    async def sync(
+        self, allocation_id: str, inherited: Inherited | None = None, *, is_start: bool = False
+    ) -> AccessState:
         """Make what access.json says true, and answer when it is."""
         async with self._locks.setdefault(allocation_id, asyncio.Lock()):
             access = self._read_access(allocation_id)
@@ -98,7 +105,7 @@ class Gateway:
                 return AccessState(allocation_id=allocation_id, is_open=False, detail=NOT_RUNNING)
             if served is None:
                 served = self.environments[allocation_id] = ServedEnvironment(self.node, access, self._stopped)
-                await served.open(inherited)
+                await served.open(inherited, is_start=is_start)
             else:
                 served.set_access(access)
                 if not served.is_open:
