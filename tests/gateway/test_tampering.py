@@ -2,11 +2,12 @@
 
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
 
 from gpuaas.engines.sandbox import processes
-from tests.gateway.node import ALLOCATION, Node, until
+from tests.gateway.node import ALLOCATION, Node, run, until
 
 RESTORE = """
 rm -rf /home/ada/.ssh; rm -f /run/sshd; test -L /tmp && rm /tmp && mkdir -m 1777 /tmp
@@ -83,6 +84,18 @@ async def test_planted_files_do_not_stop_a_login_or_lead_anywhere(node: Node, tr
         undo = "mv /home/ada.real /home/ada; mv /etc/passwd.real /etc/passwd"
         node.container.run("sh", "-c", f"test -L /home/ada && rm /home/ada; ({undo}) 2>/dev/null; {RESTORE}")
     assert (await node.ssh("exit 4"))[0] == 4
+
+
+async def test_nothing_that_sshd_mounts_appears_inside(node: Node) -> None:
+    """systemd shares its mounts: a mount on a copy of a shared one would appear inside too."""
+    await run("nsenter", "-t", str(node.container.pid), "-U", "-m", "mount", "--make-rshared", "/")
+    before = node.container.run("cat", "/proc/self/mountinfo")
+    assert " shared:" in before
+    async with node.session("-tt") as live:
+        await live.see("$")
+        (first, *_) = connection_processes(node)
+        assert "/run/sshd" in (Path("/proc") / str(first) / "mountinfo").read_text()
+        assert len(node.container.run("cat", "/proc/self/mountinfo").splitlines()) == len(before.splitlines())
 
 
 async def test_a_linked_own_key_file_is_not_followed(node: Node) -> None:

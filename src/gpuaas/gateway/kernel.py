@@ -14,15 +14,18 @@ import termios
 from collections.abc import Callable, Iterable
 
 from gpuaas.engines.sandbox.mounting import (
+    AT_EMPTY_PATH,
     FSCONFIG,
     FSCONFIG_CMD_CREATE,
     FSCONFIG_SET_STRING,
     FSMOUNT,
     FSOPEN,
+    MOUNT_SETATTR,
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
     MOVE_MOUNT_T_EMPTY_PATH,
     OPENAT2,
+    Attributes,
     call,
     checked,
     libc,
@@ -55,6 +58,12 @@ def unshare(kinds: int) -> None:
 
 def make_mounts_private() -> None:
     checked("mount /", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None))
+
+
+def make_private(tree: int) -> None:
+    """What is mounted on this copy does not appear on the mount that it was copied from."""
+    attributes = Attributes(propagation=MS_PRIVATE)
+    call("mount_setattr", MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH, ctypes.byref(attributes), 32)
 
 
 def pivot_here() -> None:

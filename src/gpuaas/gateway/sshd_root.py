@@ -145,6 +145,7 @@ def enter(root: int, environment_mounts: int, first_id: int) -> None:
     kernel.unshare(kernel.CLONE_NEWNS)
     for name, tree in trees:
         add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (0 if name == TERMINALS else MOUNT_ATTR_NODEV)
+        kernel.make_private(tree)
         set_attributes(tree, add=add)
         with opened(f"/{name}", AT_FDCWD) as target:
             kernel.place(tree, target)
