@@ -73,9 +73,11 @@ async def test_granted_keys_end_with_the_lease_and_the_holder_stays(node: Node) 
 
 
 async def test_a_grant_ends_by_itself_while_nobody_asks(node: Node) -> None:
-    ends = datetime.now(UTC) + timedelta(seconds=1)
-    await node.set_keys(node.keys.authorized("guest", granted=True, ends_at=ends))
+    await node.set_keys(node.keys.authorized("guest", granted=True))
     async with node.session("-tt", key="guest") as guest:
+        await guest.see("$")
+        ends = datetime.now(UTC) + timedelta(seconds=1)
+        await node.set_keys(node.keys.authorized("guest", granted=True, ends_at=ends))
         assert "the time of this access is over" in (await guest.end())[1]
 
 
