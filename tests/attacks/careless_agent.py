@@ -1,20 +1,23 @@
 """The agent with a planted bug: every error of a look counts as a dead environment, as it once did."""
 
-from pathlib import Path
+from msgspec.structs import replace
 
-from gpuaas.engines.sandbox import liveness
-from gpuaas.engines.sandbox.liveness import Init, Liveness, Sighting
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.main.cli import main
+from gpuaas.wire.environments import Environment, EnvironmentState
+
+honest_observe = OciEngine.observe
+seen: list[Environment] = []
 
 
-def careless_look(folder: Path, init: Init | None = None) -> Sighting:
-    del init
+async def careless_observe(engine: OciEngine) -> list[Environment]:
     try:
-        pid = liveness.answering(folder)
-    except OSError:
-        pid = None
-    return Sighting(Liveness.DEAD if pid is None else Liveness.RUNNING, pid)
+        seen[:] = await honest_observe(engine)
+    except EngineError:
+        return [replace(one, state=EnvironmentState.STOPPED) for one in seen]
+    return seen
 
 
-liveness.look = careless_look
+OciEngine.observe = careless_observe  # type: ignore[method-assign]
 main()

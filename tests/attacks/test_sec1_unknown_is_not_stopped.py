@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tests.world import World, database
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the oci engine")
 PORTS = range(28_560, 28_580)
 FILES = 256  # the agent's limit in this test
+SESSIONS = 64  # that one connection may have
 CARELESS = ("-m", "tests.attacks.careless_agent", "agent")
 
 
@@ -61,9 +62,9 @@ async def scene(tmp_path: Path, *, program: tuple[str, ...] = AGENT) -> AsyncIte
 
 
 async def flood(on: Scene) -> None:
-    """As many processes over SSH as the attacker can start; all but a few are refused."""
+    """As many processes over SSH as the attacker can start. They cost the agent nothing: SSH ends in the gateway."""
     ssh, key = on.attacker
-    refusals = []
+    before = len(list(Path(f"/proc/{on.agent.pid}/fd").iterdir()))
     async with asyncssh.connect(
         "127.0.0.1",
         ssh.environment.port or 0,
@@ -73,14 +74,10 @@ async def flood(on: Scene) -> None:
         username="gpu",
         agent_path=None,
     ) as connection:
-        for _ in range(60):
-            try:
+        for _ in range(SESSIONS + 6):
+            with suppress(asyncssh.ChannelOpenError):
                 await connection.create_process("exec sleep 600")
-            except asyncssh.ChannelOpenError as error:
-                refusals.append(error.reason)
-        assert refusals
-        assert all("too many connections" in reason for reason in refusals)
-        assert len(list(Path(f"/proc/{on.agent.pid}/fd").iterdir())) < FILES - 32
+        assert len(list(Path(f"/proc/{on.agent.pid}/fd").iterdir())) < before + 10
         shown = await on.world.seen(on.neighbour)
         assert (shown["status"], shown["boot"]) == ("active", 1)
 
@@ -101,7 +98,7 @@ async def test_neither_a_flood_of_connections_nor_an_agent_without_descriptors_r
 
 
 async def is_unknown(on: Scene) -> bool:
-    starve(1, on.agent.pid)  # again: what it held meanwhile, it may have let go of
+    starve(0, on.agent.pid)  # again: what it held meanwhile, it may have let go of
     shown = await on.world.seen(on.neighbour)
     codes = [reason["code"] for reason in shown["health_reasons"]]
     assert shown["status"] == "active"
@@ -116,7 +113,7 @@ async def test_the_twin_that_takes_every_error_for_a_dead_environment_is_found(t
     async with scene(tmp_path, program=CARELESS) as on:
 
         async def is_restarted() -> bool:
-            starve(1, on.agent.pid)  # again: what it held meanwhile, it may have let go of
+            starve(0, on.agent.pid)  # again: what it held meanwhile, it may have let go of
             return bool((await on.world.seen(on.neighbour))["boot"] > 1)
 
         await eventually(is_restarted)
