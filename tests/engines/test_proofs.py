@@ -70,8 +70,8 @@ def test_a_mount_that_stayed_is_seen() -> None:
 def test_a_listener_of_ours_is_seen_and_another_programs_is_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        assert not proofs.port_residue(port).ok
-    assert proofs.port_residue(port).ok
+        assert not proofs.port_residue(port, [os.getpid()]).ok
+    assert proofs.port_residue(port, [os.getpid()]).ok
 
 
 def test_shared_memory_that_stayed_is_seen() -> None:

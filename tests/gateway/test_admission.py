@@ -57,6 +57,23 @@ async def test_a_reason_is_shown_without_control_characters(node: Node) -> None:
     assert "moved  [2J away" in shown
 
 
+async def test_a_session_without_a_terminal_is_told_on_its_standard_error(node: Node) -> None:
+    async with node.session(command="echo ready; sleep 1000") as live:
+        await live.see("ready")
+        assert await node.gateway.end_connections(ALLOCATION, None, "access revoked") == 1
+        _, shown = await live.end()
+    assert "access revoked" in shown
+
+
+async def test_a_session_that_moved_its_standard_error_away_is_cut_all_the_same(node: Node) -> None:
+    async with node.session(command="exec 2> /home/ada/elsewhere; echo ready; sleep 1000") as live:
+        await live.see("ready")
+        assert await node.gateway.end_connections(ALLOCATION, None, "access revoked") == 1
+        _, shown = await live.end()
+    assert "access revoked" not in shown
+    assert node.container.run("cat", "/home/ada/elsewhere") == ""
+
+
 async def test_granted_keys_end_with_the_lease_and_the_holder_stays(node: Node) -> None:
     await node.set_keys(node.keys.authorized("holder"), node.keys.authorized("guest", granted=True))
     async with node.session("-tt") as holder, node.session("-tt", key="guest") as guest:

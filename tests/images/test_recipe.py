@@ -37,7 +37,7 @@ def test_nothing_of_one_machine_is_left(tmp_path: Path) -> None:
 
 def test_what_environments_need_is_there(tmp_path: Path) -> None:
     root = finished(tmp_path)
-    for name in ("platform", "etc/gpuaas", "opt/gpuaas/runtimes", "mnt", "srv"):
+    for name in ("etc/gpuaas", "opt/gpuaas/runtimes", "mnt", "srv"):
         assert list((root / name).iterdir()) == []
     assert (root / "etc/shadow").read_text().startswith("root:*:20774:")
     assert (root / "usr/bin/ping").stat().st_mode & 0o7777 == 0o4755

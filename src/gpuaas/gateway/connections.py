@@ -157,7 +157,7 @@ class SshConnection:
             self.traffic = kernel.traffic_of(self._stream)
 
     def cut(self, reason: str) -> None:
-        """No session can be started from here on. Terminals are told why, and have a moment to pass it on."""
+        """No session can be started from here on. Those that run are told why, and sshd has a moment to pass it on."""
         if self.is_cut:
             return
         self.is_cut = True
@@ -168,7 +168,7 @@ class SshConnection:
 
     def _tell(self, reason: str) -> bool:
         """Terminals are found among sshd's own descriptors, so that an adopted connection is told too."""
-        told = False
+        told = sum(session.tell(reason) for session in list(self.sessions.values())) > 0  # each, not until the first
         folder = f"/proc/{self.record.pid}/fd"
         with suppress(OSError):
             for name in os.listdir(folder):  # noqa: PTH208 (magic links)

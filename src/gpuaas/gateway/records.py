@@ -38,6 +38,7 @@ class SessionRecord(Struct, frozen=True, kw_only=True):
     waiter_born: str
     pid: int = 0
     born: str = ""
+    error: str = ""  # its standard error when it was started, as in /proc/<pid>/fd
 
 
 class Records:

@@ -12,11 +12,14 @@ from gpuaas.gateway.processes import WatchedProcess
 from gpuaas.gateway.records import SessionRecord
 from gpuaas.gateway.sessions import (
     SESSION_DESCRIPTORS,
+    STANDARD_ERROR,
     STARTED,
     NotASession,
     Session,
+    StartedProcess,
     Waiter,
     exit_byte,
+    name_of,
     order_of,
     refuse,
     reply,
@@ -85,11 +88,12 @@ class SessionDesk:
                 return connection
         raise NotASession
 
-    def _spawn(self, connection: SshConnection, waiter: Waiter) -> tuple[int, int, str]:
+    def _spawn(self, connection: SshConnection, waiter: Waiter) -> StartedProcess:
         init = self._environment.init
         if init is None or init.ended.done():
             raise Refused(NOT_RUNNING)
         descriptors = waiter.descriptors()
+        error = name_of(descriptors[STANDARD_ERROR])
         try:
             order = order_of(
                 self._environment.access,
@@ -105,9 +109,9 @@ class SessionDesk:
             for descriptor in descriptors:
                 os.close(descriptor)
         born = kernel.birth_of(pid)
-        started = SessionRecord(waiter=waiter.pid, waiter_born=waiter.born, pid=pid, born=born)
+        started = SessionRecord(waiter=waiter.pid, waiter_born=waiter.born, pid=pid, born=born, error=error)
         self._node.records.write_session(connection.record.id, started)
-        return pid, os.pidfd_open(pid), born
+        return StartedProcess(pid, os.pidfd_open(pid), born, error)
 
     def _resume(self, line: socket.socket, connection: SshConnection, known: SessionRecord) -> None:
         """The waiter of a session that an earlier gateway started. Its process may have ended since."""
@@ -121,7 +125,7 @@ class SessionDesk:
             return
         pidfd = os.dup(orphan.pidfd)
         orphan.forget()
-        self._add(line, connection, known.waiter, lambda: (known.pid, pidfd, known.born))
+        self._add(line, connection, known.waiter, lambda: StartedProcess(known.pid, pidfd, known.born, known.error))
 
     def adopt(self, connection: str) -> None:
         """Watch the sessions that an earlier gateway started, until their waiters have found this one."""
@@ -137,7 +141,7 @@ class SessionDesk:
             self._orphans.pop(key).forget()
 
     def _add(
-        self, line: socket.socket, connection: SshConnection, waiter: int, process: Callable[[], tuple[int, int, str]]
+        self, line: socket.socket, connection: SshConnection, waiter: int, process: Callable[[], StartedProcess]
     ) -> None:
         share = self._node.descriptors.take(SESSION_DESCRIPTORS)
         if share is None:

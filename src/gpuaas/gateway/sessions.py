@@ -9,10 +9,12 @@ gateway reads its arguments, variables and descriptors from the kernel, so that 
 import asyncio
 import os
 import re
+import select
 import signal
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 
 from gpuaas.engines.descriptors import Share
 from gpuaas.gateway import inside, kernel, sshd
@@ -26,6 +28,7 @@ PASSED = re.compile(
 STARTED, REFUSED = b"s", b"e"
 SIGNAL_BASE, UNKNOWN_CODE = 128, 255
 SESSION_DESCRIPTORS = 5
+STANDARD_ERROR = 2
 HANGUP = (signal.SIGHUP, signal.SIGCONT)
 
 
@@ -116,15 +119,25 @@ def start_inside(order: inside.SessionOrder, own_pid_namespace: int) -> int:
     return pid
 
 
+@dataclass(frozen=True)
+class StartedProcess:
+    """The process inside, and its standard error as /proc names it."""
+
+    pid: int
+    pidfd: int
+    born: str
+    error: str
+
+
 class Session:
     """One process inside for one waiter. Whichever ends first ends the other."""
 
     def __init__(
-        self, line: socket.socket, process: tuple[int, int, str], share: Share, on_end: Callable[["Session"], None]
+        self, line: socket.socket, started: StartedProcess, share: Share, on_end: Callable[["Session"], None]
     ) -> None:
-        """`process`: pid, pidfd and birth."""
         self._line, self._share, self._on_end = line, share, on_end
-        self.process = WatchedProcess(*process, self._ended)
+        self._error = started.error
+        self.process = WatchedProcess(started.pid, started.pidfd, started.born, self._ended)
         asyncio.get_running_loop().add_reader(line.fileno(), self._hear)
 
     def _hear(self) -> None:
@@ -143,12 +156,30 @@ class Session:
         for number in HANGUP:
             self.process.signal_group(number)
 
+    def tell(self, reason: str) -> bool:
+        """On its standard error, unless it is a terminal or the process inside has put something else there."""
+        with suppress(OSError):
+            descriptor = kernel.copy_descriptor(self.process.pidfd, STANDARD_ERROR)
+            try:
+                is_own = self._error.startswith(("socket:", "pipe:")) and name_of(descriptor) == self._error
+                if is_own and select.select((), (descriptor,), (), 0)[1]:
+                    os.write(descriptor, f"{reason}\r\n".encode())
+                    return True
+            finally:
+                os.close(descriptor)
+        return False
+
     def _ended(self, code: int | None) -> None:
         reply(self._line, bytes([exit_byte(code)]))
         asyncio.get_running_loop().remove_reader(self._line.fileno())
         self._line.close()
         self._share.give_back()
         self._on_end(self)
+
+
+def name_of(descriptor: int) -> str:
+    """Such as `socket:[4711]`: no two of them have one name at the same time."""
+    return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 (a link of the kernel's)
 
 
 def hang_up(record: SessionRecord) -> None:

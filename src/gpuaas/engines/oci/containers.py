@@ -37,7 +37,7 @@ CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment
 GIB = 1 << 30
 SOURCE = Path(launcher.__file__).parents[3]
 HALT = signal.SIGRTMIN + 3  # systemd: halt
-PROGRAMS = ("runc", "conmon", "ip", "nft", "nsenter", "mkfs.ext4")
+PROGRAMS = ("runc", "conmon", "lxcfs", "ip", "nft", "nsenter", "mkfs.ext4")
 
 
 @dataclass(frozen=True)
@@ -269,8 +269,20 @@ class Containers:
         if self.networks is not None and index is not None:
             await self.networks.remove(index)
 
+    def index_of(self, path: Path) -> int | None:
+        """As its configuration says, which is written before anything runs: where its record cannot be read."""
+        try:
+            runtime = json.loads((Folder(path).bundle / "config.json").read_text())
+            return self.ids.index(runtime["linux"]["uidMappings"][0]["hostID"])
+        except (OSError, KeyError, IndexError, TypeError, json.JSONDecodeError):
+            return None
+
     def uids(self, index: int) -> range:
         return self.ids.of(index)
+
+    def listeners(self) -> list[int]:
+        """The SSH gateway, also one of an older release that still runs."""
+        return processes.with_argument(str(self._site.root))
 
     def groups(self, allocation_id: str) -> list[str]:
         return self.limits.residue(allocation_id) + self.limits.residue(f"{allocation_id}.ssh")

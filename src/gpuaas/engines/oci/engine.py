@@ -106,6 +106,7 @@ class OciEngine:
         await self._containers.open(self._find_living())
         self._access.open()
         await self._gateway.start()
+        await self.terminals.end_abandoned([one.id for one in await self._gateway.list_terminals()])
         await self._adopt_all()
         for id in self._records.ids():
             if id not in self._running and not self._sights.look(id).is_dead:
@@ -117,12 +118,15 @@ class OciEngine:
         living = set()
         for id in self._records.ids():
             here = None
-            with contextlib.suppress(UnreadableError):
+            try:
                 here = self._records.read(id)
+                index = here.index if here else None
+            except UnreadableError:
+                index = self._containers.index_of(self._records.folder(id))
             self._devices.hold(id, () if here is None else here.devices)
-            self._numbers.keep(id, index=here.index if here else None, port=here.port if here else None)
-            if isinstance(here, Record) and not self._sights.look(id).is_dead:
-                living.add(here.index)
+            self._numbers.keep(id, index=index, port=here.port if here else None)
+            if index is not None and not isinstance(here, Remains) and not self._sights.look(id).is_dead:
+                living.add(index)
         return living
 
     async def close(self, *, stop_environments: bool) -> None:

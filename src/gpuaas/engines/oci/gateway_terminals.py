@@ -5,6 +5,7 @@ import fcntl
 import os
 import struct
 import termios
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from gpuaas.engines.base import EngineError, TerminalEnd
@@ -100,6 +101,12 @@ class GatewayTerminals:
             await self.ask(protocol.CloseTerminal(id), None)
         except EngineError:
             return  # a gateway that is gone has let go of it; its shell is hung up with the last descriptor
+
+    async def end_abandoned(self, ids: Iterable[str]) -> None:
+        """Terminals of an agent that died: nobody can reach them any more."""
+        for id in ids:
+            if id not in self._open:
+                await self._close(id)
 
     async def reconnected(self) -> None:
         """A gateway that was killed has lost its descriptors: the next one gets those of this agent."""

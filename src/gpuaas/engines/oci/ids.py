@@ -7,6 +7,7 @@ on one node (tests, a lab) must not share an id.
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.sandbox import files
 from gpuaas.engines.sandbox.network import LIMIT
 
 COUNT = 65_536
@@ -14,6 +15,7 @@ START, BLOCKS = 1_000_000_000, 26
 """Above what distributions and container tools hand out, below the ids of volumes and what a signed number holds."""
 
 HOLDER = 1000
+NAME = "id-block"  # in the engine's folder
 CLAIMS = Path("/run/gpuaas/id-blocks")
 
 
@@ -25,13 +27,19 @@ class IdRanges:
         self._block = -1
 
     def open(self, seed: int) -> None:
-        """The block this engine has already, else the first free one from a place of its own on."""
+        """The block this engine has had since its first start, because files on root disks carry its ids; else the
+        first free one from a place of its own on."""
         self._claims.mkdir(mode=0o755, parents=True, exist_ok=True)
+        kept = self._root / NAME
         order = [(seed + offset) % BLOCKS for offset in range(BLOCKS)]
-        mine = [block for block in order if self._owner(block) == str(self._root)]
-        self._block = next((block for block in mine or order if mine or self._claim(block)), -1)
+        if kept.exists():
+            order = [int(kept.read_text())]
+        self._block = next((block for block in order if self._claim(block)), -1)
         if self._block < 0:
-            raise EngineError("the node has no id range left", f"{BLOCKS} engines use this node, see {self._claims}")
+            detail = f"{self._owner(order[0])} has block {order[0]}" if kept.exists() else f"{BLOCKS} engines use it"
+            raise EngineError("the node has no id range left", f"{detail}, see {self._claims}")
+        if not kept.exists():
+            files.write_whole(kept, str(self._block).encode())
 
     def _owner(self, block: int) -> str:
         try:
@@ -42,6 +50,8 @@ class IdRanges:
     def _claim(self, block: int) -> bool:
         """A link is made whole or not at all. A claim whose engine is gone from disk is free."""
         claim, owner = self._claims / str(block), self._owner(block)
+        if owner == str(self._root):
+            return True
         if owner and not Path(owner).exists():
             claim.unlink(missing_ok=True)
         try:
@@ -62,6 +72,11 @@ class IdRanges:
 
     def first(self, index: int) -> int:
         return ids_of(self._block)[index * COUNT]
+
+    def index(self, first: int) -> int | None:
+        """Of the range that starts there; None when it is not of this engine's block."""
+        index = (first - START) // COUNT - self._block * LIMIT
+        return index if index in range(LIMIT) and self.first(index) == first else None
 
     def holder(self, index: int) -> int:
         return self.first(index) + HOLDER

@@ -39,7 +39,7 @@ MASKED = (
     *("e2scrub_all.timer", "e2scrub_reap.service", "fstrim.timer"),
     *("apt-daily.timer", "apt-daily-upgrade.timer", "apt-daily.service", "apt-daily-upgrade.service"),
 )
-MOUNT_POINTS = ("platform", "etc/gpuaas", "opt/gpuaas/runtimes", "mnt", "srv")
+MOUNT_POINTS = ("etc/gpuaas", "opt/gpuaas/runtimes", "mnt", "srv")
 EXCLUDED = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
 EMPTIED = ("dev", "run", "tmp", "var/tmp", "var/lib/apt/lists", "var/cache/apt")
 UNDOCUMENTED = ("usr/share/man", "usr/share/info", "usr/share/locale")

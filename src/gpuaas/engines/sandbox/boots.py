@@ -171,6 +171,9 @@ class Boots:
     def uids(self, index: int) -> set[int]:
         return self._site.uids(index)
 
+    def listeners(self) -> list[int]:
+        return [os.getpid()]
+
     def groups(self, allocation_id: str) -> list[str]:
         """Control groups of it that are still there."""
         return self.limits.residue(allocation_id)

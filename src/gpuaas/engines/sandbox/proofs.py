@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from gpuaas.engines.sandbox import flows, processes
@@ -47,13 +47,13 @@ def device_residue(folder: Path) -> ProofItem:
     return item("devices", left, "no loop device has its disk")
 
 
-def port_residue(port: int | None) -> ProofItem:
-    """A port that another program took meanwhile is not ours to answer for."""
+def port_residue(port: int | None, pids: Iterable[int]) -> ProofItem:
+    """A port that another program than these processes took meanwhile is not ours to answer for."""
     if port is None:
         return item("port", [], "it had none")
-    mine = _own_sockets()
-    holders = [inode for inode in _listeners(port) if inode in mine]
-    return item("port", [f"this agent still listens on {port}"] if holders else [], f"nobody here listens on {port}")
+    listeners = set(_listeners(port))
+    left = [f"process {pid} still listens on {port}" for pid in pids if listeners & _sockets(pid)]
+    return item("port", left, f"nobody here listens on {port}")
 
 
 def network_residue(residue: list[str], address: str) -> ProofItem:
@@ -126,9 +126,10 @@ def _listeners(port: int) -> list[str]:
     return inodes
 
 
-def _own_sockets() -> set[str]:
+def _sockets(pid: int) -> set[str]:
+    """Inodes of the sockets that a process has; raises when it cannot be looked at, unless it is gone."""
     found = set()
-    for path in Path("/proc/self/fd").iterdir():
+    for path in _entries(Path(f"/proc/{pid}/fd")):
         try:
             target = str(path.readlink())
         except FileNotFoundError:

@@ -40,6 +40,9 @@ class Machinery(Protocol):
 
     def groups(self, allocation_id: str) -> list[str]: ...
 
+    def listeners(self) -> list[int]:
+        """Processes of ours that may listen on the port of an environment."""
+
 
 class Removals:
     """Takes environments of one engine away, whatever is left of them."""
@@ -106,7 +109,7 @@ class Removals:
         items = [
             proofs.process_residue(uids, list(remains.seen)),
             proofs.mount_residue(self._records.folder(id)),
-            proofs.port_residue(remains.port),
+            proofs.port_residue(remains.port, self._boots.listeners()),
             proofs.shared_memory_residue(uids),
             proofs.group_residue(self._boots.groups(id)),
             proofs.device_residue(self._records.folder(id)),
