@@ -13,7 +13,7 @@ import msgspec
 
 from benchmarks.create_to_ssh import Person, up
 from benchmarks.harness import CannotMeasureError, Run, interleave, percentile
-from gpuaas.engines.sandbox import files
+from gpuaas.engines.node import files
 from gpuaas.sdk.client import AsyncClient
 from gpuaas.wire.runtimes import AllocationRuntime, RuntimeState, StagingStatus
 from gpuaas.wire.timeline import OperationStatus

@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-from gpuaas.engines.oci import images
+from gpuaas.engines.images import images
 from tests.images.real import SHARED
 
 pytest_plugins = ["tests.postgres", "tests.residue", "tests.groups", "tests.soaking", "tests.world", "tests.platform"]

@@ -11,7 +11,7 @@ LIFE = """
 import asyncio, sys
 from pathlib import Path
 from gpuaas.core.points import points_from
-from gpuaas.engines.sandbox import commands, files
+from gpuaas.engines.node import commands, files
 
 folder = Path(sys.argv[1])
 points = points_from(f"orders:{folder}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuaas.engines.oci.ids import CLAIMS, ids_of
-from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.node.site import Site
 from tests.engines.sweeping import CGROUPS, INTERFACES, PROC, text_of, uids_of
 
 LISTENING = "0A"

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from gpuaas.engines.sandbox.runtimes import exchange
+from gpuaas.engines.runtimes.runtimes import exchange
 
 
 @contextmanager

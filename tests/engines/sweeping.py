@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuaas.engines.oci.ids import CLAIMS, ids_of
-from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.node.site import Site
 
 PROC, NAMESPACES, INTERFACES, CGROUPS = (
     Path("/proc"),

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuaas.engines.oci import capabilities, seccomp, syscalls
-from gpuaas.engines.oci.capabilities import PLAIN, SYSTEMD
-from gpuaas.engines.oci.seccomp import ALLOW, LOW_32_BITS, Comparison, Profile, Rule
+from gpuaas.engines.node import capabilities, seccomp, syscalls
+from gpuaas.engines.node.capabilities import PLAIN, SYSTEMD
+from gpuaas.engines.node.seccomp import ALLOW, LOW_32_BITS, Comparison, Profile, Rule
 from tests.residue import RUN
 
 pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers here are those of x86_64")

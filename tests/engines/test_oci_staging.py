@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError, Telling
-from gpuaas.engines.oci import images
-from gpuaas.engines.oci.staging import RIGHTS, Rights, Staging, network_files
-from gpuaas.engines.sandbox import processes
-from gpuaas.engines.sandbox.records import Records
-from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
-from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.images import images
+from gpuaas.engines.runtimes.staging import RIGHTS, Rights, Staging, network_files
+from gpuaas.engines.node import processes
+from gpuaas.engines.node.records import Records
+from gpuaas.engines.runtimes.runtimes import NodeRuntimes
+from gpuaas.engines.node.site import Site
 from gpuaas.wire.runtimes import INSTALL_ROOT, BundleSpec, StagedBundle, digest_of
 from tests.engines.benches import eventually
 from tests.engines.remote_runtimes import Ear
@@ -77,7 +77,7 @@ class Node:
         self.rights: Mapping[str, Rights] = RIGHTS
         self.site.open()
         records = Records(self.site.environments)
-        self.runtimes = SandboxRuntimes(
+        self.runtimes = NodeRuntimes(
             self.site, records, staging=self.staging, alone=lambda _: contextlib.nullcontext(), clock=lambda: NOW
         )
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from gpuaas.engines.oci.upgrade import PROOF, remove_sandbox
-from gpuaas.engines.sandbox import processes
-from gpuaas.engines.sandbox.limits import Limits
+from gpuaas.engines.node import processes
+from gpuaas.engines.node.limits import Limits
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to end what another id runs")
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.oci.views import Lxcfs, choose_cpus, format_cpus, parse_cpus
-from gpuaas.engines.sandbox import processes
+from gpuaas.engines.node import processes
 from tests.residue import RUN
 
 needs_lxcfs = pytest.mark.skipif(

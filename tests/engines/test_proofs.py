@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.engines.sandbox import etc, isolation, processes, proofs
-from gpuaas.engines.sandbox.limits import Limits
+from gpuaas.engines.sandbox import etc, isolation
+from gpuaas.engines.node import processes
+from gpuaas.engines.oci import proofs
+from gpuaas.engines.node.limits import Limits
 from gpuaas.engines.sandbox.network import Networks
-from gpuaas.engines.sandbox.ports import PAUSE_SECONDS, Recency, listen, try_listen
+from gpuaas.engines.node.ports import PAUSE_SECONDS, Recency, listen, try_listen
 from tests.engines.benches import Key, keys, spec
 from tests.patience import PATIENCE_SECONDS
 

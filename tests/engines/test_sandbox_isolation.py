@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gpuaas.core.settings import default_data_folder
-from gpuaas.engines.sandbox.limits import Limits
-from gpuaas.engines.sandbox.site import Site
+from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.node.site import Site
 from gpuaas.main.agent import platform_folders
 from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, ignore, keys, sandbox, spec
 from tests.engines.openssh import OpenSsh

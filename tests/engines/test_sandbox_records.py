@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import files, liveness
-from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
+from gpuaas.engines.node import files
+from gpuaas.engines.sandbox import liveness
+from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
 from gpuaas.wire.environments import Environment, EnvironmentState
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
 

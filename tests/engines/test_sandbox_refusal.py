@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import processes
+from gpuaas.engines.node import processes
 from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, SshWay, ignore, keys, place, spec
 from tests.patience import PATIENCE_SECONDS
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import commands, processes
+from gpuaas.engines.node import commands, processes
 from gpuaas.engines.sandbox.boots import Boots
-from gpuaas.engines.sandbox.records import Record, Records, Remains
-from gpuaas.engines.sandbox.removals import Removals
-from gpuaas.engines.sandbox.site import Site
-from gpuaas.engines.sandbox.volumes import SandboxVolumes
+from gpuaas.engines.node.records import Record, Records, Remains
+from gpuaas.engines.oci.removals import Removals
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
 from tests.patience import PATIENCE_SECONDS
@@ -189,7 +189,7 @@ async def test_a_disk_that_its_person_filled_can_be_removed_and_is_remembered_as
         site,
         Boots(site, spare=0, spare_networks=0, hide=()),
         records,
-        SandboxVolumes(site, None, lambda: datetime.now(UTC)),
+        NodeVolumes(site, None, lambda: datetime.now(UTC)),
     )
     (records.folder("a") / "disk").mkdir(parents=True)
     with pytest.raises(OSError, match="No space"):

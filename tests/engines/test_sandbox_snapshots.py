@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import commands
-from gpuaas.engines.sandbox.site import Site
-from gpuaas.engines.sandbox.volumes import SandboxVolumes
+from gpuaas.engines.node import commands
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.storage import Backend, VolumeRef
 from tests.engines.benches import eventually, ignore
 from tests.engines.swaps import swapping
@@ -24,14 +24,14 @@ VOLUME = VolumeRef(volume_id="vol_1s", backend=Backend.SHARED, size_gib=1)
 
 
 @pytest.fixture
-async def volumes(tmp_path: Path) -> SandboxVolumes:
-    made = SandboxVolumes(Site(tmp_path / "site"), tmp_path / "shared", lambda: datetime.now(UTC))
+async def volumes(tmp_path: Path) -> NodeVolumes:
+    made = NodeVolumes(Site(tmp_path / "site"), tmp_path / "shared", lambda: datetime.now(UTC))
     made.open()
     await made.ensure(VOLUME, None, ignore)
     return made
 
 
-async def test_links_are_copied_as_links_and_names_of_one_file_stay_so(volumes: SandboxVolumes) -> None:
+async def test_links_are_copied_as_links_and_names_of_one_file_stay_so(volumes: NodeVolumes) -> None:
     data = volumes.find(VOLUME).path
     (data / "file").write_text("kept")
     (data / "link").symlink_to("/etc/hostname")
@@ -43,7 +43,7 @@ async def test_links_are_copied_as_links_and_names_of_one_file_stay_so(volumes: 
     assert (copy / "again").samefile(copy / "file")
 
 
-async def test_a_folder_swapped_for_a_link_gives_nothing_away(volumes: SandboxVolumes, tmp_path: Path) -> None:
+async def test_a_folder_swapped_for_a_link_gives_nothing_away(volumes: NodeVolumes, tmp_path: Path) -> None:
     data, others = volumes.find(VOLUME).path, tmp_path / "others"
     others.mkdir()
     (others / "secret").touch()
@@ -65,7 +65,7 @@ async def test_a_copy_that_the_disk_has_no_room_for_leaves_it_none_the_fuller(tm
     shared.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "small", shared], check=True)
     try:
-        volumes = SandboxVolumes(Site(tmp_path / "site"), shared, lambda: datetime.now(UTC))
+        volumes = NodeVolumes(Site(tmp_path / "site"), shared, lambda: datetime.now(UTC))
         volumes.open()
         await volumes.ensure(VOLUME, None, ignore)
         (volumes.find(VOLUME).path / "large").write_bytes(bytes(range(256)) * 2800)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import files
+from gpuaas.engines.node import files
 from gpuaas.wire.environments import Environment
 from gpuaas.wire.storage import AccessMode, Backend, VolumeRef, WantedMount
 from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec

@@ -10,7 +10,7 @@ import pytest
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.oci.gateway import Gateway
-from gpuaas.engines.sandbox.processes import gone
+from gpuaas.engines.node.processes import gone
 from tests.gateway.node import ALLOCATION, Node, free_port, until
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuaas.engines.oci import capabilities, seccomp
+from gpuaas.engines.node import capabilities, seccomp
 from tests.gateway.node import ALLOCATION, Node
 
 UNSHARE = "unshare --user true && echo made a user namespace"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.engines.sandbox import processes
+from gpuaas.engines.node import processes
 from tests.gateway.node import ALLOCATION, Node, run, until
 
 RESTORE = """

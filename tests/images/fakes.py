@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gpuaas.engines.oci import image_manifest, images
-from gpuaas.engines.oci.images import Image
+from gpuaas.engines.images import image_manifest, images
+from gpuaas.engines.images.images import Image
 
 AT = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 STATUS = """Package: python3

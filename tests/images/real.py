@@ -7,8 +7,8 @@ import os
 from functools import cache
 from pathlib import Path
 
-from gpuaas.engines.oci import image_build, images
-from gpuaas.engines.oci.images import Image
+from gpuaas.engines.images import image_build, images
+from gpuaas.engines.images.images import Image
 
 SHARED = Path("/var/cache/gpuaas/images")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.engines.oci import image_build, image_recipe, images
-from gpuaas.engines.oci.images import ImageError
+from gpuaas.engines.images import image_build, image_recipe, images
+from gpuaas.engines.images.images import ImageError
 from tests.images.fakes import AT, publish
 
 
@@ -130,7 +130,7 @@ def test_a_draft_of_a_running_build_is_not_taken_for_a_leftover(tmp_path: Path) 
     holder = f"""
 import sys
 from pathlib import Path
-from gpuaas.engines.oci import images
+from gpuaas.engines.images import images
 with images.building(Path({str(tmp_path)!r})) as is_ours:
     print(is_ours, flush=True)
     sys.stdin.read()

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuaas.engines.oci import image_manifest, images
-from gpuaas.engines.oci.images import Image
+from gpuaas.engines.images import image_manifest, images
+from gpuaas.engines.images.images import Image
 from tests.images.fakes import publish
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.engines.oci import image_recipe, images
+from gpuaas.engines.images import image_recipe, images
 from tests.images.real import real_image
 from tests.residue import HOST_NETWORK
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from gpuaas.engines.oci import image_bootstrap, image_build, image_recipe
-from gpuaas.engines.oci.image_progress import Progress
-from gpuaas.engines.oci.image_sources import Source
+from gpuaas.engines.images import image_bootstrap, image_build, image_recipe
+from gpuaas.engines.images.image_progress import Progress
+from gpuaas.engines.images.image_sources import Source
 from tests.images.fakes import fresh_root
 
 SOURCES = (Source(("http://user:secret@mirror.test/debian",), ("bookworm",), ("main",)),)

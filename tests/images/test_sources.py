@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.engines.oci import image_bootstrap, image_recipe, image_sources
-from gpuaas.engines.oci.images import ImageError
+from gpuaas.engines.images import image_bootstrap, image_recipe, image_sources
+from gpuaas.engines.images.images import ImageError
 
 LIST = """# comment
 deb http://mirror.test/debian bookworm main contrib # tail

@@ -13,7 +13,7 @@ import sys
 import termios
 from collections.abc import Callable, Iterable
 
-from gpuaas.engines.sandbox.mounting import (
+from gpuaas.engines.storage.mounting import (
     AT_EMPTY_PATH,
     FSCONFIG,
     FSCONFIG_CMD_CREATE,

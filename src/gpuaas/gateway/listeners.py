@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from gpuaas.engines.sandbox.ports import PAUSE_SECONDS, try_listen
+from gpuaas.engines.node.ports import PAUSE_SECONDS, try_listen
 
 BACKLOG = 128
 ACCEPTS = 64  # per turn of the loop

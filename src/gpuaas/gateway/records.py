@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from gpuaas.engines.sandbox.files import write_whole
+from gpuaas.engines.node.files import write_whole
 from gpuaas.wire.common import Moment
 from gpuaas.wire.environments import AuthorizedKey
 

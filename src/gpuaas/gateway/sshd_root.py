@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from gpuaas.engines.sandbox.mounting import (
+from gpuaas.engines.storage.mounting import (
     AT_EMPTY_PATH,
     AT_FDCWD,
     MOUNT_ATTR_NODEV,

@@ -13,9 +13,9 @@ import msgspec
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.descriptors import Share
+from gpuaas.engines.node.files import write_whole
+from gpuaas.engines.node.processes import readable
 from gpuaas.engines.oci.gateway_protocol import TerminalResult, TerminalState
-from gpuaas.engines.sandbox.files import write_whole
-from gpuaas.engines.sandbox.streams import readable
 from gpuaas.gateway import kernel
 from gpuaas.gateway.environments import ServedEnvironment
 from gpuaas.gateway.node import Node

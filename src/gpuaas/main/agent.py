@@ -22,7 +22,7 @@ from gpuaas.core.settings import default_data_folder
 from gpuaas.engines.base import Engine
 from gpuaas.engines.descriptors import raise_limit
 from gpuaas.engines.fake import FakeEngine
-from gpuaas.engines.oci import images
+from gpuaas.engines.images import images
 from gpuaas.engines.oci.engine import PORTS, OciEngine
 from gpuaas.main.children import die_with_parent
 

@@ -11,8 +11,8 @@ import typer
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.settings import default_data_folder
-from gpuaas.engines.oci import image_build, image_recipe, images
-from gpuaas.engines.oci.images import Image, ImageError
+from gpuaas.engines.images import image_build, image_recipe, images
+from gpuaas.engines.images.images import Image, ImageError
 
 Result = TypeVar("Result")
 ADDED = "image-packages"

@@ -28,8 +28,9 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import default_data_folder
-from gpuaas.engines.oci import facts, image_build
-from gpuaas.engines.oci.images import ImageError
+from gpuaas.engines.images import image_build
+from gpuaas.engines.images.images import ImageError
+from gpuaas.engines.oci import facts
 from gpuaas.main import demo
 from gpuaas.main.agent import ENGINES, EngineKind, enrol_node, images_folder
 from gpuaas.main.children import Child

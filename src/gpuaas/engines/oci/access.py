@@ -5,12 +5,13 @@ from pathlib import Path
 import msgspec
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.oci import capabilities, config, images, seccomp
+from gpuaas.engines.images import images
+from gpuaas.engines.node import capabilities, files, seccomp
+from gpuaas.engines.node.records import Record
+from gpuaas.engines.oci import config
 from gpuaas.engines.oci.containers import Containers, Folder
 from gpuaas.engines.oci.gateway import Gateway
 from gpuaas.engines.oci.ids import HOLDER
-from gpuaas.engines.sandbox import files
-from gpuaas.engines.sandbox.records import Record
 from gpuaas.wire.environments import EnvironmentSpec, Init
 from gpuaas.wire.gateway import AccessState, EnvironmentAccess, InitProcess
 

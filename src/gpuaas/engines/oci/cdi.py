@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from gpuaas.engines.node.files import write_whole
 from gpuaas.engines.oci.cdi_specs import (
     MOUNT_SOURCES,
     OTHERS_MAY_WRITE,
@@ -32,7 +33,6 @@ from gpuaas.engines.oci.cdi_specs import (
     discover,
     is_below,
 )
-from gpuaas.engines.sandbox.files import write_whole
 from gpuaas.wire.environments import GpuFact, SlotDevice
 
 __all__ = ["CdiError", "Selected", "Spec", "Specs", "apply", "discover", "select", "simulated", "write_simulated"]

@@ -4,7 +4,7 @@ import re
 import resource
 from typing import Any
 
-from gpuaas.engines.oci import capabilities, seccomp
+from gpuaas.engines.node import capabilities, seccomp
 from gpuaas.engines.oci.ids import COUNT, HOLDER
 from gpuaas.engines.oci.launcher import STAGE
 from gpuaas.wire.environments import EnvironmentSpec, Init

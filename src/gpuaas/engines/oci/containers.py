@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.oci import cdi, cdi_specs, cgroups, config, images, launcher, resolvers
+from gpuaas.engines.images import images
+from gpuaas.engines.node import cgroups, commands, files, processes, resolvers
+from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.node.records import Record
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.oci import cdi, cdi_specs, config, launcher
 from gpuaas.engines.oci.ids import HOLDER, IdRanges
 from gpuaas.engines.oci.network import Networks
 from gpuaas.engines.oci.views import Lxcfs, choose_cpus, parse_cpus
-from gpuaas.engines.sandbox import commands, files, processes
-from gpuaas.engines.sandbox.limits import Limits
-from gpuaas.engines.sandbox.records import Record
-from gpuaas.engines.sandbox.site import Site
-from gpuaas.engines.sandbox.streams import readable
 from gpuaas.wire.environments import EnvironmentSpec, GpuFact, Init
 
 CREATE_SECONDS = 30.0
@@ -176,7 +176,7 @@ class Containers:
     async def _answer(self, answers: int, process: asyncio.subprocess.Process) -> dict[str, object]:
         """conmon's line, or what the launcher said when it did not get that far."""
         try:
-            await readable(answers, CREATE_SECONDS)
+            await processes.readable(answers, CREATE_SECONDS)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

@@ -15,27 +15,28 @@ import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase, Telling
 from gpuaas.engines.devices import Devices
+from gpuaas.engines.images import images
 from gpuaas.engines.leases import Leases
+from gpuaas.engines.node import files
+from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
+from gpuaas.engines.node.site import Site
 from gpuaas.engines.nvml import Nvml, open_nvml
-from gpuaas.engines.oci import facts, images, liveness
+from gpuaas.engines.oci import facts, liveness
 from gpuaas.engines.oci.access import Access
+from gpuaas.engines.oci.checks import ID, check, check_keys, told
 from gpuaas.engines.oci.containers import Containers, Folder
 from gpuaas.engines.oci.environments import Running, Sights, check_gpus, write_facts
 from gpuaas.engines.oci.gateway import Gateway
 from gpuaas.engines.oci.ids import COUNT, HOLDER
+from gpuaas.engines.oci.liveness import Liveness
+from gpuaas.engines.oci.numbers import Numbers
+from gpuaas.engines.oci.removals import Removals
 from gpuaas.engines.oci.samples import OciSamples
-from gpuaas.engines.oci.staging import Staging
 from gpuaas.engines.oci.upgrade import remove_sandbox
-from gpuaas.engines.sandbox import files
-from gpuaas.engines.sandbox.checks import ID, check, check_keys, told
-from gpuaas.engines.sandbox.liveness import Liveness
-from gpuaas.engines.sandbox.mounts import SandboxMounts, VolumeIds
-from gpuaas.engines.sandbox.numbers import Numbers
-from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
-from gpuaas.engines.sandbox.removals import Removals
-from gpuaas.engines.sandbox.runtimes import SandboxRuntimes
-from gpuaas.engines.sandbox.site import Site
-from gpuaas.engines.sandbox.volumes import VOLUME_UID, SandboxVolumes
+from gpuaas.engines.runtimes.runtimes import NodeRuntimes
+from gpuaas.engines.runtimes.staging import Staging
+from gpuaas.engines.storage.mounts import NodeMounts, VolumeIds
+from gpuaas.engines.storage.volumes import VOLUME_UID, NodeVolumes
 from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.runtimes import BundleSpec
@@ -68,7 +69,7 @@ class OciEngine:
         self._numbers = Numbers(self._site.root, address=bind, ports=ports)
         self._records = Records(self._site.environments)
         self._containers = Containers(self._site, self._images, allowed_networks)
-        self.volumes = SandboxVolumes(self._site, shared_storage, clock)
+        self.volumes = NodeVolumes(self._site, shared_storage, clock)
         self._removals = Removals(self._site, self._containers, self._records, self.volumes)
         self._running: dict[str, Running] = {}
         self._devices = Devices()
@@ -84,10 +85,8 @@ class OciEngine:
         self.samples = OciSamples(
             self._running, self._records, self._containers, connections=self.connections, nvml=self._nvml
         )
-        self.runtimes = SandboxRuntimes(
-            self._site, self._records, staging=self._staging, alone=self._alone, clock=clock
-        )
-        self.mounts = SandboxMounts(
+        self.runtimes = NodeRuntimes(self._site, self._records, staging=self._staging, alone=self._alone, clock=clock)
+        self.mounts = NodeMounts(
             self._site, self._records, self.volumes, ids=self._volume_ids, pid_of=self._pid_of, alone=self._alone
         )
 

@@ -1,5 +1,7 @@
 """Environments as they are found: what runs, what the records say, and what an observer is told of both."""
 
+import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,17 +12,18 @@ from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.devices import Devices
+from gpuaas.engines.node import files, processes
+from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.nvml import Nvml, NvmlError
 from gpuaas.engines.oci import config, exits, liveness
 from gpuaas.engines.oci.containers import Containers
-from gpuaas.engines.sandbox import etc, files, processes
-from gpuaas.engines.sandbox.isolation import KINDS
-from gpuaas.engines.sandbox.liveness import Liveness, Sighting
-from gpuaas.engines.sandbox.mounts import mounts_in
-from gpuaas.engines.sandbox.records import Record, Records, Remains, UnreadableError
+from gpuaas.engines.oci.liveness import Liveness, Sighting
+from gpuaas.engines.storage.mounts import mounts_in
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, Isolation, fingerprints
 from gpuaas.wire.gateway import AccessState, InitProcess
 
+KINDS = {"mnt": "mount", "pid": "pid", "ipc": "ipc", "uts": "uts", "user": "user", "net": "network"}
+FACT_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 SECCOMP_FILTER = "2"  # /proc/<pid>/status: Seccomp
 VISIBLE = ("GPUAAS_SLOTS", "CUDA_VISIBLE_DEVICES")
 
@@ -138,8 +141,24 @@ def write_facts(folder: Path, spec: EnvironmentSpec) -> None:
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     for path in (folder.parent, folder):
         path.chmod(0o755)
-    for name, value in etc.facts(spec).items():
+    for name, value in facts_of(spec).items():
         files.write_whole(folder / name, f"{value}\n".encode(), mode=0o644, durable=False)
+
+
+def facts_of(spec: EnvironmentSpec) -> dict[str, str]:
+    """One small file each, and all of them as JSON."""
+    known = {
+        **{name: value for name, value in spec.facts.items() if FACT_NAME.fullmatch(name)},
+        "allocation_id": spec.allocation_id,
+        "boot": str(spec.boot),
+        "hostname": spec.hostname,
+        "slots": ",".join(str(slot.index) for slot in spec.slots),
+        "gpus": ",".join(slot.gpu_uuid for slot in spec.slots),
+        "vcpus": str(spec.vcpus),
+        "memory_mib": str(spec.memory_mib),
+        "simulated": str(spec.simulated).lower(),
+    }
+    return {**known, "facts.json": json.dumps(known, indent=2, sort_keys=True)}
 
 
 def variables_of(pid: int) -> dict[str, str]:

@@ -3,9 +3,9 @@
 import signal
 from pathlib import Path
 
+from gpuaas.engines.node.limits import Limits
 from gpuaas.engines.oci import liveness
 from gpuaas.engines.oci.containers import Folder
-from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.wire.environments import ExitCause
 
 SIGNALLED, KILLED = 128, 128 + signal.SIGKILL

@@ -1,17 +1,22 @@
 """What a probe finds on the node for the oci engine, each fact with how it was found."""
 
+import hashlib
 import os
 import platform
+from contextlib import suppress
 from pathlib import Path
 
-from gpuaas.engines.nvml import Nvml
+from gpuaas.engines.images.images import Image
+from gpuaas.engines.node import commands
+from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.nvml import Nvml, NvmlError
 from gpuaas.engines.oci.containers import PROGRAMS
-from gpuaas.engines.oci.images import Image
-from gpuaas.engines.sandbox import commands
-from gpuaas.engines.sandbox.facts import NOT_CONFIGURED, drivers, gpus
-from gpuaas.engines.sandbox.limits import Limits
-from gpuaas.wire.environments import Fact, NodeFacts
+from gpuaas.wire.environments import Fact, GpuFact, NodeFacts
 
+NOT_CONFIGURED = "not configured"
+UNKNOWN = "unknown"
+AMD_DRIVER = Path("/sys/module/amdgpu/version")
+GPU_FAMILY, GPU_MEMORY_MIB = "h200", 81_920
 NEEDED_FILES = {"/dev/loop-control": "loop devices", "/proc/self/ns/user": "user namespaces"}
 
 
@@ -73,4 +78,37 @@ def _first_line(path: Path) -> str:
     try:
         return path.read_text().split("\n", 1)[0]
     except OSError:
-        return "unknown"
+        return UNKNOWN
+
+
+def gpus(count: int, tag: str) -> tuple[GpuFact, ...]:
+    """The same ones at every probe of one engine, and no two engines have one in common."""
+    return tuple(
+        GpuFact(
+            index=index,
+            family=GPU_FAMILY,
+            gpu_uuid=f"GPU-{_uuid(f'{tag}:{index}')}",
+            gpu_pci=f"0000:{0x10 + index:02x}:00.0",
+            numa=index * 2 // count,
+            memory_mib=GPU_MEMORY_MIB,
+            simulated=True,
+            source="simulated by the oci engine",
+        )
+        for index in range(count)
+    )
+
+
+def _uuid(seed: str) -> str:
+    digest = hashlib.sha256(seed.encode()).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
+
+
+def drivers(nvml: Nvml | str, amd: Path = AMD_DRIVER) -> dict[str, Fact]:
+    """Only those that answered: a bundle that needs one is refused where nothing was seen."""
+    found = {}
+    if isinstance(nvml, Nvml):
+        with suppress(NvmlError):
+            found["nvidia_driver"] = Fact(value=nvml.driver(), source="NVML")
+    if (version := _first_line(amd)) != UNKNOWN:
+        found["amd_driver"] = Fact(value=version, source=str(amd))
+    return found

@@ -17,10 +17,10 @@ import msgspec
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.logins import Logins
+from gpuaas.engines.node import processes
 from gpuaas.engines.oci import gateway_protocol as protocol
 from gpuaas.engines.oci.gateway_protocol import Answer, Channel, Envelope, GatewayStatus, TerminalState
 from gpuaas.engines.oci.gateway_terminals import GatewayTerminals
-from gpuaas.engines.sandbox import processes
 from gpuaas.wire.environments import Connection, LoginEvent
 from gpuaas.wire.gateway import AccessState
 

@@ -7,8 +7,8 @@ on one node (tests, a lab) must not share an id.
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import files
-from gpuaas.engines.sandbox.network import LIMIT
+from gpuaas.engines.node import files
+from gpuaas.engines.node.addresses import LIMIT
 
 COUNT = 65_536
 START, BLOCKS = 1_000_000_000, 26

@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 
-from gpuaas.engines.sandbox.mounting import (
+from gpuaas.engines.storage.mounting import (
     AT_FDCWD,
     MOUNT_ATTR_IDMAP,
     MOUNT_ATTR_NODEV,

@@ -6,16 +6,47 @@ says nothing about the environment.
 """
 
 import errno
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
-from gpuaas.engines.sandbox import files, processes
-from gpuaas.engines.sandbox.limits import Limits
-from gpuaas.engines.sandbox.liveness import BOOT_ID, Liveness, Sighting
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.node import files, processes
+from gpuaas.engines.node.limits import Limits
 from gpuaas.wire.gateway import InitProcess
 
 NAME = "init.json"
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Liveness(StrEnum):
+    RUNNING = "running"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """The outcome of one look."""
+
+    liveness: Liveness
+    pid: int | None = None
+    """The live pid 1, also when it does not answer."""
+
+    reason: str = ""
+    """Why the look failed, if it did."""
+
+    @property
+    def is_dead(self) -> bool:
+        return self.liveness is Liveness.DEAD
+
+    def known(self) -> int | None:
+        """The live pid 1, or None when it is proven dead; raises when neither is known."""
+        if self.liveness is Liveness.UNKNOWN and self.pid is None:
+            raise EngineError("the state of the environment is unknown", self.reason)
+        return self.pid
 
 
 def record(folder: Path, pid: int) -> InitProcess:

@@ -11,8 +11,8 @@ import json
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
-from gpuaas.engines.oci.resolvers import resolvers
-from gpuaas.engines.sandbox import commands, flows
+from gpuaas.engines.node import commands, flows
+from gpuaas.engines.node.resolvers import resolvers
 
 INTERFACES = Path("/sys/class/net")
 NEW_CONNECTIONS = 200  # per environment and second, with as many again at once

@@ -8,14 +8,15 @@ from datetime import datetime
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.nvml import Nvml
+from gpuaas.engines.node import processes
+from gpuaas.engines.node.records import Record, Records
+from gpuaas.engines.nvml import Nvml, NvmlError
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.environments import Running
-from gpuaas.engines.sandbox.records import Record, Records
-from gpuaas.engines.sandbox.samples import gpus, network
-from gpuaas.wire.environments import Connection
-from gpuaas.wire.metrics import Metric, Reading, Sample
+from gpuaas.wire.environments import Connection, EnvironmentSpec
+from gpuaas.wire.metrics import GPU_METRICS, Metric, Reading, Sample
 
+SIMULATED = "simulated GPU: there is nothing to measure"
 Connections = Callable[[str | None], Awaitable[list[Connection]]]
 
 
@@ -48,7 +49,7 @@ class OciSamples:
                 readings = [
                     *self._usage(id),
                     *disk(running.pid),
-                    *network(running.pid, is_own=True),
+                    *network(running.pid),
                     _connections(counts, id),
                     *gpus(record.spec, self._nvml()),
                 ]
@@ -112,3 +113,48 @@ def _connections(counts: Counter[str] | None, id: str) -> Reading:
     if counts is None:
         return Reading(metric=Metric.SSH_SESSIONS, source=source, unavailable="the SSH gateway does not answer")
     return Reading(metric=Metric.SSH_SESSIONS, value=counts[id], source=source)
+
+
+def network(pid: int) -> Iterator[Reading]:
+    source = "/proc/<pid 1>/net/dev"
+    metrics = (Metric.NETWORK_RECEIVED, Metric.NETWORK_SENT)
+    try:
+        lines = (processes.PROC / str(pid) / "net" / "dev").read_text().splitlines()[2:]
+    except OSError as error:
+        why = f"its counters cannot be read: {error.strerror}"
+        yield from (Reading(metric=metric, source=source, unavailable=why) for metric in metrics)
+        return
+    received = sent = 0
+    for line in lines:
+        name, _, numbers = line.partition(":")
+        if name.strip() != "lo":
+            fields = numbers.split()
+            received, sent = received + int(fields[0]), sent + int(fields[8])
+    yield Reading(metric=Metric.NETWORK_RECEIVED, value=received, source=source)
+    yield Reading(metric=Metric.NETWORK_SENT, value=sent, source=source)
+
+
+def gpus(spec: EnvironmentSpec, nvml: Nvml | str) -> Iterator[Reading]:
+    for slot in spec.slots:
+        device = str(slot.index)
+        if spec.simulated:
+            yield from none_of_gpu(device, "simulated", SIMULATED)
+        elif isinstance(nvml, str):
+            yield from none_of_gpu(device, "NVML", nvml)
+        else:
+            yield from gpu(device, slot.gpu_uuid, nvml)
+
+
+def gpu(device: str, gpu_uuid: str, nvml: Nvml) -> Iterator[Reading]:
+    try:
+        state = nvml.state(gpu_uuid)
+    except NvmlError as error:
+        yield from none_of_gpu(device, "NVML", f"GPU {gpu_uuid} does not answer: {error}")
+        return
+    values = (state.utilisation_percent, state.memory_used_bytes, state.temperature_celsius)
+    for metric, value in zip(GPU_METRICS, values, strict=True):
+        yield Reading(metric=metric, device=device, value=value, source="NVML")
+
+
+def none_of_gpu(device: str, source: str, why: str) -> Iterator[Reading]:
+    return (Reading(metric=metric, device=device, source=source, unavailable=why) for metric in GPU_METRICS)

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
+from gpuaas.engines.node import commands, files, processes
+from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.oci import proofs
 from gpuaas.engines.oci.network import INTERFACES
-from gpuaas.engines.sandbox import commands, files, processes, proofs
-from gpuaas.engines.sandbox.limits import Limits
 from gpuaas.wire.environments import ProofItem
 
 NAMESPACES = Path("/run/netns")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.sandbox import commands, processes
+from gpuaas.engines.node import commands, processes
 
 # Not slabinfo: on kernels without memory.kmem.slabinfo lxcfs shows that of the node, which the kernel keeps for root.
 FILES = (

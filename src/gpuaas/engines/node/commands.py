@@ -1,0 +1,65 @@
+"""Programs of the machine that the engine runs, awaited and never hidden when they fail."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError
+
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+SOURCE = Path(__file__).parents[3]  # for programs of ours that run with the standard library only
+ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
+
+
+@contextmanager
+def given(text: str) -> Iterator[int]:
+    """What a program reads, as a file and not a pipe: nobody has to feed it, nor learn that it ended meanwhile."""
+    descriptor = os.memfd_create("input")
+    try:
+        os.write(descriptor, text.encode())
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def mortal(*argv: str) -> tuple[str, ...]:
+    """One that takes its time and ends with the agent: what is begun again meets nothing of the cut attempt."""
+    return ("setpriv", "--pdeathsig", "KILL", "--", *argv)
+
+
+async def attempt(*argv: str, text: str = "") -> tuple[int, str]:
+    """Exit code and everything it said."""
+    try:
+        with given(text) as stdin:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                env=ENVIRONMENT,
+                stdin=stdin,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+    except FileNotFoundError:
+        return 127, f"{argv[0]} is not installed"
+    try:
+        output, _ = await process.communicate()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        raise
+    return process.returncode or 0, output.decode(errors="replace").strip()
+
+
+async def run(*argv: str, text: str = "") -> str:
+    code, output = await attempt(*argv, text=text)
+    if code != 0:
+        raise EngineError("the node could not prepare the environment", f"{' '.join(argv)} → {code}: {output}")
+    return output
+
+
+def find(program: str) -> str | None:
+    """Where a program is, looked for in the system's folders only."""
+    paths = (os.path.join(folder, program) for folder in PATH.split(":"))  # noqa: PTH118 (plain strings for exec)
+    return next((path for path in paths if os.access(path, os.X_OK)), None)

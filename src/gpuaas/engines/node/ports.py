@@ -1,0 +1,70 @@
+"""Numbers that are handed out and come back: the least recently used first, so that a stale client meets silence."""
+
+import asyncio
+import contextlib
+import errno
+import json
+import socket
+from pathlib import Path
+
+from gpuaas.engines.node import files
+
+TRIES, PAUSE_SECONDS = 40, 0.05
+
+
+class Recency:
+    """Which numbers of a range were used when, remembered on disk; losing the file costs only the order."""
+
+    def __init__(self, path: Path, numbers: range) -> None:
+        self._path, self._numbers = path, numbers
+        try:
+            used = json.loads(path.read_text())
+        except (FileNotFoundError, ValueError):
+            used = []
+        self._used: dict[int, None] = dict.fromkeys(used)  # the oldest use first
+
+    def order(self) -> list[int]:
+        """Never used ones first, then by last use."""
+        used = [number for number in self._used if number in self._numbers]
+        return [number for number in self._numbers if number not in self._used] + used
+
+    def touch(self, number: int) -> None:
+        """It was used just now."""
+        self._used.pop(number, None)
+        self._used[number] = None
+        with contextlib.suppress(OSError):  # on a full disk the order is lost, and nothing else
+            files.write_whole(self._path, json.dumps(list(self._used)).encode(), durable=False)
+
+
+def try_listen(address: str, port: int) -> socket.socket | None:
+    """A bound socket, or None when another program has the port."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((address, port))
+        listener.listen(64)
+    except OSError as error:
+        listener.close()
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            return None
+        raise
+    listener.setblocking(False)
+    return listener
+
+
+async def listen(address: str, port: int) -> socket.socket | None:
+    """As `try_listen`, for a moment longer: a process that this one has just forked keeps copies of its sockets, also
+    of the one that found the port free, until it runs its own program."""
+    for _ in range(TRIES):
+        if (listener := try_listen(address, port)) is not None:
+            return listener
+        await asyncio.sleep(PAUSE_SECONDS)
+    return None
+
+
+def is_free(address: str, port: int) -> bool:
+    listener = try_listen(address, port)
+    if listener is not None:
+        listener.close()
+    return listener is not None

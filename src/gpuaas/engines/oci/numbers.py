@@ -1,0 +1,63 @@
+"""The numbers that one environment has alone: its index, from which uid and network follow, and its port."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.node.addresses import LIMIT
+from gpuaas.engines.node.ports import Recency, is_free
+from gpuaas.engines.node.records import Remains
+
+
+class Numbers:
+    """Given out least recently used first, and back only once it is proven that nothing has them any more."""
+
+    def __init__(self, root: Path, *, address: str, ports: range) -> None:
+        self._root, self._address, self._port_range = root, address, ports
+        self._indexes: dict[str, int] = {}
+        self._ports: dict[str, int] = {}
+
+    def open(self) -> None:
+        self._port_use = Recency(self._root / "ports.json", self._port_range)
+        self._index_use = Recency(self._root / "indexes.json", range(LIMIT))
+
+    def keep(self, id: str, *, index: int | None, port: int | None) -> None:
+        """They are this environment's already."""
+        if index is not None:
+            self._indexes[id] = index
+        if port is not None:
+            self._ports[id] = port
+
+    def of(self, id: str) -> tuple[int | None, int | None]:
+        return self._indexes.get(id), self._ports.get(id)
+
+    def take(self, id: str, *, is_prepared: Callable[[int], bool]) -> tuple[int, int]:
+        """An index, of which one that something is prepared for is better, and a port that no other program has."""
+        free = self.free_indexes()
+        if not free:
+            raise EngineError("this node is full", f"{len(self._indexes)} environments")
+        index = self._indexes[id] = next(filter(is_prepared, free), free[0])
+        port = self._ports[id] = self._choose_port()
+        return index, port
+
+    def free_indexes(self) -> list[int]:
+        taken = set(self._indexes.values())
+        return [index for index in self._index_use.order() if index not in taken]
+
+    def _choose_port(self) -> int:
+        taken = set(self._ports.values())
+        for port in self._port_use.order():
+            if port not in taken and is_free(self._address, port):
+                return port
+        raise EngineError("this node has no port left", f"{self._port_range}")
+
+    def retire(self, remains: Remains) -> None:
+        """All is proven gone: they are the last in line from now on."""
+        if remains.index is not None:
+            self._index_use.touch(remains.index)
+        if remains.port is not None:
+            self._port_use.touch(remains.port)
+
+    def give_back(self, id: str) -> None:
+        self._indexes.pop(id, None)
+        self._ports.pop(id, None)

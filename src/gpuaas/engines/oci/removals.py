@@ -1,0 +1,137 @@
+"""A removal: what to look for is written down first and forgotten last, so that no later try can prove less."""
+
+import asyncio
+import errno
+import os
+from collections.abc import Collection
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from gpuaas.engines.node import processes
+from gpuaas.engines.node.records import NAME, Record, Records, Remains, UnreadableError
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.oci import proofs
+from gpuaas.engines.storage.mounts import mounts_in
+from gpuaas.engines.storage.volumes import NodeVolumes
+from gpuaas.wire.environments import ProofItem
+
+
+class Network(Protocol):
+    """What a proof has to know of the networks of an engine."""
+
+    def address(self, index: int) -> IPv4Address: ...
+
+    def residue(self, index: int) -> list[str]: ...
+
+
+class Machinery(Protocol):
+    """How an engine ends processes, and what an environment had beside its folder."""
+
+    @property
+    def networks(self) -> Network | None: ...
+
+    async def stop(self, folder: Path, pid: int, *, grace: float) -> None: ...
+
+    async def forget(self, allocation_id: str, index: int | None) -> None: ...
+
+    def uids(self, index: int) -> Collection[int]: ...
+
+    def groups(self, allocation_id: str) -> list[str]: ...
+
+    def listeners(self) -> list[int]:
+        """Processes of ours that may listen on the port of an environment."""
+
+
+class Removals:
+    """Takes environments of one engine away, whatever is left of them."""
+
+    def __init__(self, site: Site, boots: Machinery, records: Records, volumes: NodeVolumes) -> None:
+        self._site, self._boots, self._records, self._volumes = site, boots, records, volumes
+
+    def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
+        """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
+        try:
+            here = self._records.read(id)
+        except UnreadableError:
+            here = None
+        found = processes.in_pid_namespace_of(pid) if pid else []
+        remains = _remains(here, index, port)
+        volumes = (*remains.volumes, *(mount.volume_id for mount in mounts_in(pid)))
+        remains = msgspec.structs.replace(
+            remains, seen=tuple(dict.fromkeys((*remains.seen, *found))), volumes=tuple(dict.fromkeys(volumes))
+        )
+        if remains != here:
+            try:
+                self._write(id, remains)
+            except OSError as error:  # a disk that its person filled: written as soon as that is erased
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+        return remains
+
+    def _write(self, id: str, remains: Remains) -> None:
+        if os.path.lexists(self._records.folder(id)):
+            self._records.write(id, remains)
+
+    async def end_processes(self, id: str, pid: int | None, remains: Remains) -> None:
+        if pid:
+            await self._boots.stop(self._records.folder(id), pid, grace=0)
+        uids = self._uids(remains)
+        for left in processes.of_uids(uids) if uids else ():
+            await processes.end(left)
+
+    async def clean(self, id: str, remains: Remains) -> list[ProofItem]:
+        """Everything but the record goes, and is looked for; `finish` or `keep` has the last word."""
+        await self._boots.forget(id, remains.index)
+        await self._records.erase_all_but_the_record(id)
+        if _is_unwritten(self._records, id, remains):
+            self._write(id, remains)
+        return await asyncio.to_thread(self._prove, id, remains)
+
+    async def finish(self, id: str) -> ProofItem:
+        """Once all else is proven."""
+        await self._records.erase(id)
+        return proofs.file_residue(self._records.folder(id))
+
+    def keep(self, id: str) -> ProofItem:
+        """Its record stays for the next try, which has to look for the same."""
+        return proofs.file_residue(self._records.folder(id), kept=NAME)
+
+    def _uids(self, remains: Remains) -> Collection[int]:
+        return () if remains.index is None else self._boots.uids(remains.index)
+
+    def _prove(self, id: str, remains: Remains) -> list[ProofItem]:
+        uids, networks = self._uids(remains), self._boots.networks
+        items = [
+            proofs.process_residue(uids, list(remains.seen)),
+            proofs.mount_residue(self._records.folder(id)),
+            proofs.port_residue(remains.port, self._boots.listeners()),
+            proofs.shared_memory_residue(uids),
+            proofs.group_residue(self._boots.groups(id)),
+            proofs.device_residue(self._records.folder(id)),
+            proofs.volumes_whole(remains.volumes, [one for one in remains.volumes if not self._volumes.has(one)]),
+        ]
+        if networks is not None and remains.index is not None:
+            address = str(networks.address(remains.index))
+            items.append(proofs.network_residue(networks.residue(remains.index), address))
+            items.append(proofs.uid_residue(uids, self._site.environments))
+        return items
+
+
+def _remains(here: Record | Remains | None, index: int | None, port: int | None) -> Remains:
+    match here:
+        case Remains():
+            return here
+        case Record():
+            return Remains(removing=True, boot=here.boot, index=here.index, port=here.port, devices=here.devices)
+        case None:
+            return Remains(removing=True, index=index, port=port)
+
+
+def _is_unwritten(records: Records, id: str, remains: Remains) -> bool:
+    try:
+        return records.read(id) != remains
+    except UnreadableError:
+        return True

@@ -1,0 +1,31 @@
+"""A conformance run: the trial as a process of its own on one backend, and what it found."""
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.node import commands
+from gpuaas.wire.storage import Check
+
+TRIAL = str(Path(__file__).with_name("storage_trial.py"))  # never imported: it is a program, not a part of the agent
+PYTHON = os.path.realpath(sys.executable)
+IMAGE_BYTES = 64 << 20
+
+
+async def run(bench: Path, *, is_image: bool) -> list[Check]:
+    """`bench` is an empty folder on the backend; whoever made it takes it away."""
+    where, image = bench / "at", bench / "disk.img"
+    where.mkdir(mode=0o711)
+    if is_image:
+        with image.open("wb") as file:
+            file.truncate(IMAGE_BYTES)
+        await commands.run("mkfs.ext4", "-q", "-F", "-m", "0", str(image))
+    arguments = [str(where), *([str(image)] if is_image else [])]
+    code, said = await commands.attempt(PYTHON, "-I", "-S", TRIAL, *arguments)
+    lines = [line for line in said.splitlines() if line.startswith("{")]
+    if code != 0 or not lines:
+        raise EngineError("the conformance run did not end", said[-1000:])
+    return [msgspec.json.decode(line, type=Check) for line in lines]

@@ -1,0 +1,245 @@
+"""Volumes in running environments: attached, seen and detached while people work in them."""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.node import commands, files, processes
+from gpuaas.engines.node.records import Record, Records
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.storage import mounting
+from gpuaas.engines.storage.volumes import NodeVolumes
+from gpuaas.wire.environments import Mount
+from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
+
+HELD = re.compile(r"/(?P<id>vol_[0-9a-z]+)/(data|disk\.img)$")
+PYTHON = os.path.realpath(sys.executable)
+HELPER = str(mounting.__file__)
+ANSWER_SECONDS = 60.0
+NAMED_HOLDERS = 8
+ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
+
+
+@dataclass(frozen=True)
+class VolumeIds:
+    """How the owners of a volume's files are seen in one environment: ids from `on_disk` are ids from `outside`."""
+
+    on_disk: int
+    outside: int
+    count: int
+    holder: int
+    root: int = 0  # of root inside, where there is one
+
+
+class NodeMounts:
+    def __init__(
+        self,
+        site: Site,
+        records: Records,
+        volumes: NodeVolumes,
+        *,
+        ids: Callable[[Record], VolumeIds],
+        pid_of: Callable[[str], int | None],
+        alone: Callable[[str], AbstractAsyncContextManager[None]],
+    ) -> None:
+        self._site, self._records, self._volumes = site, records, volumes
+        self._ids, self._pid_of, self._alone = ids, pid_of, alone
+
+    async def attach(self, allocation_id: str, wanted: WantedMount, on_phase: OnPhase) -> None:
+        place = self._volumes.find(wanted.volume)
+        async with self._alone(allocation_id):
+            record, pid = self._running(allocation_id)
+            if self._is_there(pid, wanted):
+                return
+            await on_phase("volume_mounting", f"at {wanted.mount_path}")
+            order = self._order(allocation_id, pid, wanted.mount_path, record) | {
+                "verb": "attach",
+                "source": str(place.path),
+                "image": str(place.path) if place.is_image else "",
+                "read_only": wanted.access_mode is AccessMode.READ_ONLY,
+                "others": [mount.mount_path for mount in mounts_in(pid)],
+            }
+            await _ask(order)
+            if not self._is_there(pid, wanted):
+                raise EngineError("the volume was mounted and is not seen there", wanted.mount_path)
+            self.tell(allocation_id, record)
+
+    def _is_there(self, pid: int, wanted: WantedMount) -> bool:
+        read_only = wanted.access_mode is AccessMode.READ_ONLY
+        for mount in mounts_in(pid):
+            if mount.mount_path == wanted.mount_path:
+                if (mount.volume_id, mount.read_only) != (wanted.volume.volume_id, read_only):
+                    raise EngineError("another volume is mounted at this path", wanted.mount_path)
+                return True
+        return False
+
+    async def detach(
+        self, allocation_id: str, volume: VolumeRef, mount_path: str, *, force: bool, on_phase: OnPhase
+    ) -> str:
+        """In words how it went; a busy one that is not forced is an error which names what uses it."""
+        async with self._alone(allocation_id):
+            pid = self._pid_of(allocation_id)
+            record = self._records.read(allocation_id)
+            if pid is None or not isinstance(record, Record):
+                return "the environment is not running, and nothing is mounted in it"
+            if not any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in mounts_in(pid)):
+                return "it was not mounted"
+            await on_phase("volume_unmounting", f"from {mount_path}")
+            note = await self._unmount(self._order(allocation_id, pid, mount_path, record), pid, force=force)
+            self.tell(allocation_id, record)
+            return note
+
+    async def _unmount(self, order: dict[str, object], pid: int, *, force: bool) -> str:
+        path, ended, inside = str(order["mount_path"]), 0, processes.namespace(pid, "pid")
+        for _ in range(ROUNDS):
+            answer = await _ask({**order, "verb": "detach", "lazy": False})
+            if not answer.get("busy"):
+                return f"unmounted; {ended} processes that used it were ended" if ended else "unmounted"
+            holders = holders_of(pid, path)
+            if not force:
+                raise EngineError(f"the volume is in use: {', '.join(_named(holders)) or 'by the system'}", path)
+            for holder, _, _ in holders:
+                await processes.end(holder, lambda number: processes.namespace(number, "pid") == inside)
+                ended += 1
+        await _ask({**order, "verb": "detach", "lazy": True})
+        return "unmounted lazily: something still held it"
+
+    def _running(self, allocation_id: str) -> tuple[Record, int]:
+        record, pid = self._records.read(allocation_id), self._pid_of(allocation_id)
+        if not isinstance(record, Record) or pid is None:
+            raise EngineError("the environment is not running", allocation_id)
+        return record, pid
+
+    def _order(self, allocation_id: str, pid: int, mount_path: str, record: Record) -> dict[str, object]:
+        ids = self._ids(record)
+        return {
+            "pid": pid,
+            "born": processes.born(pid),
+            "is_root": self._site.is_root,
+            "mount_path": mount_path,
+            "owner": ids.holder if self._site.is_root else 0,
+            "root": ids.root,
+            "ids": [ids.on_disk, ids.outside, ids.count],
+            "lock": str(self._records.folder(allocation_id) / "mounts.lock"),
+        }
+
+    def tell(self, allocation_id: str, record: Record) -> None:
+        """For the person at login: what lasts and what does not. The folder is seen inside as /etc/gpuaas."""
+        folder = self._records.folder(allocation_id) / "etc" / "gpuaas"
+        with contextlib.suppress(OSError, EngineError):
+            pid = self._pid_of(allocation_id)
+            text = banner(record.spec.username, mounts_in(pid) if pid else [])
+            files.write_whole(folder / "storage", text.encode(), mode=0o644, durable=False)
+
+
+def banner(username: str, mounts: list[Mount]) -> str:
+    lines = [
+        f"{one.mount_path} is a volume{' (read-only)' if one.read_only else ''}: it outlives this machine."
+        for one in mounts
+    ]
+    ephemeral = f"/home/{username}, /tmp and /var/tmp are on this machine's own disk: a release erases them."
+    return "\n".join([ephemeral, *(lines or ["No volume is attached: nothing here outlives this machine."])]) + "\n"
+
+
+def mounts_in(pid: int | None) -> list[Mount]:
+    """From the kernel's table of the environment's own mounts; nobody inside can add to it. Raises when the table
+    cannot be read: an unread table is not an empty one."""
+    try:
+        table = Path(f"/proc/{pid}/mountinfo").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [mount for words in mounting.words_of(table) if (mount := _mount_of(words)) is not None]
+
+
+def _mount_of(words: list[str]) -> Mount | None:
+    device, root, where, options = words[2:6]
+    if root == "/" and device.startswith("7:"):
+        with contextlib.suppress(FileNotFoundError):
+            root = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text().rstrip("\n")
+    held = HELD.search(root.removesuffix("//deleted"))
+    if held is None:
+        return None
+    return Mount(volume_id=held["id"], mount_path=where, read_only="ro" in options.split(","))
+
+
+def holders_of(pid: int, path: str) -> list[tuple[int, str, str]]:
+    """Processes inside that have something under the path open, as machine number, name and what."""
+    found = []
+    for number, _ in processes.in_pid_namespace_of(pid):
+        if number == pid:
+            continue
+        name = processes.status(number).get("Name", "?")
+        for what in _used_by(number):
+            if what == path or what.startswith(f"{path}/"):
+                found.append((number, f"{name} (pid {_inside_number(number)})", what))
+                break
+    return found
+
+
+def _used_by(pid: int) -> list[str]:
+    links = [f"/proc/{pid}/{name}" for name in ("cwd", "root", "exe")]
+    with contextlib.suppress(OSError):
+        links += [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]  # noqa: PTH208 (plain strings)
+    found = []
+    for link in links:
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(link))  # noqa: PTH115
+    with contextlib.suppress(OSError):
+        maps = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+        found += [line[line.index("/") :] for line in maps if "/" in line]
+    return found
+
+
+def _inside_number(pid: int) -> str:
+    return processes.status(pid).get("NSpid", str(pid)).split()[-1]
+
+
+def _named(holders: list[tuple[int, str, str]]) -> list[str]:
+    words = [_printable(f"{who} with {what}") for _, who, what in holders[:NAMED_HOLDERS]]
+    return words + ([f"and {len(holders) - NAMED_HOLDERS} more"] if len(holders) > NAMED_HOLDERS else [])
+
+
+def _printable(text: str) -> str:
+    """What processes and files are called is up to people, and others read it."""
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
+async def _ask(order: dict[str, object]) -> dict[str, object]:
+    """In a process of its own: who enters an environment's namespaces does not come back."""
+    with commands.given(json.dumps(order)) as stdin:
+        process = await asyncio.create_subprocess_exec(
+            PYTHON,
+            "-I",
+            "-S",
+            HELPER,
+            env=commands.ENVIRONMENT,
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            said, wrong = await process.communicate()
+    except asyncio.CancelledError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        raise
+    except TimeoutError as error:
+        process.kill()
+        raise EngineError("the storage does not answer", f"{order['verb']} took over {ANSWER_SECONDS:.0f} s") from error
+    if not said:
+        raise EngineError("the node could not mount the volume", wrong.decode(errors="replace")[-500:])
+    answer: dict[str, object] = json.loads(said)
+    if "refused" in answer:
+        raise EngineError(str(answer["refused"]), "refused by the node")
+    if "failed" in answer:
+        raise EngineError("the node could not do it", str(answer["failed"]))
+    return answer

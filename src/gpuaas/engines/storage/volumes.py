@@ -1,0 +1,296 @@
+"""Volumes on this node's disk and in the folder all nodes share: made, measured, copied, deleted.
+
+A folder per volume. As root a `local` one holds a file system in a file of the volume's size, so that full is full; any
+other is a plain folder whose use is measured. What was deleted leaves a tombstone, so that no late order revives it.
+"""
+
+# ruff: noqa: ASYNC240 (single looks at names)
+
+import asyncio
+import contextlib
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.node import commands, files
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.storage import conformance, linkless, volume_records
+from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.storage import (
+    Backend,
+    Check,
+    PresentVolume,
+    VolumeObservation,
+    VolumeOwnership,
+    VolumeRef,
+)
+
+ID = re.compile(r"(vol|snap|conf)_[0-9a-z]{1,40}")
+VOLUME_UID = 1_899_999_999
+"""Every file of a volume is this one's on disk, whichever uid the machine it is attached to has; nobody else's."""
+
+IMAGE, DATA = "disk.img", "data"
+TOMBSTONES = ".deleted"
+GIB = 1 << 30
+ENFORCED, MEASURED = "enforced", "measured"
+MEASURE_SECONDS = 20  # a folder with very many files is not counted to the end
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a volume lies: an image, or a folder."""
+
+    folder: Path
+    is_image: bool
+
+    @property
+    def path(self) -> Path:
+        return self.folder / (IMAGE if self.is_image else DATA)
+
+
+class NodeVolumes:
+    def __init__(self, site: Site, shared: Path | None, clock: Callable[[], datetime]) -> None:
+        self._site, self._shared, self._clock = site, shared, clock
+
+    def open(self) -> None:
+        for backend in (Backend.LOCAL, *([Backend.SHARED] if self._shared else [])):
+            (self.root(backend) / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def root(self, backend: Backend) -> Path:
+        if backend is Backend.LOCAL:
+            return self._site.root / "volumes"
+        if self._shared is None:
+            raise EngineError("this node has no shared storage", "start the agent with --shared-storage FOLDER")
+        return self._shared
+
+    def has(self, volume_id: str) -> bool:
+        """Whether its data is here, on either backend."""
+        roots = [self._site.root / "volumes", *([self._shared] if self._shared else [])]
+        return any((root / volume_id / name).exists() for root in roots for name in (IMAGE, DATA))
+
+    def place(self, volume: VolumeRef, id: str = "") -> Place:
+        id = id or volume.volume_id
+        if not ID.fullmatch(id):
+            raise EngineError("this is not a volume", id)
+        return Place(self.root(volume.backend) / id, self._site.is_root and volume.backend is Backend.LOCAL)
+
+    def find(self, volume: VolumeRef) -> Place:
+        """One that must be there: a shared folder that is not mounted today is no empty volume."""
+        place = self.place(volume)
+        if not place.path.exists():
+            raise EngineError("the volume's data is not on this node", str(place.path))
+        return place
+
+    async def ensure(
+        self,
+        volume: VolumeRef,
+        snapshot_id: str | None,
+        on_phase: OnPhase,
+        *,
+        ownership: VolumeOwnership | None = None,
+    ) -> VolumeObservation:
+        place = self.place(volume)
+        if self._tombstone(place).exists():
+            raise EngineError("this volume was deleted and is never made again", volume.volume_id)
+        if not place.path.exists():
+            await on_phase("volume_preparing", "restoring a snapshot" if snapshot_id else "making it")
+            async with self._drafted(place) as draft:
+                if snapshot_id:
+                    await self._copy(self._found(volume, snapshot_id), draft, volume)
+                else:
+                    await self._make(draft, volume)
+                if ownership:
+                    volume_records.write(draft.folder, ownership)
+        elif ownership:
+            volume_records.write(place.folder, ownership)
+        return await self.measure(volume)
+
+    async def set_ownership(self, volume: VolumeRef, ownership: VolumeOwnership) -> None:
+        volume_records.write(self.find(volume).folder, ownership)
+
+    async def present(self) -> list[PresentVolume]:
+        """A thread looks: a shared folder may answer slowly, and there may be thousands of volumes."""
+        roots = [(backend, self.root(backend)) for backend in Backend if backend is Backend.LOCAL or self._shared]
+        return await asyncio.to_thread(_present, roots)
+
+    @contextlib.asynccontextmanager
+    async def _drafted(self, place: Place) -> AsyncIterator[Place]:
+        """Whole or not at all: made under another name, of which nothing is left when it fails; a full disk is one
+        reason to fail."""
+        draft = Place(_draft(place.folder), place.is_image)
+        await files.erase(draft.folder)
+        draft.folder.mkdir(mode=0o700)
+        try:
+            yield draft
+        except (EngineError, OSError):
+            await files.erase(draft.folder)
+            raise
+        draft.folder.rename(place.folder)
+        files.sync_folder(place.folder.parent)
+
+    async def _make(self, place: Place, volume: VolumeRef) -> None:
+        if not place.is_image:
+            place.path.mkdir(mode=0o755)
+            if self._site.is_root:
+                os.chown(place.path, VOLUME_UID, VOLUME_UID)
+            return
+        with place.path.open("wb") as image:
+            image.truncate(volume.size_gib * GIB)
+        owner = f"root_owner={VOLUME_UID}:{VOLUME_UID},lazy_itable_init=1,nodiscard"
+        options = ("-q", "-F", "-m", "0", "-E", owner)
+        await commands.run(*commands.mortal("mkfs.ext4", *options, str(place.path)))
+
+    def _found(self, volume: VolumeRef, snapshot_id: str) -> Place:
+        place = self.place(volume, snapshot_id)
+        if not place.path.exists():
+            raise EngineError("the snapshot's data is not on this node", str(place.path))
+        return place
+
+    async def _copy(self, source: Place, target: Place, volume: VolumeRef) -> str:
+        """By shared blocks where the file system can, otherwise byte by byte; holes stay holes."""
+        copying = ("cp", "--archive", "--sparse=always", "--reflink=auto", "--", str(source.path), str(target.path))
+        command = commands.mortal(*copying) if source.is_image else self._linkless(source.path, *copying)
+        code, said = await commands.attempt(*command)
+        if code != 0:
+            raise EngineError("the volume could not be copied", said)
+        if target.is_image:
+            await self._check_image(target.path, volume)
+        await asyncio.to_thread(os.sync)
+        return said
+
+    def _linkless(self, folder: Path, *argv: str) -> tuple[str, ...]:
+        """A command that reads a folder of which people change the names meanwhile."""
+        flags = ("--mount",) if self._site.is_root else ("--user", "--map-current-user", "--keep-caps", "--mount")
+        python = ("env", f"PYTHONPATH={commands.SOURCE}", os.path.realpath(sys.executable), "-S", "-s", "-P")
+        # Only in its namespaces: whoever gains rights in new ones is no longer told of a parent's death.
+        return ("unshare", *flags, "--", *commands.mortal(*python, str(linkless.__file__), str(folder), *argv))
+
+    async def _check_image(self, image: Path, volume: VolumeRef) -> None:
+        """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
+        code, said = await commands.attempt(*commands.mortal("e2fsck", "-fy", str(image)))
+        if code > 1:  # 1: the log was played
+            raise EngineError("the copy is not a whole file system", said[-500:])
+        if image.stat().st_size < volume.size_gib * GIB:
+            os.truncate(image, volume.size_gib * GIB)
+            await commands.run(*commands.mortal("resize2fs", str(image)))
+
+    async def measure(self, volume: VolumeRef) -> VolumeObservation:
+        place = self.find(volume)
+        if place.is_image:
+            used = await asyncio.to_thread(lambda: place.path.stat().st_blocks * 512)
+        else:
+            counting = ("du", "--summarize", "--block-size=1", "--one-file-system", str(place.path))
+            code, said = await commands.attempt("timeout", str(MEASURE_SECONDS), *counting)
+            if code != 0:
+                raise EngineError("the volume could not be measured in time", said[-200:])
+            used = int(said.split()[0])
+        quota = ENFORCED if place.is_image else MEASURED
+        return VolumeObservation(volume_id=volume.volume_id, used_bytes=used, quota=quota, at=self._clock())
+
+    async def snapshot(self, volume: VolumeRef, snapshot_id: str, on_phase: OnPhase) -> tuple[int, str]:
+        """How large it is, and how it was taken."""
+        source, target = self.find(volume), self.place(volume, snapshot_id)
+        if self._tombstone(target).exists():
+            raise EngineError("this snapshot was deleted and is never made again", snapshot_id)
+        note = await self._consistency(source, snapshot_id)
+        if not target.path.exists():
+            await on_phase("snapshot_copying", note)
+            await asyncio.to_thread(os.sync)
+            async with self._drafted(target) as draft:
+                await self._copy(source, draft, volume)
+        size = await commands.run("du", "--summarize", "--block-size=1", str(target.path))
+        return int(size.split()[0]), note
+
+    async def _consistency(self, source: Place, snapshot_id: str) -> str:
+        """Said as it is: only a copy by shared blocks, or of what nobody writes, is of one moment. What a crash leaves
+        of the trial is found by the next one of this snapshot, and lies in the volume's folder: it goes with it."""
+        probe = source.folder / f".reflink-{snapshot_id}"
+        probe.write_bytes(b"0" * 4096)
+        other = probe.with_suffix(".copy")
+        code, _ = await commands.attempt("cp", "--reflink=always", "--", str(probe), str(other))
+        for path in (probe, other):
+            path.unlink(missing_ok=True)
+        if code == 0:
+            return "crash-consistent: all blocks of one moment"
+        if source.is_image:
+            return "a copy of the file system, repaired from its log; writers during the copy may be half in it"
+        return "a copy file by file; each file as it was when it was copied"
+
+    async def delete(self, volume: VolumeRef, on_phase: OnPhase) -> list[ProofItem]:
+        """Gone, looked for, and never to come back."""
+        place = self.place(volume)
+        self._tombstone(place).touch(mode=0o600)
+        files.sync_folder(self._tombstone(place).parent)
+        await on_phase("volume_deleting", "erasing its data")
+        gone = place.folder.with_name(f".{place.folder.name}.gone")
+        with contextlib.suppress(FileNotFoundError):
+            place.folder.rename(gone)
+        await files.erase(gone, _draft(place.folder))
+        files.sync_folder(place.folder.parent)
+        left = [path.name for path in place.folder.parent.iterdir() if volume.volume_id in path.name]
+        held = mentions(volume.volume_id)
+        return [
+            ProofItem(
+                item="data",
+                ok=not left,
+                evidence=f"left: {', '.join(left)}" if left else f"no folder of it in {place.folder.parent.name}",
+            ),
+            ProofItem(
+                item="devices",
+                ok=not held,
+                evidence=f"left: {', '.join(held)}" if held else "no mount and no loop device of this node names it",
+            ),
+        ]
+
+    def _tombstone(self, place: Place) -> Path:
+        return place.folder.parent / TOMBSTONES / place.folder.name
+
+    async def conform(self, backend: Backend, on_phase: OnPhase) -> list[Check]:
+        await on_phase("conformance_running", f"{backend} storage is being tried")
+        bench = self.root(backend) / f".conf_{self._site.tag}"  # of this node, so that it finds what a crash left
+        await files.erase(bench)
+        bench.mkdir(mode=0o700)
+        try:
+            return await conformance.run(bench, is_image=self._is_imaged(backend))
+        finally:
+            await files.erase(bench)
+
+    def _is_imaged(self, backend: Backend) -> bool:
+        return self._site.is_root and backend is Backend.LOCAL
+
+    def describe(self) -> dict[str, str]:
+        """For the facts of this node."""
+        return {"local": str(self.root(Backend.LOCAL)), "shared": str(self._shared or "")}
+
+
+def _draft(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.new")
+
+
+def mentions(volume_id: str) -> list[str]:
+    """Mounts and loop devices of the machine that have to do with a volume."""
+    found = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines() if volume_id in line]
+    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(FileNotFoundError):
+            if volume_id in path.read_text():
+                found.append(f"/dev/{path.parts[3]}")
+    return found
+
+
+def _present(roots: list[tuple[Backend, Path]]) -> list[PresentVolume]:
+    return [
+        PresentVolume(
+            volume_id=id,
+            backend=backend,
+            quota=ENFORCED if data == IMAGE else MEASURED,
+            ownership=ownership,
+            detail=detail,
+        )
+        for backend, root in roots
+        for id, data, ownership, detail in volume_records.listed(root, (IMAGE, DATA))
+    ]
