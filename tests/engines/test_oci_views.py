@@ -72,6 +72,15 @@ async def test_it_survives_the_process_that_started_it(lxcfs: Lxcfs) -> None:
 
 
 @needs_lxcfs
+async def test_one_that_is_being_executed_is_not_taken_for_one_that_ended(tmp_path: Path, lxcfs: Lxcfs) -> None:
+    """The kernel shows no arguments of a process for a moment while it becomes another program."""
+    program = tmp_path / "slow"
+    program.write_text("""#!/bin/sh\nARGUMENTS="$*" exec sh -c 'sleep 0.1; exec lxcfs $ARGUMENTS'\n""")
+    program.chmod(0o755)
+    assert await Lxcfs(lxcfs.folder, program=str(program)).ensure() == lxcfs.pid()
+
+
+@needs_lxcfs
 async def test_one_that_was_killed_is_not_alive_and_is_replaced(lxcfs: Lxcfs) -> None:
     pid = await lxcfs.ensure()
     os.kill(pid, signal.SIGKILL)
