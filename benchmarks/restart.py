@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from benchmarks.create_to_ssh import Person, banner, up
 from benchmarks.harness import CannotMeasureError, Run, interleave, percentile
-from gpuaas.engines.sandbox.engine import SandboxEngine
+from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.sdk.client import AsyncClient
 from gpuaas.wire.allocations import SshConnection
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
+from tests.images.real import real_image
 
 ROUNDS = 20
 LXD_MS = 765.0  # `lxc restart -f`, measured elsewhere: an anchor, not a peer of this run
@@ -54,7 +55,7 @@ async def run(run: Run) -> None:
 class Bare:
     """One environment of an engine that nobody else drives."""
 
-    def __init__(self, engine: SandboxEngine) -> None:
+    def __init__(self, engine: OciEngine) -> None:
         self._engine = engine
         self._spec = EnvironmentSpec(
             allocation_id="alloc_bare",
@@ -83,8 +84,12 @@ class Bare:
 
 @asynccontextmanager
 async def bare(folder: Path) -> AsyncIterator[Bare]:
-    engine = SandboxEngine(
-        folder, clock=lambda: datetime.now(UTC), monotonic=time.monotonic, ports=range(30_000, 30_100)
+    engine = OciEngine(
+        folder,
+        clock=lambda: datetime.now(UTC),
+        monotonic=time.monotonic,
+        ports=range(30_000, 30_100),
+        images_folder=real_image().root.parents[1],
     )
     await engine.start()
     try:

@@ -15,12 +15,13 @@ import asyncssh
 from benchmarks.create_to_ssh import connection_of, up
 from benchmarks.harness import CannotMeasureError, Run, percentile
 from benchmarks.stage import SKU
-from gpuaas.engines.sandbox.engine import SandboxEngine
+from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.main.demo import UpFile
 from gpuaas.sdk.client import AsyncClient
 from gpuaas.wire.allocations import Allocation, SshConnection
 from gpuaas.wire.environments import AuthorizedKey, EnvironmentSpec, KeySet
 from gpuaas.wire.identity import Role
+from tests.images.real import real_image
 
 BLOCK = 10
 BARE_PORTS = range(29_900, 29_910)
@@ -127,8 +128,14 @@ async def revoke(holder: AsyncClient, id: str, user_id: str, key_id: str, visito
 
 
 @contextlib.asynccontextmanager
-async def bare_engine(folder: Path) -> AsyncIterator[SandboxEngine]:
-    engine = SandboxEngine(folder, clock=lambda: datetime.now(UTC), monotonic=time.monotonic, ports=BARE_PORTS)
+async def bare_engine(folder: Path) -> AsyncIterator[OciEngine]:
+    engine = OciEngine(
+        folder,
+        clock=lambda: datetime.now(UTC),
+        monotonic=time.monotonic,
+        ports=BARE_PORTS,
+        images_folder=real_image().root.parents[1],
+    )
     await engine.start()
     try:
         yield engine
@@ -141,7 +148,7 @@ async def ignore(phase: str, note: str) -> None:
     """Nobody asks how far it has come."""
 
 
-async def set_keys(engine: SandboxEngine, number: int) -> float:
+async def set_keys(engine: OciEngine, number: int) -> float:
     """Seconds from a key set without them to the end of somebody's session."""
     key = asyncssh.generate_private_key("ssh-ed25519")
     type, blob = key.export_public_key().decode().split()[:2]

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from gpuaas.domain.access.keys import MalformedKey, PublicKey, parse
 from gpuaas.wire.environments import KeySet
-from tests.engines.benches import Key, SandboxBench, ignore, keys, sandbox, spec
+from tests.engines.benches import Key, OciBench, ignore, keys, oci, spec
 from tests.engines.openssh import OpenSsh
 from tests.world import World, furnished
 
@@ -99,7 +99,7 @@ def test_a_planted_option_would_be_seen(tmp_path: Path) -> None:
         judge([planted], tmp_path)
 
 
-async def admits_exactly(bench: SandboxBench, folder: Path, id: str, count: int) -> None:
+async def admits_exactly(bench: OciBench, folder: Path, id: str, count: int) -> None:
     """Of twice as many people with real keys, a live door lets in those of the set, by the real OpenSSH client."""
     people = [Key(f"user_{number}") for number in range(2 * count)]
     made = await bench.engine.ensure(spec(id, keys(1, *people[:count])), ignore)
@@ -115,13 +115,13 @@ async def admits_exactly(bench: SandboxBench, folder: Path, id: str, count: int)
 
 
 async def test_a_live_door_admits_exactly_the_set(tmp_path: Path) -> None:
-    async with sandbox(uid=0, ports=range(28_600, 28_610)) as bench:
+    async with oci(ports=range(28_600, 28_610)) as bench:
         await admits_exactly(bench, tmp_path, "few", 4)
 
 
 @pytest.mark.soak
 async def test_a_live_door_admits_exactly_two_hundred(tmp_path: Path) -> None:
-    async with sandbox(uid=0, ports=range(28_610, 28_620)) as bench:
+    async with oci(ports=range(28_610, 28_620)) as bench:
         await admits_exactly(bench, tmp_path, "many", 200)
 
 

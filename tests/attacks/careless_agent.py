@@ -19,5 +19,5 @@ async def careless_observe(engine: OciEngine) -> list[Environment]:
     return seen
 
 
-OciEngine.observe = careless_observe  # type: ignore[method-assign]
+OciEngine.observe = careless_observe  # type: ignore[method-assign,assignment]
 main()

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuaas.engines.oci.ids import CLAIMS, ids_of
 from gpuaas.engines.node.site import Site
+from gpuaas.engines.oci.ids import CLAIMS, ids_of
 from tests.engines.sweeping import CGROUPS, INTERFACES, PROC, text_of, uids_of
 
 LISTENING = "0A"

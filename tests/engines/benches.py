@@ -18,6 +18,7 @@ from gpuaas.engines.base import Engine
 from gpuaas.engines.fake import FakeEngine, FakeEnvironment
 from gpuaas.engines.fake_runtimes import FakeBundles
 from gpuaas.engines.fake_storage import FakeDisk
+from gpuaas.engines.oci import liveness
 from gpuaas.wire.environments import (
     AuthorizedKey,
     Connection,
@@ -33,23 +34,6 @@ from tests.images.real import real_image
 from tests.patience import PATIENCE_SECONDS
 
 REPOSITORY = Path(__file__).parents[2]
-ORDINARY_UID = 64_242
-"""Nobody's uid on this machine: the ordinary user under whom an agent without root is tried."""
-
-REACHABLE = """
-set -e
-if ! setpriv --reuid {uid} --regid {uid} --clear-groups test -x {python}; then
-    spare=$(mktemp -d)
-    mount --bind {prefix} $spare
-    mount -t tmpfs -o mode=755 tmpfs {top}
-    mkdir -p {prefix}
-    mount --bind $spare {prefix}
-    umount $spare
-    rmdir $spare
-fi
-exec setpriv --reuid {uid} --regid {uid} --clear-groups "$@"
-"""
-"""In a mount namespace of the test's own: an interpreter in a closed home is laid open, then root is left for good."""
 
 
 async def eventually(check: Callable[[], Awaitable[bool]], seconds: float = PATIENCE_SECONDS) -> None:
@@ -223,17 +207,16 @@ class TerminalWay(SshWay):
         return f"{shown} {await super().ended()}"
 
 
-class SandboxBench:
-    """A sandbox engine in a process of its own, as root or as an ordinary user."""
+class OciBench:
+    """An oci engine in a process of its own, on the base image that all tests share."""
 
-    name = "sandbox"
-    wrap: tuple[str, ...] = ()
-    allow_unisolated = False
+    name = "oci"
 
-    def __init__(self, folder: Path, *, uid: int, ports: range) -> None:
-        self.root, self.uid, self.ports = folder / "node", uid, ports
-        self.secret = folder / "secret"
+    def __init__(self, folder: Path, *, ports: range) -> None:
+        self.root, self.ports = folder / "node", ports
         self.wheels = folder / "wheels"
+        self.images = real_image().root.parents[1]
+        self.wrap: tuple[str, ...] = ()
         self.process: asyncio.subprocess.Process | None = None
 
     async def begin(self) -> None:
@@ -241,18 +224,9 @@ class SandboxBench:
         await self.engine.start()
 
     async def spawn(self) -> None:
-        python = sys.executable
-        hosted = [*self.wrap, python, "-m", "tests.engines.host", str(self.root), *self._range(), str(self.secret)]
-        hosted += ["--allow-unisolated"] if self.allow_unisolated else []
-        hosted += self.arguments()
-        if self.uid != os.geteuid():
-            real = Path(python).resolve()
-            script = REACHABLE.format(
-                uid=self.uid, python=real, prefix=real.parents[1], top=Path("/", *real.parts[1:2])
-            )
-            hosted = ["unshare", "--mount", "bash", "-c", script, "bash", *hosted]
         self.process = await asyncio.create_subprocess_exec(
-            *hosted,
+            *(*self.wrap, sys.executable, "-m", "tests.engines.host"),
+            *(str(self.root), str(self.ports.start), str(self.ports.stop)),
             cwd=REPOSITORY,
             env={
                 "PATH": os.environ["PATH"],
@@ -261,7 +235,7 @@ class SandboxBench:
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "PIP_NO_INDEX": "1",
                 "PIP_FIND_LINKS": str(self.wheels),
-                **self.variables(),
+                "GPUAAS_IMAGES": str(self.images),
             },
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -269,15 +243,6 @@ class SandboxBench:
         )
         self.remote = RemoteEngine(self.process, self.name)
         self.engine: Engine = self.remote
-
-    def arguments(self) -> list[str]:
-        return []
-
-    def variables(self) -> dict[str, str]:
-        return {}
-
-    def _range(self) -> tuple[str, str]:
-        return str(self.ports.start), str(self.ports.stop)
 
     async def kill(self) -> None:
         assert self.process is not None
@@ -333,7 +298,18 @@ class SandboxBench:
     async def pass_time(self, seconds: float) -> None:
         await self.remote.pass_time(seconds)
 
+    def first_process(self, allocation_id: str) -> int:
+        """Pid 1 of an environment, as the node numbers it."""
+        init = liveness.recorded(self.root / "environments" / allocation_id)
+        assert init is not None
+        return init.pid
+
+    def inside(self, allocation_id: str, path: str) -> Path:
+        """A file of a running environment, as the node reaches it. Links in it would be followed on the node."""
+        return Path(f"/proc/{self.first_process(allocation_id)}/root") / path.lstrip("/")
+
     async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
+        """With a terminal open: sshd is ended from outside, and only terminals are told why."""
         client = Client()
         try:
             connection, _ = await asyncssh.create_connection(
@@ -348,24 +324,7 @@ class SandboxBench:
             )
         except (asyncssh.DisconnectError, OSError):
             return None
-        return SshWay(connection, client)
-
-
-class OciBench(SandboxBench):
-    """An oci engine in a process of its own, on the base image that all tests share."""
-
-    name = "oci"
-
-    def arguments(self) -> list[str]:
-        return ["--oci"]
-
-    def variables(self) -> dict[str, str]:
-        return {"GPUAAS_IMAGES": str(real_image().root.parents[1])}
-
-    async def log_in(self, environment: Environment, key: Key, username: str = "ada") -> Way | None:
-        """With a terminal open: sshd is ended from outside, and only terminals are told why."""
-        way = await super().log_in(environment, key, username)
-        return await TerminalWay.over(way) if isinstance(way, SshWay) else way
+        return await TerminalWay.over(SshWay(connection, client))
 
 
 @contextlib.contextmanager
@@ -383,20 +342,9 @@ def place(uid: int) -> Iterator[Path]:
 
 
 @contextlib.asynccontextmanager
-async def sandbox(*, uid: int, ports: range) -> AsyncIterator[SandboxBench]:
-    with place(uid) as folder:
-        bench = SandboxBench(folder, uid=uid, ports=ports)
-        await bench.begin()
-        try:
-            yield bench
-        finally:
-            await bench.end()
-
-
-@contextlib.asynccontextmanager
 async def oci(*, ports: range) -> AsyncIterator[OciBench]:
     with place(0) as folder:
-        bench = OciBench(folder, uid=0, ports=ports)
+        bench = OciBench(folder, ports=ports)
         await bench.begin()
         try:
             yield bench

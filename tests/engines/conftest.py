@@ -6,9 +6,9 @@ from itertools import count, cycle
 
 import pytest
 
-from tests.engines.benches import ORDINARY_UID, Bench, FakeBench, OciBench, SandboxBench, oci, sandbox
+from tests.engines.benches import Bench, FakeBench, OciBench, oci
 
-PORTS_PER_BENCH = 160  # two of them live as long as the tests of a worker, and tests leave their machines to them
+PORTS_PER_BENCH = 160  # one lives as long as the tests of a worker, and tests leave their machines to them
 _numbers = count(1)
 
 
@@ -27,20 +27,6 @@ def port_ranges() -> Iterator[range]:
 
 
 @pytest.fixture(scope="session")
-async def root_bench(port_ranges: Iterator[range]) -> AsyncIterator[SandboxBench]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
-    async with sandbox(uid=0, ports=next(port_ranges)) as bench:
-        yield bench
-
-
-@pytest.fixture(scope="session")
-async def user_bench(port_ranges: Iterator[range]) -> AsyncIterator[SandboxBench]:
-    async with sandbox(uid=os.geteuid() or ORDINARY_UID, ports=next(port_ranges)) as bench:
-        yield bench
-
-
-@pytest.fixture(scope="session")
 async def oci_bench(port_ranges: Iterator[range]) -> AsyncIterator[OciBench]:
     if os.geteuid() != 0:
         pytest.skip("needs root")
@@ -48,24 +34,15 @@ async def oci_bench(port_ranges: Iterator[range]) -> AsyncIterator[OciBench]:
         yield bench
 
 
-@pytest.fixture(params=["fake", "oci", "sandbox as root", "sandbox as an ordinary user"])
+@pytest.fixture(params=["fake", "oci"])
 def bench(request: pytest.FixtureRequest) -> Bench:
-    match request.param:
-        case "fake":
-            return FakeBench()
-        case "oci":
-            container: Bench = request.getfixturevalue("oci_bench")
-            return container
-        case "sandbox as root":
-            root: Bench = request.getfixturevalue("root_bench")
-            return root
-        case _:
-            user: Bench = request.getfixturevalue("user_bench")
-            return user
-
-
-@pytest.fixture(params=["as root", "as an ordinary user"])
-def real(request: pytest.FixtureRequest) -> SandboxBench:
-    name = "root_bench" if request.param == "as root" else "user_bench"
-    found: SandboxBench = request.getfixturevalue(name)
+    if request.param == "fake":
+        return FakeBench()
+    found: Bench = request.getfixturevalue("oci_bench")
     return found
+
+
+@pytest.fixture(params=["oci"])
+def real(oci_bench: OciBench) -> OciBench:
+    """Named in the ids of tests, which keeps all tests of a worker's engine in that worker."""
+    return oci_bench

@@ -17,7 +17,6 @@ import uvloop
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.leases import Kept
 from gpuaas.engines.oci.engine import OciEngine
-from gpuaas.engines.sandbox.engine import SandboxEngine
 from gpuaas.wire.environments import EnvironmentSpec, KeySet, Ownership
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
 from gpuaas.wire.storage import Backend, VolumeOwnership, VolumeRef, WantedMount
@@ -78,7 +77,7 @@ def say(message: dict[str, object]) -> None:
     sys.stdout.buffer.flush()
 
 
-async def do(engine: SandboxEngine | OciEngine, request: Request) -> object:
+async def do(engine: OciEngine, request: Request) -> object:
     async def on_phase(phase: str, note: str) -> None:
         say({"n": request.n, "phase": [phase, note]})
 
@@ -87,8 +86,7 @@ async def do(engine: SandboxEngine | OciEngine, request: Request) -> object:
 
     async def pass_time() -> None:
         TICKS.passed += request.body
-        if isinstance(engine, OciEngine):
-            await pass_time_of_gateway(engine, request.body)
+        await pass_time_of_gateway(engine, request.body)
 
     async def starve_self() -> None:
         starve(request.body)
@@ -139,7 +137,7 @@ async def pass_time_of_gateway(engine: OciEngine, seconds: float) -> None:
 
 
 def storage_verbs(
-    engine: SandboxEngine | OciEngine, body: Any, on_phase: Callable[[str, str], Awaitable[None]]
+    engine: OciEngine, body: Any, on_phase: Callable[[str, str], Awaitable[None]]
 ) -> dict[str, Callable[[], Awaitable[object]]]:
     def volume(place: Any) -> VolumeRef:
         return msgspec.convert(place, VolumeRef)
@@ -162,7 +160,7 @@ def storage_verbs(
     }
 
 
-async def answer(engine: SandboxEngine | OciEngine, request: Request) -> None:
+async def answer(engine: OciEngine, request: Request) -> None:
     try:
         say({"n": request.n, "result": await do(engine, request)})
     except EngineError as error:
@@ -176,26 +174,15 @@ def report_bug(task: asyncio.Task[None]) -> None:
         say({"n": int(task.get_name()), "error": ["a bug", "".join(traceback.format_exception(error))]})
 
 
-def made() -> SandboxEngine | OciEngine:
-    root, first, last, hide = sys.argv[1:5]
-    if "--oci" in sys.argv:
-        return OciEngine(
-            Path(root),
-            clock=lambda: datetime.now(UTC),
-            monotonic=TICKS,
-            ports=range(int(first), int(last)),
-            images_folder=Path(os.environ["GPUAAS_IMAGES"]),
-            shared_storage=Path(root).parent / "shared",
-        )
-    return SandboxEngine(
+def made() -> OciEngine:
+    root, first, last = sys.argv[1:4]
+    return OciEngine(
         Path(root),
         clock=lambda: datetime.now(UTC),
         monotonic=TICKS,
         ports=range(int(first), int(last)),
-        spare_networks=2,
-        hide=(Path(hide),),
+        images_folder=Path(os.environ["GPUAAS_IMAGES"]),
         shared_storage=Path(root).parent / "shared",
-        allow_unisolated="--allow-unisolated" in sys.argv,
     )
 
 

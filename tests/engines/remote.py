@@ -50,6 +50,8 @@ class RemoteEngine:
 
     async def _ask(self, verb: str, body: object = None, on_phase: OnPhase | None = None) -> Any:
         assert self._process.stdin is not None
+        if self._listening.done():
+            raise ConnectionResetError("the agent is dead")
         self._count += 1
         number, future = self._count, asyncio.get_running_loop().create_future()
         self._waiting[number] = (future, on_phase or Ear())

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuaas.engines.oci.ids import CLAIMS, ids_of
 from gpuaas.engines.node.site import Site
+from gpuaas.engines.oci.ids import CLAIMS, ids_of
 
 PROC, NAMESPACES, INTERFACES, CGROUPS = (
     Path("/proc"),

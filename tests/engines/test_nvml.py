@@ -1,20 +1,20 @@
 """NVML at its edge: a real shared library with the same functions, loaded through ctypes as the real one would be."""
 
+import contextlib
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.nvml import NO_LIBRARY, Nvml, NvmlError, open_nvml
-from gpuaas.engines.sandbox import etc, gpus
-from gpuaas.engines.sandbox.facts import drivers
-from gpuaas.engines.sandbox.inside import Inside
-from gpuaas.engines.sandbox.samples import gpus as gpu_readings
+from gpuaas.engines.oci import config
+from gpuaas.engines.oci.environments import check_gpus
+from gpuaas.engines.oci.facts import drivers
+from gpuaas.engines.oci.samples import gpus as gpu_readings
 from gpuaas.wire.environments import EnvironmentSpec
 from gpuaas.wire.metrics import Metric
 from tests.engines.benches import keys, spec
@@ -34,22 +34,18 @@ def nvml(tmp_path_factory: pytest.TempPathFactory) -> Nvml:
     return opened
 
 
-@dataclass
-class Answering:
-    """A pid 1 that says what it gives to sessions."""
-
-    found: dict[str, str] | None
-
-    async def variables(self) -> dict[str, str] | None:
-        return self.found
-
-
 def real_spec(slots: int) -> EnvironmentSpec:
     return replace(spec("a", keys(1), devices=tuple(f"GPU-{n}" for n in range(slots))), simulated=False)
 
 
-def inside(found: dict[str, str] | None) -> Inside:
-    return cast("Inside", Answering(found))
+@contextlib.contextmanager
+def booted(told: EnvironmentSpec) -> Iterator[int]:
+    """A pid 1 that was started with what an environment is told."""
+    with subprocess.Popen(["sleep", "1000"], env=config.variables(told)) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
 
 
 def test_a_gpu_that_answers_tells_load_memory_and_temperature(nvml: Nvml) -> None:
@@ -104,32 +100,29 @@ def test_real_gpus_without_the_library_are_unavailable_and_not_zero() -> None:
     assert {(one.value, one.unavailable) for one in found} == {(None, NO_LIBRARY)}
 
 
-async def test_real_gpus_are_checked_from_inside_and_by_the_library(nvml: Nvml) -> None:
+def test_real_gpus_are_checked_from_inside_and_by_the_library(nvml: Nvml) -> None:
     wanted = real_spec(1)
-    seen = await gpus.check(inside(etc.variables(wanted, "")), wanted, nvml)
+    with booted(wanted) as pid:
+        seen = check_gpus(pid, wanted, nvml)
     assert "slots 0" in seen
     assert "NVML: GPU-0 81920 MiB 61 °C" in seen
 
 
-async def test_a_gpu_that_does_not_answer_keeps_the_machine_from_being_active(nvml: Nvml) -> None:
+def test_a_gpu_that_does_not_answer_keeps_the_machine_from_being_active(nvml: Nvml) -> None:
     wanted = real_spec(2)
-    with pytest.raises(EngineError, match="GPU 1 does not answer"):
-        await gpus.check(inside(etc.variables(wanted, "")), wanted, nvml)
+    with booted(wanted) as pid, pytest.raises(EngineError, match="GPU 1 does not answer"):
+        check_gpus(pid, wanted, nvml)
 
 
-async def test_real_gpus_that_cannot_be_checked_are_not_taken_on_trust() -> None:
+def test_real_gpus_that_cannot_be_checked_are_not_taken_on_trust() -> None:
     wanted = real_spec(1)
-    with pytest.raises(EngineError, match="cannot be checked: no NVML library"):
-        await gpus.check(inside(etc.variables(wanted, "")), wanted, NO_LIBRARY)
+    with booted(wanted) as pid, pytest.raises(EngineError, match="cannot be checked: no NVML library"):
+        check_gpus(pid, wanted, NO_LIBRARY)
 
 
-async def test_slots_that_are_not_visible_inside_are_an_error_also_when_simulated() -> None:
-    wanted = spec("a", keys(1), slots=2)
-    other = etc.variables(spec("a", keys(1), slots=1), "")
-    with pytest.raises(EngineError, match="not visible inside"):
-        await gpus.check(inside(other), wanted, NO_LIBRARY)
-    assert "simulated" in await gpus.check(inside(etc.variables(wanted, "")), wanted, NO_LIBRARY)
-
-
-async def test_a_machine_booted_by_an_older_agent_is_left_running() -> None:
-    assert "older agent" in await gpus.check(inside(None), real_spec(1), NO_LIBRARY)
+def test_slots_that_are_not_visible_inside_are_an_error_also_when_simulated() -> None:
+    wanted, other = spec("a", keys(1), slots=2), spec("a", keys(1), slots=1)
+    with booted(other) as pid, pytest.raises(EngineError, match="not visible inside"):
+        check_gpus(pid, wanted, NO_LIBRARY)
+    with booted(wanted) as pid:
+        assert "simulated" in check_gpus(pid, wanted, NO_LIBRARY)

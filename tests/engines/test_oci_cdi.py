@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuaas.engines.oci import cdi
+from gpuaas.engines.oci import cdi, facts
 from gpuaas.engines.oci.cdi import CdiError, Selected
 from gpuaas.engines.oci.cdi_specs import ContainerEdits, Device, DeviceNode, Hook, Mount, Spec, SpecFile, load
-from gpuaas.engines.sandbox import facts
 from gpuaas.wire.environments import SlotDevice
 from tests.residue import RUN
 

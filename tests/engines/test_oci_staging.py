@@ -16,11 +16,11 @@ import pytest
 
 from gpuaas.engines.base import EngineError, Telling
 from gpuaas.engines.images import images
-from gpuaas.engines.runtimes.staging import RIGHTS, Rights, Staging, network_files
 from gpuaas.engines.node import processes
 from gpuaas.engines.node.records import Records
-from gpuaas.engines.runtimes.runtimes import NodeRuntimes
 from gpuaas.engines.node.site import Site
+from gpuaas.engines.runtimes.runtimes import NodeRuntimes
+from gpuaas.engines.runtimes.staging import RIGHTS, Rights, Staging, network_files
 from gpuaas.wire.runtimes import INSTALL_ROOT, BundleSpec, StagedBundle, digest_of
 from tests.engines.benches import eventually
 from tests.engines.remote_runtimes import Ear

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuaas.engines.oci.upgrade import PROOF, remove_sandbox
 from gpuaas.engines.node import processes
 from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.oci.upgrade import PROOF, remove_sandbox
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to end what another id runs")
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.oci.views import Lxcfs, choose_cpus, format_cpus, parse_cpus
 from gpuaas.engines.node import processes
+from gpuaas.engines.oci.views import Lxcfs, choose_cpus, format_cpus, parse_cpus
 from tests.residue import RUN
 
 needs_lxcfs = pytest.mark.skipif(
@@ -69,6 +69,15 @@ async def test_it_survives_the_process_that_started_it(lxcfs: Lxcfs) -> None:
     output, _ = await started.communicate()
     assert lxcfs.pid() == int(output)
     assert await lxcfs.is_alive()
+
+
+@needs_lxcfs
+async def test_one_that_is_being_executed_is_not_taken_for_one_that_ended(tmp_path: Path, lxcfs: Lxcfs) -> None:
+    """The kernel shows no arguments of a process for a moment while it becomes another program."""
+    program = tmp_path / "slow"
+    program.write_text("""#!/bin/sh\nARGUMENTS="$*" exec sh -c 'sleep 0.1; exec lxcfs $ARGUMENTS'\n""")
+    program.chmod(0o755)
+    assert await Lxcfs(lxcfs.folder, program=str(program)).ensure() == lxcfs.pid()
 
 
 @needs_lxcfs

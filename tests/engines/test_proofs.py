@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.engines.sandbox import etc, isolation
 from gpuaas.engines.node import processes
-from gpuaas.engines.oci import proofs
 from gpuaas.engines.node.limits import Limits
-from gpuaas.engines.sandbox.network import Networks
-from gpuaas.engines.node.ports import PAUSE_SECONDS, Recency, listen, try_listen
+from gpuaas.engines.node.ports import Recency, try_listen
+from gpuaas.engines.oci import proofs
+from gpuaas.engines.oci.environments import facts_of
+from gpuaas.engines.oci.network import Networks
 from tests.engines.benches import Key, keys, spec
 from tests.patience import PATIENCE_SECONDS
 
@@ -96,12 +96,18 @@ async def test_a_network_is_seen_until_it_is_removed() -> None:
     tag = f"{os.getpid() % 0xFFFFFF:06x}"
     networks = Networks(tag, IPv4Network("198.18.0.0/21"))
     await networks.open(set())
+    child = await asyncio.create_subprocess_exec("unshare", "--net", "sleep", "1000")
     try:
-        await networks.ensure(0)
-        assert len(networks.residue(0)) == 2
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while processes.namespace(child.pid, "net") == str(Path("/proc/self/ns/net").readlink()):
+                await asyncio.sleep(0.01)
+        await networks.attach(0, child.pid)
+        assert len(networks.residue(0)) == 1
         await networks.remove(0)
         assert networks.residue(0) == []
     finally:
+        child.kill()
+        await child.wait()
         await networks.close(remove=True)
 
 
@@ -126,34 +132,11 @@ def test_the_limits_of_version_2_are_written_as_the_kernel_wants_them(tmp_path: 
     assert limits.found("a", 1) == {}, "nothing is in force for a process that is not a member"
 
 
-def test_an_isolation_that_is_not_there_is_not_reported() -> None:
-    """This test runs in no sandbox of ours, and that is what has to come out."""
-    found = isolation.find(os.getpid(), {})
-    assert found.namespaces == ()
-    assert found.network == "shared"
-    assert not found.no_new_privileges
-    assert {"mount", "pid", "network", "user", "no_new_privileges", "limit:memory"} <= set(found.missing)
-
-
-def test_only_what_everybody_may_read_is_copied_to_etc(tmp_path: Path) -> None:
-    source, target = tmp_path / "etc", tmp_path / "copy"
-    for name, mode in (("open", 0o644), ("closed", 0o640), ("shadow", 0o644), ("ssh/ssh_host_rsa_key", 0o644)):
-        (source / name).parent.mkdir(exist_ok=True)
-        (source / name).write_text(name)
-        (source / name).chmod(mode)
-    (source / "private").mkdir(mode=0o700)
-    (source / "private" / "file").touch()
-    (source / "link").symlink_to("open")
-    etc.snapshot(target, source)
-    copied = {str(path.relative_to(target)) for path in target.rglob("*")}
-    assert copied == {"open", "link", "ssh", "gpuaas", *etc.OWN_FILES}
-
-
 def test_facts_with_a_path_for_a_name_are_left_out() -> None:
     wanted = spec("a", keys(1, Key()))
     wanted.facts["../../escape"] = "x"
-    assert "../../escape" not in etc.facts(wanted)
-    assert etc.facts(wanted)["sku"] == "h100.1x"
+    assert "../../escape" not in facts_of(wanted)
+    assert facts_of(wanted)["sku"] == "h100.1x"
 
 
 def test_the_least_recently_used_comes_first_also_after_a_restart(tmp_path: Path) -> None:
@@ -169,17 +152,3 @@ def test_the_least_recently_used_comes_first_also_after_a_restart(tmp_path: Path
 def test_a_port_in_use_is_told_from_a_free_one() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert try_listen("127.0.0.1", taken.getsockname()[1]) is None
-
-
-async def test_a_port_that_a_forked_process_still_holds_is_waited_for() -> None:
-    taken = socket.create_server(("127.0.0.1", 0))
-    port = taken.getsockname()[1]
-    asyncio.get_running_loop().call_later(3 * PAUSE_SECONDS, taken.close)
-    listener = await listen("127.0.0.1", port)
-    assert listener is not None
-    listener.close()
-
-
-def test_a_mapped_uid_is_translated() -> None:
-    assert isolation.outside_uid("0 500000 1\n1000 500001 1\n", 1000) == 500_001
-    assert isolation.outside_uid("0 0 4294967295\n", 1000) == 1000

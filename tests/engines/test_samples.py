@@ -6,7 +6,7 @@ from pathlib import Path
 import asyncssh
 
 from gpuaas.wire.metrics import GPU_METRICS, Metric, Sample
-from tests.engines.benches import Bench, Key, SandboxBench, SshWay, eventually, ignore, keys, spec
+from tests.engines.benches import Bench, Key, OciBench, SshWay, eventually, ignore, keys, spec
 
 
 def value(sample: Sample, metric: Metric) -> float:
@@ -60,7 +60,7 @@ async def test_a_removed_environment_is_measured_no_more(bench: Bench, allocatio
     assert allocation_id not in {one.allocation_id for one in samples}
 
 
-async def test_an_environment_that_burns_cpu_shows_cpu(real: SandboxBench, allocation_id: str) -> None:
+async def test_an_environment_that_burns_cpu_shows_cpu(real: OciBench, allocation_id: str) -> None:
     connection = await inside(real, allocation_id)
     assert connection is not None
     before = await taken(real, allocation_id)
@@ -75,7 +75,7 @@ async def test_an_environment_that_burns_cpu_shows_cpu(real: SandboxBench, alloc
     assert value(busy, Metric.MEMORY) > 0
 
 
-async def test_cpu_of_processes_that_ended_is_not_forgotten(real: SandboxBench, allocation_id: str) -> None:
+async def test_cpu_of_processes_that_ended_is_not_forgotten(real: OciBench, allocation_id: str) -> None:
     connection = await inside(real, allocation_id)
     assert connection is not None
     before = value(await taken(real, allocation_id), Metric.CPU)
@@ -87,7 +87,7 @@ async def test_cpu_of_processes_that_ended_is_not_forgotten(real: SandboxBench, 
     await eventually(is_collected)
 
 
-async def test_what_is_written_shows_as_disk_and_links_are_not_followed(real: SandboxBench, allocation_id: str) -> None:
+async def test_what_is_written_shows_as_disk_and_links_are_not_followed(real: OciBench, allocation_id: str) -> None:
     connection = await inside(real, allocation_id)
     assert connection is not None
     before = value(await taken(real, allocation_id), Metric.DISK)
@@ -102,7 +102,7 @@ async def test_what_is_written_shows_as_disk_and_links_are_not_followed(real: Sa
     assert value(await taken(real, allocation_id), Metric.DISK_FREE) > 0
 
 
-async def test_a_network_of_ones_own_is_counted_and_a_shared_one_is_not(real: SandboxBench, allocation_id: str) -> None:
+async def test_a_network_of_ones_own_is_counted_and_a_shared_one_is_not(real: OciBench, allocation_id: str) -> None:
     connection = await inside(real, allocation_id)
     assert connection is not None
     received = next(one for one in (await taken(real, allocation_id)).readings if one.metric is Metric.NETWORK_RECEIVED)

@@ -15,8 +15,8 @@ from typing import TypeVar
 import msgspec
 
 from gpuaas.engines.leases import Leases
+from gpuaas.engines.node.processes import readable
 from gpuaas.engines.oci.gateway import Gateway
-from gpuaas.engines.sandbox.streams import readable
 from gpuaas.gateway import kernel
 from gpuaas.wire.environments import AuthorizedKey, KeySet
 from gpuaas.wire.gateway import AccessState, EnvironmentAccess, InitProcess

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.oci.gateway import Gateway
 from gpuaas.engines.node.processes import gone
+from gpuaas.engines.oci.gateway import Gateway
 from tests.gateway.node import ALLOCATION, Node, free_port, until
 
 

@@ -134,7 +134,7 @@ async def test_a_submit_with_a_bundle_keeps_it_through_a_restart(up: Stack) -> N
     assert await replace(here, config=await up.ssh_config()).inside(PRINT) == "2.0"
 
 
-# Of these, `make test` runs the proofs on the engine alone: tests/engines/test_runtimes.py, test_sandbox_runtimes.py.
+# Of these, `make test` runs the proofs on the engine alone: tests/engines/test_runtimes.py, test_oci_runtimes.py.
 
 
 @pytest.mark.soak
@@ -175,4 +175,4 @@ async def test_nobody_inside_can_change_a_bundle_or_see_the_machines_own_folders
     await here.inside(f"({tries}) 2>/dev/null; true")
     assert await here.inside(PRINT) == "1.0"
     assert (await here.inside("ls /opt/gpuaas")).split() == ["runtimes"]
-    assert str(up.data) not in await here.inside("grep -rl sandbox /opt/gpuaas/runtimes/tiny-data || true")
+    assert str(up.data) not in await here.inside("grep -rl agent/oci /opt/gpuaas/runtimes/tiny-data || true")

@@ -228,7 +228,7 @@ def node(name: str = "gpu-01", **changes: Any) -> Node:
             intent_reason="",
             offline_since=None,
             last_seen_at=NOON - timedelta(seconds=2),
-            engine="sandbox",
+            engine="oci",
             simulated=True,
             agent_version="0.1.0",
             slots_free=7,

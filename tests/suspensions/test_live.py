@@ -12,7 +12,7 @@ from tests.live import eventually
 from tests.suspensions.test_suspension import change
 from tests.terminals.browsers import browsing
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the sandbox")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the oci engine")
 
 
 async def test_each_kind_cuts_ssh_and_terminal_and_its_end_restores_both(tmp_path: Path) -> None:

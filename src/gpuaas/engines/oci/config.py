@@ -10,6 +10,9 @@ from gpuaas.engines.oci.launcher import STAGE
 from gpuaas.wire.environments import EnvironmentSpec, Init
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SUDOERS = f"""Defaults secure_path="/opt/gpuaas/bin:{PATH}"
+{{name}} ALL=(ALL:ALL) NOPASSWD: ALL
+"""  # the platform's programs are found with sudo too: `sudo reboot` is what people type
 PERIOD = 100_000
 TASKS, TASKS_PER_VCPU, MOST_TASKS = 1_024, 512, 16_384
 OPEN_FILES = 1_048_576
@@ -156,7 +159,7 @@ def files(
         "/etc/passwd": (0o644, 0, image_etc["passwd"] + person),
         "/etc/group": (0o644, 0, image_etc["group"] + f"{name}:x:{HOLDER}:\n"),
         "/etc/shadow": (0o640, 0, image_etc["shadow"] + f"{name}:*:19000:0:99999:7:::\n"),
-        f"/etc/sudoers.d/{name}": (0o440, 0, f"{name} ALL=(ALL:ALL) NOPASSWD: ALL\n"),
+        f"/etc/sudoers.d/{name}": (0o440, 0, SUDOERS.format(name=name)),
         "/etc/hostname": (0o644, 0, f"{spec.hostname}\n"),
         "/etc/hosts": (0o644, 0, f"127.0.0.1 localhost\n::1 localhost ip6-localhost\n{address} {spec.hostname}\n"),
         "/etc/resolv.conf": (0o644, 0, resolv),

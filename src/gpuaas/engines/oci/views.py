@@ -32,6 +32,7 @@ FILES = (
 )
 START_SECONDS, STOP_SECONDS, ANSWER_SECONDS = 15.0, 10.0, 5.0
 POLL_SECONDS = 0.02
+GONE_LOOKS = 25
 LOG_TAIL = 500
 NEVER_FIRST = "-1000"  # oom_score_adj; as lxcfs.service of the distribution has it
 PROBED = "proc/uptime"
@@ -134,11 +135,13 @@ class Lxcfs:
 
     async def _ready(self) -> int:
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline and processes.with_argument(str(self.mount)):
+        looks = 0  # since it was seen last: a process that is being executed has no arguments for a moment
+        while time.monotonic() < deadline and looks < GONE_LOOKS:
             if await self.is_alive() and (pid := self.pid()) is not None:
                 with contextlib.suppress(PermissionError):  # needs CAP_SYS_RESOURCE, which an agent may lack
                     Path(f"/proc/{pid}/oom_score_adj").write_text(NEVER_FIRST)
                 return pid
+            looks = 0 if processes.with_argument(str(self.mount)) else looks + 1
             await asyncio.sleep(POLL_SECONDS)
         said = self._log.read_text(errors="replace")[-LOG_TAIL:]
         await self._clear()

@@ -14,6 +14,9 @@ esac
 if [ "$(cat /proc/1/comm)" = systemd ]; then
     exec sudo /sbin/reboot "$@"
 fi
+case "${1:-}" in
+-f | --force) shift ;; # as it always is
+esac
 if [ $# -gt 0 ]; then
     echo "reboot: unknown argument $1; see reboot --help" >&2
     exit 2

@@ -2,41 +2,38 @@
 
 import asyncio
 import contextlib
-import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import Environment, EnvironmentState
-from tests.engines.benches import ORDINARY_UID, Key, SandboxBench, SshWay, ignore, keys, sandbox, spec
+from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, oci, spec
 from tests.patience import PATIENCE_SECONDS
 
-SAMPLE = 4
+SAMPLE = 2
 
 
-@pytest.fixture(params=["as root", "as an ordinary user"])
-async def bench(request: pytest.FixtureRequest, port_ranges: Iterator[range]) -> AsyncIterator[SandboxBench]:
-    if request.param == "as root" and os.geteuid() != 0:
-        pytest.skip("needs root")
-    uid = 0 if request.param == "as root" else os.geteuid() or ORDINARY_UID
-    async with sandbox(uid=uid, ports=next(port_ranges)) as bench:
+@pytest.fixture(scope="module")
+async def mortal(port_ranges: Iterator[range]) -> AsyncIterator[OciBench]:
+    """Apart from the engine that other modules use: here its environments are counted."""
+    async with oci(ports=next(port_ranges)) as bench:
         yield bench
 
 
-def traces(bench: SandboxBench) -> set[str]:
-    """Everything on the machine that names this engine: processes, namespaces, interfaces, folders of environments."""
-    found = {path.name for path in (bench.root / "environments").iterdir()}
-    for path in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if path.name.isdigit() and b"--engine=" in (command := (path / "cmdline").read_bytes()):
-                found.add(command.split(b"--engine=")[1].rstrip(b"\0").decode() + path.name)
-    return found
+@pytest.fixture
+async def bench(mortal: OciBench) -> AsyncIterator[OciBench]:
+    """Without environments, before and after."""
+    yield mortal
+    assert mortal.process is not None
+    if mortal.process.returncode is not None:  # a test that failed may leave it dead
+        await mortal.begin()
+    for environment in await mortal.engine.observe():
+        await mortal.engine.remove(environment.allocation_id, ignore)
 
 
-async def test_work_goes_on_while_the_agent_is_dead(bench: SandboxBench) -> None:
+async def test_work_goes_on_while_the_agent_is_dead(bench: OciBench) -> None:
     ada = Key()
     before = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
     way = await bench.log_in(before, ada)
@@ -58,7 +55,7 @@ EXTENT = pytest.mark.parametrize(
 )
 
 
-async def steps_of(bench: SandboxBench, verb: Callable[[], Awaitable[object]], sample: int) -> list[int]:
+async def steps_of(bench: OciBench, verb: Callable[[], Awaitable[object]], sample: int) -> list[int]:
     """Every step of a verb, counted by doing it once, or a sample spread over them."""
     await bench.remote.arm(0)
     await verb()
@@ -66,7 +63,7 @@ async def steps_of(bench: SandboxBench, verb: Callable[[], Awaitable[object]], s
     return list(range(1, count + 1, max(1, count // sample)))
 
 
-async def interrupted(bench: SandboxBench, step: int, verb: Callable[[], Awaitable[object]]) -> None:
+async def interrupted(bench: OciBench, step: int, verb: Callable[[], Awaitable[object]]) -> None:
     """Killed at a step and started again; a step of what is done while nobody waits may not come at all."""
     await bench.remote.arm(step)
     try:
@@ -78,13 +75,13 @@ async def interrupted(bench: SandboxBench, step: int, verb: Callable[[], Awaitab
 
 
 @EXTENT
-async def test_killed_at_any_step_of_making_it_can_be_completed(bench: SandboxBench, sample: int) -> None:
+async def test_killed_at_any_step_of_making_it_can_be_completed(bench: OciBench, sample: int) -> None:
     async def make() -> Environment:
         return await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
 
     ada = Key()
     steps = await steps_of(bench, make, sample)
-    assert len(steps) > 3
+    assert len(steps) >= SAMPLE
     await bench.engine.remove("a", ignore)
     for step in steps:
         await interrupted(bench, step, make)
@@ -95,11 +92,11 @@ async def test_killed_at_any_step_of_making_it_can_be_completed(bench: SandboxBe
 
 
 @EXTENT
-async def test_killed_at_any_step_of_removing_it_can_only_be_removed(bench: SandboxBench, sample: int) -> None:
+async def test_killed_at_any_step_of_removing_it_can_only_be_removed(bench: OciBench, sample: int) -> None:
     wanted = spec("a", keys(1, Key()))
     await bench.engine.ensure(wanted, ignore)
     steps = await steps_of(bench, lambda: bench.engine.remove("a", ignore), sample)
-    assert len(steps) > 3
+    assert len(steps) >= SAMPLE
     for step in steps:
         await bench.engine.ensure(wanted, ignore)
         await interrupted(bench, step, lambda: bench.engine.remove("a", ignore))
@@ -112,7 +109,7 @@ async def test_killed_at_any_step_of_removing_it_can_only_be_removed(bench: Sand
         assert await bench.engine.observe() == []
 
 
-async def hostname(bench: SandboxBench, environment: Environment, key: Key) -> object:
+async def hostname(bench: OciBench, environment: Environment, key: Key) -> object:
     way = await bench.log_in(environment, key)
     assert isinstance(way, SshWay)
     result = await way.connection.run("hostname", check=True)
@@ -121,7 +118,7 @@ async def hostname(bench: SandboxBench, environment: Environment, key: Key) -> o
     return result.stdout
 
 
-async def test_stopped_environments_keep_their_disk_and_face(bench: SandboxBench) -> None:
+async def test_stopped_environments_keep_their_disk_and_face(bench: OciBench) -> None:
     ada = Key()
     before = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
     way = await bench.log_in(before, ada)
@@ -141,8 +138,8 @@ async def test_stopped_environments_keep_their_disk_and_face(bench: SandboxBench
     await again.ended()
 
 
-async def test_two_agents_cannot_share_a_folder(bench: SandboxBench) -> None:
-    second = SandboxBench(bench.root.parent, uid=bench.uid, ports=bench.ports)
+async def test_two_agents_cannot_share_a_folder(bench: OciBench) -> None:
+    second = OciBench(bench.root.parent, ports=bench.ports)
     with pytest.raises(EngineError, match="another agent"):
         await second.begin()
     await second.kill()
@@ -157,51 +154,28 @@ async def steal(port: int) -> asyncio.Server:
             await asyncio.sleep(0.02)
 
 
-async def test_a_port_that_another_program_took_is_told_and_retried(bench: SandboxBench) -> None:
+async def test_a_port_that_another_program_took_is_told_and_retried(bench: OciBench) -> None:
     ada = Key()
     before = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
+    await bench.engine.close(stop_environments=True)  # the SSH gateway holds the port for as long as it runs
     await bench.kill()
     assert before.port
     thief = await steal(before.port)
     await bench.begin()
+    with pytest.raises(EngineError, match="cannot be reached"):
+        await bench.engine.ensure(spec("a", keys(1, ada), boot=2), ignore)
     (seen,) = await bench.engine.observe()
     assert seen.state is EnvironmentState.BROKEN
     assert str(before.port) in seen.detail
-    with pytest.raises(EngineError):
-        await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
     thief.close()
     await thief.wait_closed()
-    assert (await bench.engine.ensure(spec("a", keys(1, ada)), ignore)).port == before.port
+    assert (await bench.engine.ensure(spec("a", keys(1, ada), boot=2), ignore)).port == before.port
     assert await bench.log_in(before, ada) is not None
     other = await bench.engine.ensure(spec("b", keys(1, ada)), ignore)
     assert other.port != before.port
 
 
-async def test_hostile_files_are_removed_all_the_same(bench: SandboxBench) -> None:
-    ada = Key()
-    made = await bench.engine.ensure(spec("a", keys(1, ada)), ignore)
-    victim = bench.root.parent / "victim"
-    victim.mkdir(mode=0o777)
-    (victim / "file").write_text("must stay")
-    way = await bench.log_in(made, ada)
-    assert isinstance(way, SshWay)
-    script = f"""
-        ln -s {victim} link; ln -s / /tmp/root; mkdir closed; touch closed/file; chmod 000 closed
-        mkdir ro; touch ro/file; chmod 500 ro
-        python3 -c 'import os
-for _ in range(3000):
-    os.mkdir("d"); os.chdir("d")'
-    """
-    await way.connection.run(script, check=True)
-    way.connection.close()
-    await way.ended()
-    items = await bench.engine.remove("a", ignore)
-    assert all(item.ok for item in items), items
-    assert (victim / "file").read_text() == "must stay"
-    assert traces(bench) & {"a"} == set()
-
-
-async def test_ports_come_back_least_recently_used_first(bench: SandboxBench) -> None:
+async def test_ports_come_back_least_recently_used_first(bench: OciBench) -> None:
     ports = []
     for n in range(3):
         made = await bench.engine.ensure(spec(f"a{n}", keys(1, Key())), ignore)

@@ -13,13 +13,13 @@ import pytest
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands, processes
-from gpuaas.engines.sandbox.boots import Boots
 from gpuaas.engines.node.records import Record, Records, Remains
-from gpuaas.engines.oci.removals import Removals
 from gpuaas.engines.node.site import Site
+from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.oci.removals import Removals
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
-from tests.engines.benches import Key, SandboxBench, SshWay, ignore, keys, spec
+from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, spec
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -50,60 +50,58 @@ def person_uid(environment: Environment) -> int:
 
 @pytest.mark.parametrize("has_record", [True, False], ids=["with its record", "with an unreadable record"])
 async def test_asking_again_does_not_prove_what_was_not_proven(
-    root_bench: SandboxBench, allocation_id: str, has_record: bool
+    real: OciBench, allocation_id: str, has_record: bool
 ) -> None:
     wanted = spec(allocation_id, keys(1, Key()))
-    made = await root_bench.engine.ensure(wanted, ignore)
+    made = await real.engine.ensure(wanted, ignore)
     if not has_record:
-        (root_bench.root / "environments" / allocation_id / "record.json").write_text("{")
+        (real.root / "environments" / allocation_id / "record.json").write_text("{")
     with left_in_shared_memory(person_uid(made)):
-        first = await root_bench.engine.remove(allocation_id, ignore)
+        first = await real.engine.remove(allocation_id, ignore)
         assert failed(first) == {"shared_memory"}, first
-        assert outcomes(await root_bench.engine.remove(allocation_id, ignore)) == outcomes(first)
+        assert outcomes(await real.engine.remove(allocation_id, ignore)) == outcomes(first)
         with pytest.raises(EngineError, match="being removed"):
-            await root_bench.engine.ensure(wanted, ignore)
-        await root_bench.crash()
-        seen = next(one for one in await root_bench.engine.observe() if one.allocation_id == allocation_id)
+            await real.engine.ensure(wanted, ignore)
+        await real.crash()
+        seen = next(one for one in await real.engine.observe() if one.allocation_id == allocation_id)
         assert (seen.state, seen.detail, seen.port) == (EnvironmentState.BROKEN, "half removed", made.port)
-        assert outcomes(await root_bench.engine.remove(allocation_id, ignore)) == outcomes(first)
-        assert not (root_bench.root / "environments" / allocation_id / "disk").exists(), "the disk is gone meanwhile"
-    last = await root_bench.engine.remove(allocation_id, ignore)
+        assert outcomes(await real.engine.remove(allocation_id, ignore)) == outcomes(first)
+        assert not (real.root / "environments" / allocation_id / "disk.img").exists(), "the disk is gone meanwhile"
+    last = await real.engine.remove(allocation_id, ignore)
     assert [item.item for item in last] == [item.item for item in first]
     assert failed(last) == set(), last
-    assert allocation_id not in {one.allocation_id for one in await root_bench.engine.observe()}
+    assert allocation_id not in {one.allocation_id for one in await real.engine.observe()}
 
 
 async def test_numbers_of_a_removal_that_is_not_proven_are_not_given_to_another(
-    root_bench: SandboxBench, allocation_id: str
+    real: OciBench, allocation_id: str
 ) -> None:
-    made = await root_bench.engine.ensure(spec(allocation_id, keys(1, Key())), ignore)
-    records = Records(root_bench.root / "environments")
+    made = await real.engine.ensure(spec(allocation_id, keys(1, Key())), ignore)
+    records = Records(real.root / "environments")
     before = records.read(allocation_id)
     assert isinstance(before, Record)
     with left_in_shared_memory(person_uid(made)):
-        assert failed(await root_bench.engine.remove(allocation_id, ignore))
+        assert failed(await real.engine.remove(allocation_id, ignore))
         # as if every other number were used later: the next environment would get these, were they free
-        for name, numbers in (("ports", root_bench.ports), ("indexes", range(512))):
+        for name, numbers in (("ports", real.ports), ("indexes", range(512))):
             used = [number for number in numbers if number not in (before.port, before.index)]
-            (root_bench.root / f"{name}.json").write_text(str(used))
-        await root_bench.crash()
-        other = await root_bench.engine.ensure(spec(f"{allocation_id}-next", keys(1, Key())), ignore)
+            (real.root / f"{name}.json").write_text(str(used))
+        await real.crash()
+        other = await real.engine.ensure(spec(f"{allocation_id}-next", keys(1, Key())), ignore)
         assert other.port != made.port
         assert person_uid(other) != person_uid(made)
     for id in (allocation_id, f"{allocation_id}-next"):
-        assert failed(await root_bench.engine.remove(id, ignore)) == set()
+        assert failed(await real.engine.remove(id, ignore)) == set()
 
 
-async def test_a_process_seen_inside_is_looked_for_by_every_later_try(real: SandboxBench, allocation_id: str) -> None:
+async def test_a_process_seen_inside_is_looked_for_by_every_later_try(real: OciBench, allocation_id: str) -> None:
     child = await asyncio.create_subprocess_exec("sleep", "1000")
     try:
         folder = real.root / "environments" / allocation_id
         folder.mkdir()
-        os.chown(folder, real.uid, real.uid)
         Records(folder.parent).write(
             allocation_id, Remains(removing=True, seen=((child.pid, processes.born(child.pid)),))
         )
-        os.chown(folder / "record.json", real.uid, real.uid)
         for _ in range(2):
             items = await real.engine.remove(allocation_id, ignore)
             assert failed(items) == {"processes"}, items
@@ -147,12 +145,12 @@ async def machine_beyond() -> AsyncIterator[str]:
 
 @pytest.mark.parametrize("sent", [0, 1 << 26], ids=["idle", "in the middle of a transfer"])
 async def test_a_connection_that_a_person_left_open_does_not_hold_the_removal(
-    root_bench: SandboxBench, allocation_id: str, sent: int
+    real: OciBench, allocation_id: str, sent: int
 ) -> None:
     ada = Key()
-    made = await root_bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    made = await real.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
     async with machine_beyond() as address:
-        way = await root_bench.log_in(made, ada)
+        way = await real.log_in(made, ada)
         assert isinstance(way, SshWay)
         code = (
             f"import socket, time; s = socket.create_connection(('{address}', 80)); s.settimeout(1)\n"
@@ -163,15 +161,13 @@ async def test_a_connection_that_a_person_left_open_does_not_hold_the_removal(
         async with asyncio.timeout(PATIENCE_SECONDS):
             for _ in range(2):
                 assert await process.stdout.readline() == "\n"
-        items = await root_bench.engine.remove(allocation_id, ignore)
+        items = await real.engine.remove(allocation_id, ignore)
         assert failed(items) == set(), items
         await way.ended()
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
     try:
         yield tmp_path
@@ -187,7 +183,7 @@ async def test_a_disk_that_its_person_filled_can_be_removed_and_is_remembered_as
     records = Records(site.environments)
     removals = Removals(
         site,
-        Boots(site, spare=0, spare_networks=0, hide=()),
+        Containers(site, small_disk / "images", ()),
         records,
         NodeVolumes(site, None, lambda: datetime.now(UTC)),
     )

@@ -1,11 +1,9 @@
 """The own file is the person's: nothing they make of it leads the agent astray or lets in what sshd would not."""
 
-from pathlib import Path
-
 import asyncssh
 import pytest
 
-from tests.engines.benches import Key, SandboxBench, SshWay, ignore, spec
+from tests.engines.benches import Key, OciBench, SshWay, ignore, spec
 from tests.engines.test_access import LEASE, NOON
 from tests.engines.test_own_keys import open_to_own, seen
 
@@ -34,7 +32,7 @@ async def run(way: SshWay, line: str) -> None:
     assert done.exit_status == 0, done.stderr
 
 
-async def test_what_sshd_would_not_trust_is_not_admitted(real: SandboxBench, allocation_id: str, guest: Key) -> None:
+async def test_what_sshd_would_not_trust_is_not_admitted(real: OciBench, allocation_id: str, guest: Key) -> None:
     ada = Key("user_ada")
     await real.engine.lease(NOON, LEASE)
     made = await real.engine.ensure(spec(allocation_id, open_to_own(1, ada)), ignore)
@@ -51,7 +49,7 @@ async def test_what_sshd_would_not_trust_is_not_admitted(real: SandboxBench, all
     await real.engine.remove(allocation_id, ignore)
 
 
-async def test_a_file_outside_the_home_is_never_read(real: SandboxBench, allocation_id: str, guest: Key) -> None:
+async def test_a_file_outside_the_home_is_never_read(real: OciBench, allocation_id: str, guest: Key) -> None:
     """A link from inside to a file of the machine's that holds the guest's key, and would admit if it were followed."""
     outside = real.root.parent / f"outside-{allocation_id}"
     outside.write_text(guest.private.export_public_key().decode())
@@ -62,12 +60,13 @@ async def test_a_file_outside_the_home_is_never_read(real: SandboxBench, allocat
     assert isinstance(way, SshWay)
     await run(way, f"umask 077 && mkdir .ssh && ln -s {outside} {FILE}")
     assert await real.log_in(made, guest) is None
-    disk = real.root / "environments" / allocation_id / "disk" / "home" / "ada" / FILE
-    assert Path(disk).read_text() == outside.read_text()  # planted: whoever follows links does read it
+    assert (
+        real.inside(allocation_id, f"/home/ada/{FILE}").read_text() == outside.read_text()
+    )  # planted: whoever follows links does read it
     await real.engine.remove(allocation_id, ignore)
 
 
-async def test_weak_and_unknown_kinds_of_keys_are_passed_over(real: SandboxBench, allocation_id: str) -> None:
+async def test_weak_and_unknown_kinds_of_keys_are_passed_over(real: OciBench, allocation_id: str) -> None:
     ada = Key("user_ada")
     await real.engine.lease(NOON, LEASE)
     made = await real.engine.ensure(spec(allocation_id, open_to_own(1, ada)), ignore)

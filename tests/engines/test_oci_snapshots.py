@@ -83,7 +83,7 @@ async def test_a_copy_ends_with_the_agent_that_asked_for_it(is_mortal: bool) -> 
     """What a dead agent left copying would write into what the next one makes."""
     seconds = f"{1000 + is_mortal}.25"
     asked = f"commands.mortal('sleep', '{seconds}')" if is_mortal else f"('sleep', '{seconds}')"
-    agent = f"import asyncio; from gpuaas.engines.sandbox import commands; asyncio.run(commands.attempt(*{asked}))"
+    agent = f"import asyncio; from gpuaas.engines.node import commands; asyncio.run(commands.attempt(*{asked}))"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", agent)
     pids: list[str] = []
 
