@@ -5,11 +5,13 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci.ids import CLAIMS, ids_of
+from tests.patience import PATIENCE_SECONDS
 
 PROC, NAMESPACES, INTERFACES, CGROUPS = (
     Path("/proc"),
@@ -47,8 +49,19 @@ def sweep_site(site: Site) -> None:
     subprocess.run(["nft", "delete", "table", "inet", f"gpuaas_{site.tag}"], check=False, capture_output=True)
     for pattern in (f"gpuaas-{site.tag}/**/", f"*/gpuaas-{site.tag}/**/"):
         for path in sorted(CGROUPS.glob(pattern), reverse=True):
-            with contextlib.suppress(OSError):  # its last process may still be ending
-                path.rmdir()
+            remove_group(path)
+
+
+def remove_group(path: Path) -> None:
+    """Its last process may still be ending."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while path.exists():
+        try:
+            path.rmdir()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def processes_of(site: Site, ids: list[range]) -> Iterator[int]:
