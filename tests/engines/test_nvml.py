@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.nvml import NO_LIBRARY, Nvml, NvmlError, open_nvml
 from gpuaas.engines.oci import config
-from gpuaas.engines.oci.environments import check_gpus
+from gpuaas.engines.oci.containers import executed
+from gpuaas.engines.oci.environments import check_gpus, variables_of
 from gpuaas.engines.oci.facts import drivers
 from gpuaas.engines.oci.samples import gpus as gpu_readings
 from gpuaas.wire.environments import EnvironmentSpec
@@ -38,11 +39,12 @@ def real_spec(slots: int) -> EnvironmentSpec:
     return replace(spec("a", keys(1), devices=tuple(f"GPU-{n}" for n in range(slots))), simulated=False)
 
 
-@contextlib.contextmanager
-def booted(told: EnvironmentSpec) -> Iterator[int]:
+@contextlib.asynccontextmanager
+async def booted(told: EnvironmentSpec) -> AsyncIterator[int]:
     """A pid 1 that was started with what an environment is told."""
     with subprocess.Popen(["sleep", "1000"], env=config.variables(told)) as process:
         try:
+            await executed(process.pid)
             yield process.pid
         finally:
             process.kill()
@@ -100,29 +102,40 @@ def test_real_gpus_without_the_library_are_unavailable_and_not_zero() -> None:
     assert {(one.value, one.unavailable) for one in found} == {(None, NO_LIBRARY)}
 
 
-def test_real_gpus_are_checked_from_inside_and_by_the_library(nvml: Nvml) -> None:
+async def test_real_gpus_are_checked_from_inside_and_by_the_library(nvml: Nvml) -> None:
     wanted = real_spec(1)
-    with booted(wanted) as pid:
+    async with booted(wanted) as pid:
         seen = check_gpus(pid, wanted, nvml)
     assert "slots 0" in seen
     assert "NVML: GPU-0 81920 MiB 61 °C" in seen
 
 
-def test_a_gpu_that_does_not_answer_keeps_the_machine_from_being_active(nvml: Nvml) -> None:
+async def test_a_gpu_that_does_not_answer_keeps_the_machine_from_being_active(nvml: Nvml) -> None:
     wanted = real_spec(2)
-    with booted(wanted) as pid, pytest.raises(EngineError, match="GPU 1 does not answer"):
-        check_gpus(pid, wanted, nvml)
+    async with booted(wanted) as pid:
+        with pytest.raises(EngineError, match="GPU 1 does not answer"):
+            check_gpus(pid, wanted, nvml)
 
 
-def test_real_gpus_that_cannot_be_checked_are_not_taken_on_trust() -> None:
+async def test_real_gpus_that_cannot_be_checked_are_not_taken_on_trust() -> None:
     wanted = real_spec(1)
-    with booted(wanted) as pid, pytest.raises(EngineError, match="cannot be checked: no NVML library"):
-        check_gpus(pid, wanted, NO_LIBRARY)
+    async with booted(wanted) as pid:
+        with pytest.raises(EngineError, match="cannot be checked: no NVML library"):
+            check_gpus(pid, wanted, NO_LIBRARY)
 
 
-def test_slots_that_are_not_visible_inside_are_an_error_also_when_simulated() -> None:
+async def test_slots_that_are_not_visible_inside_are_an_error_also_when_simulated() -> None:
     wanted, other = spec("a", keys(1), slots=2), spec("a", keys(1), slots=1)
-    with booted(other) as pid, pytest.raises(EngineError, match="not visible inside"):
-        check_gpus(pid, wanted, NO_LIBRARY)
-    with booted(wanted) as pid:
+    async with booted(other) as pid:
+        with pytest.raises(EngineError, match="not visible inside"):
+            check_gpus(pid, wanted, NO_LIBRARY)
+    async with booted(wanted) as pid:
         assert "simulated" in check_gpus(pid, wanted, NO_LIBRARY)
+
+
+async def test_variables_of_a_process_that_was_just_executed_are_waited_for() -> None:
+    """Without the wait a busy machine shows none of them now and then."""
+    told = spec("a", keys(1))
+    for _ in range(30):
+        async with booted(told) as pid:
+            assert variables_of(pid) == config.variables(told)

@@ -128,7 +128,7 @@ class Containers:
                 await self.networks.attach(record.index, pid)
             self.limits.make(f"{id}.ssh", vcpus=record.spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
             await commands.run("runc", "--root", str(self._state), "start", id)
-            await _executed(pid)
+            await executed(pid)
         except BaseException:
             await self.delete(id)
             raise
@@ -326,14 +326,15 @@ def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
             raise EngineError("its GPUs are not visible inside", f"{node['path']} is another device")
 
 
-async def _executed(pid: int) -> None:
-    """The runtime says "started" a moment before its process becomes pid 1 of the environment."""
+async def executed(pid: int) -> None:
+    """The runtime says "started" a moment before its process becomes pid 1 of the environment; and a process that has
+    just been executed has its name a moment before its variables."""
     for _ in range(EXECUTE_TRIES):
         try:
-            name = Path(f"/proc/{pid}/comm").read_text()
-        except FileNotFoundError:
+            name, variables = Path(f"/proc/{pid}/comm").read_text(), Path(f"/proc/{pid}/environ").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
             raise EngineError("the environment did not start", "its first process ended at once") from None
-        if not name.startswith("runc"):
+        if variables and not name.startswith("runc"):
             return
         await asyncio.sleep(0.002)
     raise EngineError("the environment did not start", "the runtime did not execute its first process")
