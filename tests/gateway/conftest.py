@@ -1,7 +1,10 @@
 """One real environment and one real gateway per module of tests."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,19 +16,18 @@ USERNAME = "ada"
 
 
 @pytest.fixture(scope="module")
-def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bundle.Container]:
+def container() -> Iterator[bundle.Container]:
     if os.geteuid() != 0:
         pytest.skip("containers with an id range of their own need root")
-    folder = tmp_path_factory.mktemp("container")
-    for parent in (folder, *folder.parents):  # the container's root passes through these
-        if parent.owner() == "root" and parent.is_relative_to(tmp_path_factory.getbasetemp().parent):
-            parent.chmod(0o755)
+    folder = Path(tempfile.mkdtemp(prefix="container-"))
+    folder.chmod(0o755)  # the container's root passes through it
     id = f"gateway-{os.getpid()}-{folder.name}"
     made = bundle.create(folder, id=id, image=base_image(), first_id=FIRST_ID, username=USERNAME)
     try:
         yield made
     finally:
         made.remove()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
