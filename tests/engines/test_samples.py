@@ -71,7 +71,7 @@ async def test_an_environment_that_burns_cpu_shows_cpu(real: OciBench, allocatio
 
         await eventually(shows)
         busy = await taken(real, allocation_id)
-    await real.engine.remove(allocation_id, ignore)  # or it would burn on until the last test of this process
+        await real.engine.remove(allocation_id, ignore)  # sshd waits for the end of a command whose client left
     assert value(busy, Metric.PROCESSES) > value(before, Metric.PROCESSES)
     assert value(busy, Metric.MEMORY) > 0
 
