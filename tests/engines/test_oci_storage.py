@@ -18,7 +18,12 @@ from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, spec
 from tests.engines.swaps import swapping
 from tests.patience import PATIENCE_SECONDS
 
-TRIES = 20  # a few of them unmounted something else before
+NAMES = (
+    r"$(printf '\377')",
+    r"$(printf 'x\f1\v2\v3:4\v/vol_forged/data\v/data\vrw')",  # a line of its own to who parts it by any blank
+    r"'a b\040c'",
+)
+TRAPS = ("ln -s / ~/trap", "ln -s /etc ~/trap", "ln -s /proc/self/root ~/trap", "touch ~/trap", "ln -s ../../.. ~/trap")
 _numbers = count(1)  # with the process: other workers see the same loop devices
 
 
@@ -116,49 +121,44 @@ async def test_a_name_that_is_no_text_is_told_as_text(real: OciBench, allocation
     assert "1 processes" in await here.detach(volume, force=True)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        r"$(printf '\377')",
-        r"$(printf 'x\f1\v2\v3:4\v/vol_forged/data\v/data\vrw')",  # a line of its own to who parts it by any blank
-        r"'a b\040c'",
-    ],
-)
-async def test_what_a_folder_is_named_blinds_and_fools_nobody(real: OciBench, allocation_id: str, name: str) -> None:
-    volume, here = await new(real), await machine(real, allocation_id)
-    await here.attach(volume, "/home/ada/a/b")
-    assert await here.says(f'mkdir -p ~/"$(dirname {name})"; mv -T ~/a ~/{name}; ls ~/a') == (
-        "ls: cannot access '/home/ada/a': No such file or directory"
-    )
-    seen = next(one for one in await real.engine.observe() if one.allocation_id == here.id)
-    assert [one.volume_id for one in seen.mounts] == [volume.volume_id]
+async def test_what_a_folder_is_named_blinds_and_fools_nobody(real: OciBench, allocation_id: str) -> None:
+    here, volumes = await machine(real, allocation_id), list[str]()
+    for name in NAMES:
+        volume = await new(real)
+        volumes.append(volume.volume_id)
+        await here.attach(volume, "/home/ada/a/b")
+        assert await here.says(f'mkdir -p ~/"$(dirname {name})"; mv -T ~/a ~/{name}; ls ~/a') == (
+            "ls: cannot access '/home/ada/a': No such file or directory"
+        )
+        seen = next(one for one in await real.engine.observe() if one.allocation_id == here.id)
+        assert sorted(one.volume_id for one in seen.mounts) == sorted(volumes)
     await here.attach(await new(real), "/data")
     assert all(item.ok for item in await real.engine.remove(here.id, ignore))
 
 
-@pytest.mark.parametrize(
-    "trap",
-    ["ln -s / ~/trap", "ln -s /etc ~/trap", "ln -s /proc/self/root ~/trap", "touch ~/trap", "ln -s ../../.. ~/trap"],
-)
-async def test_a_link_laid_for_the_mount_leads_nowhere(real: OciBench, allocation_id: str, trap: str) -> None:
+async def test_a_link_laid_for_the_mount_leads_nowhere(real: OciBench, allocation_id: str) -> None:
     volume, here = await new(real), await machine(real, allocation_id)
-    await here.says(trap)
-    for path in ("/home/ada/trap", "/home/ada/trap/below"):
-        with pytest.raises(EngineError, match=r"link or a file|could not"):
-            await here.attach(volume, path)
-    seen = next(one for one in await real.engine.observe() if one.allocation_id == here.id)
-    assert seen.mounts == ()
+    for trap in TRAPS:
+        await here.says(f"rm -f ~/trap; {trap}")
+        for path in ("/home/ada/trap", "/home/ada/trap/below"):
+            with pytest.raises(EngineError, match=r"link or a file|could not"):
+                await here.attach(volume, path)
+        seen = next(one for one in await real.engine.observe() if one.allocation_id == here.id)
+        assert seen.mounts == (), trap
     assert volume.volume_id not in Path("/proc/self/mountinfo").read_text()
 
 
-async def test_a_link_swapped_in_while_a_volume_is_unmounted_leads_nowhere(real: OciBench, allocation_id: str) -> None:
+@pytest.mark.parametrize("tries", [5, pytest.param(40, marks=pytest.mark.soak)], ids=["sample", "whole"])
+async def test_a_link_swapped_in_while_a_volume_is_unmounted_leads_nowhere(
+    real: OciBench, allocation_id: str, tries: int
+) -> None:
     """Else people could have parts of their root unmounted, and see what they cover."""
     volume, here = await new(real), await machine(real, allocation_id)
     await here.attach(volume, "/home/ada/a/run")
     await here.says("ln -s / ~/link")
     home = real.inside(here.id, "/home/ada")
     with swapping([(home / "a", home / "link")]):
-        for _ in range(TRIES):
+        for _ in range(tries):
             with contextlib.suppress(EngineError):
                 await here.detach(volume, "/home/ada/a/run")
                 await here.attach(volume, "/home/ada/a/run")
