@@ -130,7 +130,7 @@ def isolate(folder: Path, group: str) -> bool:
 
 
 def become_subreaper() -> None:
-    """An orphan of this run becomes a child of this process, not of pid 1."""
+    """An orphan becomes a child of this process, not of pid 1."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -203,6 +203,8 @@ def is_controller(config: pytest.Config) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     if is_controller(config):
         config.stash[BASELINE] = Baseline()
+    else:
+        become_subreaper()  # a test collects what its own programs left; what it does not, goes on to the controller
 
 
 @pytest.hookimpl(trylast=True)

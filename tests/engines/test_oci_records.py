@@ -11,6 +11,7 @@ import pytest
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import files
 from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
+from gpuaas.engines.node.site import Site
 from gpuaas.wire.environments import Environment, EnvironmentState
 from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, spec
 
@@ -85,8 +86,8 @@ def test_a_file_that_did_not_fit_leaves_the_old_one(tmp_path: Path) -> None:
     assert path.read_bytes() == b"old"
 
 
-def interfaces() -> set[str]:
-    return {path.name for path in Path("/sys/class/net").glob("g*-*")}
+def interfaces(bench: OciBench) -> set[str]:
+    return {path.name for path in Path("/sys/class/net").glob(f"g{Site(bench.root).tag}-*")}
 
 
 async def observed(bench: OciBench, allocation_id: str) -> Environment:
@@ -104,7 +105,7 @@ async def test_an_environment_with_an_unreadable_record_is_told_and_left_alone(
     folder = real.root / "environments" / allocation_id
     record, thesis = folder / "record.json", real.inside(allocation_id, "/home/ada/thesis")
     whole, pid = record.read_bytes(), real.first_process(allocation_id)
-    before = interfaces()
+    before = interfaces(real)
     record.write_bytes(whole[: len(whole) // 2])
     for _ in range(2):
         with pytest.raises(EngineError) as refusal:
@@ -117,7 +118,7 @@ async def test_an_environment_with_an_unreadable_record_is_told_and_left_alone(
         assert thesis.read_text() == "years of work\n"
         assert real.first_process(allocation_id) == pid
         await real.crash()
-        assert interfaces() == before, "people are not cut off from their network"
+        assert interfaces(real) == before, "people are not cut off from their network"
     record.write_bytes(whole)
     await real.crash()
     assert await observed(real, allocation_id) == made, "its network, disk and processes were never touched"

@@ -10,7 +10,17 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MODULES = [
-    *("main/up", "cli/nodes", "agent/loop", "api/nodes", "sdk/client", "engines/base", "core/states", "core/db"),
+    *(
+        "main/up",
+        "cli/nodes",
+        "agent/loop",
+        "gateway/service",
+        "api/nodes",
+        "sdk/client",
+        "engines/base",
+        "core/states",
+        "core/db",
+    ),
     *("wire/capacity", "wire/common", "domain/capacity/states"),
     *(f"domain/{path.parent.name}/store" for path in sorted((ROOT / "src/gpuaas/domain").glob("*/__init__.py"))),
 ]
