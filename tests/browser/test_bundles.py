@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 from playwright.async_api import Page, expect
 
 from tests.browser import deeds
@@ -11,7 +12,7 @@ from tests.browser.people import Person
 from tests.e2e.stack import Stack
 from tests.runtimes.wheels import publication
 
-NAME = "Python for data"
+NAME = "Python for planets"  # other tests of the same platform publish bundles too
 
 
 async def test_a_bundle_is_applied_upgraded_rolled_back_removed_and_retired(arrive: Arrive, up: Stack) -> None:
@@ -49,7 +50,7 @@ async def test_a_bundle_is_applied_upgraded_rolled_back_removed_and_retired(arri
 
 
 async def publish(operator: Person, up: Stack, slug: str, version: str) -> str:
-    body = to_builtins(publication(up.wheels, version, slug=slug))
+    body = to_builtins(replace(publication(up.wheels, version, slug=slug), product_name=NAME))
     return str((await operator.post("/admin/runtime-bundles", body))["id"])
 
 
