@@ -1,8 +1,11 @@
 # The two words of every day: make check, make test. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up console test check bench soak chaos lock clean setup setup-system setup-bench setup-test
+.PHONY: help up console test check bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
 
 BIN := .venv/bin
+# CPython 3.11 parses the source of a line to mark its columns in tracebacks, and fails with a SystemError when garbage
+# collection prints one in the midst of another parse: then a failed test would end its whole process.
+export PYTHONNODEBUGRANGES := 1
 # Passed on to the program that runs: make up ARGS="--port 8080", make test ARGS="-k restart"
 ARGS ?=
 # Test processes: one more than cores, for most of their time is waiting.
@@ -12,7 +15,8 @@ help: ## print this
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: setup-system console ## everything on this machine: database, server, one node, a demo project (ARGS="--port 8080")
-	@exec $(BIN)/gpuaas up $(ARGS)
+	@if [ "$$(id -u)" = 0 ] && [ "$${SUDO_UID:-0}" != 0 ]; then export PYTHONDONTWRITEBYTECODE=1; fi; \
+	exec $(BIN)/gpuaas up $(ARGS) # by sudo it becomes the person who ran sudo, and leaves no files of root in the checkout
 
 console: setup ## build the web console (a Node is fetched where there is none)
 	@tools/console.sh build
@@ -42,13 +46,18 @@ soak: setup-test console ## the long proofs in full; resumes where it stopped (A
 chaos: setup-test ## faults under load, two replicas, real PostgreSQL; goes on where it stopped (ARGS="-k failover", FRESH=1)
 	@GPUAAS_CHAOS_FRESH=$(FRESH) exec $(BIN)/pytest -m chaos -n 0 tests/chaos $(ARGS)
 
+interop: setup-interop ## real SSH clients, and the engine in a QEMU guest with cgroup v2; resumes where it stopped (ARGS="-k git", FRESH=1)
+	@GPUAAS_INTEROP_FRESH=$(FRESH) GPUAAS_TESTS_HOST_NETWORK=1 exec $(BIN)/pytest -m interop -n 0 tests/interop $(ARGS)
+
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --extra bench --constraint requirements.lock \
 		--output-file requirements-bench.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile requirements-console.in --output-file requirements-console.lock $(LOCK) $(ARGS)
-LOCK := --universal --generate-hashes --no-emit-index-url --no-header --quiet
+	$(BIN)/python -m uv pip compile requirements-interop.in --output-file requirements-interop.lock $(LOCK) $(ARGS)
+# Extras are kept: pip takes `name[extra]` for another requirement than `name`, which would then have no version.
+LOCK := --universal --generate-hashes --no-strip-extras --no-emit-index-url --no-header --quiet
 
 clean: ## remove the virtual environment and caches; data of `make up` stays
 	rm -rf console/node_modules src/gpuaas/console
@@ -66,3 +75,6 @@ setup-test:
 
 setup-bench:
 	@tools/setup.sh bench
+
+setup-interop:
+	@tools/setup.sh interop

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable
 
@@ -11,10 +12,13 @@ from benchmarks import (
     api,
     attach,
     console,
+    copies,
     create_to_ssh,
     dispatch,
     history,
+    idle_memory,
     links,
+    neighbour,
     placement,
     restart,
     revokes,
@@ -23,14 +27,19 @@ from benchmarks import (
     terminal,
 )
 from benchmarks.harness import CannotMeasureError, MachineBusyError, Options, Run, measuring
+from gpuaas.engines.images import images
+from tests.images.real import SHARED
 
 ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
     "create_to_ssh": ("S1: create to a first command over SSH, with Slurm and a bare handshake", create_to_ssh.run),
+    "copies": ("S18: scp of many files and of a large one, with a plain sshd", copies.run),
+    "idle_memory": ("memory of an idle environment and of a spare", idle_memory.run),
     "restart": ("S14: restart to SSH, with the bare engine", restart.run),
     "attach": ("attach and detach until observed, with the bare mount", attach.run),
     "revokes": ("T18: revoke to refused and to cut, with the bare engine", revokes.run),
     "role_changes": ("T18, T27: each change of access to refused and to live connections cut", role_changes.run),
     "runtimes": ("a bundle applied to a live machine, with the bare bind mount and file", runtimes.run),
+    "neighbour": ("S19, T26: shell and API beside an allocation that exhausts each resource", neighbour.run),
     "placement": ("S3, S4: durable placements and placement decisions, with the bare statement", placement.run),
     "api": ("S5, S6: reading and creating over HTTP, with a FastAPI + SQLAlchemy twin", api.run),
     "dispatch": ("S7: tasks to nodes and back, with graphile-worker and procrastinate", dispatch.run),
@@ -68,6 +77,7 @@ def main() -> int:
     names = list(ALL) if words == ["all"] else words
     if unknown := [name for name in names if name not in ALL]:
         parser.error(f"there is no benchmark {unknown[0]}; there are {', '.join(ALL)}")
+    os.environ.setdefault(images.VARIABLE, str(SHARED))  # no benchmark measures the build of an image
     options = Options(quick=given.quick, force=given.force, seed=given.seed)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(measure(names, options))

@@ -83,8 +83,7 @@ class Churn:
 
     def usable_by_whole(self) -> float:
         """Free slots on nodes that could take an 8-slot ask."""
-        free = [each for pool in self.fleet.free_by_pool().values() for each in pool]
-        return sum(each for each in free if each >= SLOTS)
+        return sum(self.fleet.room(ask(SLOTS)).values()) * SLOTS
 
     def best_possible(self) -> float:
         """By moving everything: sizes are powers of two and divide a node, so they pack with no gap at all."""

@@ -1,5 +1,5 @@
-"""S14: a restart asked of a live `gpuaas up` until its SSH banner shows again; the floor of the same run is the bare
-engine, driven in this process with nothing above it, from the halt to the same banner."""
+"""S14: a restart asked of a live `gpuaas up` until a first command has run over SSH; the floor of the same run is the
+bare engine's `ensure` at the next boot, driven in this process with nothing above it."""
 
 import statistics
 import time
@@ -10,11 +10,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from benchmarks.create_to_ssh import Person, banner, up
+from benchmarks.create_to_ssh import Person, up
 from benchmarks.harness import CannotMeasureError, Run, interleave, percentile
 from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.sdk.client import AsyncClient
-from gpuaas.wire.allocations import SshConnection
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
 from tests.images.real import real_image
 
@@ -37,7 +36,7 @@ async def run(run: Run) -> None:
                 back = await client.allocations.wait(machine.id, timeout=30)
                 if back.connection is None:
                     raise CannotMeasureError(f"the machine is {back.status}")
-                await banner(back.connection)
+                await person.enter(back.connection)
                 return (time.perf_counter() - began) * 1000
 
             got, floor = await interleave(rounds, ours, engine.restart)
@@ -45,9 +44,10 @@ async def run(run: Run) -> None:
     run.keep("S14 bare engine ms", floor)
     ratios = [mine / bare for mine, bare in zip(got, floor, strict=True)]
     p50 = statistics.median(got)
-    run.row(f"S14 restart → SSH banner, p50 of {len(got)}", f"{p50:.0f} ms  p99 {percentile(got, 0.99):.0f} ms")
-    run.row("S14 bare engine: halt, boot, banner, p50", f"{statistics.median(floor):.0f} ms")
-    run.row("S14 restart to the bare engine", f"{statistics.median(ratios):.2f} x (worst {max(ratios):.2f})")
+    middle = statistics.median(ratios)
+    run.row(f"S14 restart → first command, p50 of {len(got)}", f"{p50:.0f} ms  p99 {percentile(got, 0.99):.0f} ms")
+    run.row("S14 bare engine: `ensure` of the next boot, p50", f"{statistics.median(floor):.0f} ms")
+    run.row("S14 restart to the bare engine", f"{middle:.2f} x (worst {max(ratios):.2f})", "≤ 2 x", met=middle <= 2)
     limit = 1.3 * LXD_MS
     run.row("S14 restart to `lxc restart -f` (anchor figure)", f"{p50 / LXD_MS:.2f} x", "≤ 1.3 x", met=p50 <= limit)
 
@@ -75,10 +75,6 @@ class Bare:
         made = await self._engine.ensure(self._spec, _silent)
         if made.port is None or made.host_key is None:
             raise CannotMeasureError(f"the environment is {made.state}: {made.detail}")
-        door = SshConnection(
-            host="127.0.0.1", port=made.port, username="gpu", host_key=made.host_key, command="", known_hosts=""
-        )
-        await banner(door)
         return (time.perf_counter() - began) * 1000
 
 

@@ -86,5 +86,5 @@ export default defineConfig({
     // A page is a few files and not a hundred: what five parts share is one file, and loaded once.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: "common", minShareCount: 5 }] } } },
   },
-  test: { environment: "happy-dom" },
+  test: { environment: "node", isolate: false },
 });

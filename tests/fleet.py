@@ -21,6 +21,7 @@ from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.reconcile import AllocationWorker
 from gpuaas.domain.allocations.unknown.reconcile import UnknownEnvironmentWorker
 from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.images import store as images
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker
 from gpuaas.domain.runtimes.stagings.reconcile import StagingWorker
 from gpuaas.domain.sessions.reconcile import SessionsWorker
@@ -33,7 +34,7 @@ from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import SentTask
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
-from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ProofItem
+from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, NodeFacts, ProofItem
 from gpuaas.wire.link import LEASE_SECONDS, Progress, Report, Result, TaskBody, TaskKind, TaskStatus
 from gpuaas.wire.storage import VolumeReport
 from tests.quiet import Quiet
@@ -99,11 +100,15 @@ class Node(FakeEngine):
         self.broken: dict[str, str] = {}  # point → the reason a person reads
         self.residue: set[str] = set()  # what a look after removal still finds
         self.is_silent = False
+        self.missing: tuple[str, ...] = ()  # what the node reports to lack
         self.boots: list[tuple[str, int]] = []  # every (allocation, boot) that was really booted
 
     async def _break(self, point: str, allocation_id: str) -> None:
         if reason := self.broken.get(point):
             raise EngineError(reason, f"planted at {point}")
+
+    async def probe(self) -> NodeFacts:
+        return replace(await super().probe(), missing=self.missing)
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         before = self.environments.get(spec.allocation_id)
@@ -167,6 +172,7 @@ class Nodes:
         async with world.db.write() as tx:
             found = await drift.apply(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
             await own_keys.observe(tx, {node.id: report})
+            await images.observed(tx, {node.id: await node.images.report()})
             await observe(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
         return [finding for _, finding in found]
 

@@ -89,7 +89,7 @@ async def agent(world: World, url: str, folder: Path, engine: Engine) -> AsyncIt
 
     async def is_online() -> bool:
         node = (await operator.get(f"/api/v1/admin/nodes/{node_id}")).json()
-        return node["offline_since"] is None and len(world.services.index.free()) > 0
+        return node["offline_since"] is None and any(world.services.index.fleet.views())
 
     stop = asyncio.Event()
     task = asyncio.create_task(

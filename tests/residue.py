@@ -77,7 +77,7 @@ class Baseline:
 
     def _look(self) -> Iterator[str]:
         yield from (f"process {pid}: {command}" for pid, command in descendants(os.getpid()))
-        yield from (f"mount {path}" for path in sorted(mounts() - self._mounts))
+        yield from (f"mount {path}" for path in sorted(self._new_mounts()))
         yield from (f"loop device {line}" for line in loop_devices(self.folder))
         yield from (f"system user {name}" for name in sorted(users() - self._users))
         yield from (f"folder {path}" for path in DEFAULT_FOLDERS if path.exists() and path not in self._folders)
@@ -88,12 +88,17 @@ class Baseline:
             yield from (f"network interface {name}" for name in interfaces() - BUILT_IN_INTERFACES)
             yield from (f"nft {table}" for table in output("nft", "list", "tables").splitlines())
 
+    def _new_mounts(self) -> set[str]:
+        """In the machine's own mount namespace others mount too: there only what is in our folder is ours."""
+        new = mounts() - self._mounts
+        return new if self.is_isolated else {path for path in new if path.startswith(str(self.folder))}
+
     def remove(self) -> None:
         """End what is left, so that a failed run leaves nothing either."""
         for pid, _ in descendants(os.getpid()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        for path in sorted(mounts() - self._mounts, reverse=True):
+        for path in sorted(self._new_mounts(), reverse=True):
             subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
         for root in control_group_roots() if self.is_isolated else ():
             subprocess.run(["umount", str(root)], check=True)

@@ -1,13 +1,14 @@
-"""`make soak` can be stopped and resumed: tests that passed at this commit are not run again.
+"""`make soak` and `make interop` can be stopped and resumed: tests that passed at this commit are not run again.
 
-A plugin of pytest, named in `tests/conftest.py`. A run starts no further test after 50 minutes, and appends its
-result to docs/reference/proofs.md.
+A plugin of pytest, named in `tests/conftest.py`. A run starts no further test after its time, and appends its result to
+docs/reference/proofs.md.
 """
 
 import os
 import subprocess
 import time
 from collections.abc import Generator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,27 +16,50 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROOFS = ROOT / "docs" / "reference" / "proofs.md"
-LIMIT_SECONDS = 50 * 60
-FRESH, ENDS_AT = "GPUAAS_SOAK_FRESH", "GPUAAS_SOAK_ENDS_AT"
-TIME_IS_UP = "the time of this run is up; make soak resumes with it"
-HEADING = "## `make soak`"
-HEAD = f"""# Proofs
-
-{HEADING}
-
-The long proofs in full, of which `make test` runs a seeded sample. `left` counts tests that the next run resumes with.
-
-| commit | date | passed | failed | left | seconds |
-|---|---|---|---|---|---|
-"""
+CLIENTS = ROOT / "docs" / "reference" / "clients.md"
+ENDS_AT = "GPUAAS_LONG_RUN_ENDS_AT"
+TIME_IS_UP = "the time of this run is up; the next run resumes with it"
+COLUMNS = "| commit | date | passed | failed | left | seconds |\n|---|---|---|---|---|---|\n"
 
 
-class Soak:
-    """One run of the soak tests, in the process that controls it."""
+@dataclass(frozen=True)
+class LongRun:
+    """A make target whose tests have a marker of its name."""
 
-    def __init__(self) -> None:
-        self.commit = commit()
-        self._file = ROOT / ".cache" / "soak" / self.commit
+    name: str
+    about: str
+    minutes: int = 50  # of the hour that it may take: the last test still has to end
+
+    @property
+    def heading(self) -> str:
+        return f"## `make {self.name}`"
+
+    @property
+    def is_fresh(self) -> bool:
+        return bool(os.environ.get(f"GPUAAS_{self.name.upper()}_FRESH"))
+
+
+RUNS = {
+    "soak": LongRun(
+        "soak",
+        "The long proofs in full, of which `make test` runs a seeded sample. "
+        "`left` counts tests that the next run resumes with.",
+    ),
+    "interop": LongRun(
+        "interop",
+        "Real SSH clients ([table](clients.md)) and the engine in a QEMU guest with cgroup v2 only. "
+        "`left` counts tests that the next run resumes with.",
+        minutes=40,
+    ),
+}
+
+
+class Progress:
+    """One run of the tests of a target, in the process that controls it."""
+
+    def __init__(self, run: LongRun) -> None:
+        self.run, self.commit = run, commit()
+        self._file = ROOT / ".cache" / run.name / self.commit
         self._began = time.monotonic()
         self.passed, self.failed, self.left = set[str](), set[str](), set[str]()
 
@@ -54,32 +78,37 @@ class Soak:
                 out.write(f"{name_of(report.nodeid)}\n")
 
     def record(self) -> None:
-        """Add a line to the table of soak runs, which stands before other tables."""
         cells = (len(self.passed), len(self.failed), len(self.left), round(time.monotonic() - self._began))
         row = f"| {self.commit} | {datetime.now(UTC):%Y-%m-%d} | {' | '.join(map(str, cells))} |\n"
-        text = PROOFS.read_text() if PROOFS.exists() else ""
-        if HEADING not in text:
-            text = HEAD + "\n" + text.removeprefix("# Proofs\n").lstrip() if text else HEAD
-        before, _, after = text.partition(HEADING)
-        table, gap, rest = after.partition("\n|---|---|---|---|---|---|\n")
-        rows = rest.splitlines(keepends=True)
-        end = next((number for number, line in enumerate(rows) if not line.startswith("|")), len(rows))
-        PROOFS.write_text(before + HEADING + table + gap + "".join([*rows[:end], row, *rows[end:]]))
+        PROOFS.write_text(with_row(PROOFS.read_text() if PROOFS.exists() else "", self.run, row))
+
+
+def with_row(text: str, run: LongRun, row: str) -> str:
+    """The table of this target with one more line; a new table stands before the others."""
+    if run.heading not in text:
+        others = text.removeprefix("# Proofs\n").lstrip()
+        text = f"# Proofs\n\n{run.heading}\n\n{run.about}\n\n{COLUMNS}" + (f"\n{others}" if others else "")
+    before, heading, after = text.partition(run.heading)
+    head, columns, rest = after.partition(COLUMNS)
+    rows = rest.splitlines(keepends=True)
+    end = next((number for number, line in enumerate(rows) if not line.startswith("|")), len(rows))
+    return before + heading + head + columns + "".join([*rows[:end], row, *rows[end:]])
 
 
 class Reports:
     """Hears every report in the controlling process."""
 
-    def __init__(self, soak: Soak) -> None:
-        self._soak = soak
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._soak.saw(report)
+        self._progress.saw(report)
 
 
 def commit() -> str:
-    """With a mark when files other than the table of proofs differ from it."""
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PROOFS.relative_to(ROOT)}")
+    """With a mark when files other than the tables that runs write differ from it."""
+    written = [f":!{path.relative_to(ROOT)}" for path in (PROOFS, CLIENTS)]
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", *written)
     return git("describe", "--always") + ("-dirty" if changed else "")
 
 
@@ -92,37 +121,39 @@ def name_of(node_id: str) -> str:
     return node_id.partition("@")[0]
 
 
-SOAK = pytest.StashKey[Soak]()
+PROGRESS = pytest.StashKey[Progress]()
 
 
-def is_soak(config: pytest.Config) -> bool:
-    return str(config.option.markexpr) == "soak"
+def run_of(config: pytest.Config) -> LongRun | None:
+    return RUNS.get(str(config.option.markexpr))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if is_soak(config) and not hasattr(config, "workerinput"):
-        config.stash[SOAK] = Soak()
-        config.pluginmanager.register(Reports(config.stash[SOAK]))
-        os.environ[ENDS_AT] = str(time.monotonic() + LIMIT_SECONDS)  # workers read it
+    run = run_of(config)
+    if run is not None and not hasattr(config, "workerinput"):
+        config.stash[PROGRESS] = Progress(run)
+        config.pluginmanager.register(Reports(config.stash[PROGRESS]))
+        os.environ[ENDS_AT] = str(time.monotonic() + 60 * run.minutes)  # workers read it
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if is_soak(item.config) and time.monotonic() > float(os.environ[ENDS_AT]):
+    if run_of(item.config) is not None and time.monotonic() > float(os.environ[ENDS_AT]):
         pytest.skip(TIME_IS_UP)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
     yield
-    soak = session.config.stash.get(SOAK, None)
-    if soak is not None and soak.passed | soak.failed:
-        soak.record()
+    progress = session.config.stash.get(PROGRESS, None)
+    if progress is not None and progress.passed | progress.failed:
+        progress.record()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not is_soak(config) or os.environ.get(FRESH):
+    run = run_of(config)
+    if run is None or run.is_fresh:
         return
-    done = Soak().done()
+    done = Progress(run).done()
     config.hook.pytest_deselected(items=[item for item in items if name_of(item.nodeid) in done])
     items[:] = [item for item in items if name_of(item.nodeid) not in done]

@@ -6,8 +6,11 @@
 #   tools/console.sh test      unit tests
 #   tools/console.sh lighthouse URL …   Lighthouse, which the benchmark measures with
 set -euo pipefail
-cd "$(dirname "$0")/../console"
-root=$(dirname "$PWD")
+cd "$(dirname "$0")/.."
+. tools/owner.sh
+if is_of_sudo; then become_owner tools/console.sh "$@"; fi
+root=$PWD
+cd console
 
 say() { printf 'console: %s\n' "$*" >&2; }
 

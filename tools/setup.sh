@@ -3,9 +3,11 @@
 #   tools/setup.sh            Python packages in .venv
 #   tools/setup.sh system     the Debian packages that nodes and tests need, then the same
 #   tools/setup.sh test       the same with the browser that tests drive and the base image of environments
+#   tools/setup.sh interop    the same with the clients and the virtual machine of `make interop`
 #   tools/setup.sh bench      the same with what the benchmarks measure with and are compared with
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/owner.sh
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" # where ip and nft live; an ordinary user's PATH often lacks it
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -26,12 +28,15 @@ usable_python() { # the first Python that is new enough and can make a virtual e
     return 1
 }
 
-missing_packages() { # $1: system, test, bench or nothing; prints the Debian packages that are not there
+missing_packages() { # $1: system, test, interop, bench or nothing; prints the Debian packages that are not there
     usable_python >/dev/null || [[ -x .venv/bin/python ]] || printf 'python3 python3-venv '
     [[ -n $1 ]] || return 0
     local probe probes=(ip:iproute2 nft:nftables ps:procps rsync:rsync ssh:openssh-client unshare:util-linux)
-    probes+=(runc:runc conmon:conmon mmdebstrap:mmdebstrap lxcfs:lxcfs) # environments of the oci engine, and their image
+    probes+=(runc:runc conmon:conmon mmdebstrap:mmdebstrap lxcfs:lxcfs bindfs:bindfs) # environments of the oci engine, their image and volumes
     if [[ $1 == test || $1 == bench ]]; then probes+=(chromium-headless-shell:chromium-headless-shell faketime:faketime); fi
+    if [[ $1 == interop ]]; then
+        probes+=(qemu-system-x86_64:qemu-system-x86 sshfs:sshfs mosh:mosh git:git curl:curl busybox:busybox-static)
+    fi
     if [[ $1 == bench ]]; then probes+=(wrk:wrk perl:perl munged:munge slurmctld:slurmctld slurmd:slurmd salloc:slurm-client); fi
     for probe in "${probes[@]}"; do
         command -v "${probe%%:*}" >/dev/null || printf '%s ' "${probe##*:}"
@@ -93,6 +98,19 @@ install_python() { # $1: the lock file
     printf '%s\n' "$now" >"$stamp"
 }
 
+install_clients() { # of requirements-interop.lock, in a virtual environment of their own
+    local folder=.cache/interop/clients now
+    now=$(sha256sum requirements-interop.lock)
+    if [[ $(cat "$folder/.installed" 2>/dev/null) == "$now" ]]; then return; fi
+    say "installing the clients of requirements-interop.lock"
+    mkdir -p .cache/interop
+    .venv/bin/python -m venv --clear "$folder"
+    "$folder/bin/python" -m pip --disable-pip-version-check --no-input --quiet install --require-hashes \
+        --requirement requirements-interop.lock ||
+        fail "pip could not install requirements-interop.lock" "check the network or pip's index settings, then run this again"
+    printf '%s\n' "$now" >"$folder/.installed"
+}
+
 build_image() { # the base image that tests share; they run without a network, so it is built before them
     [[ $(id -u) == 0 ]] && command -v mmdebstrap >/dev/null || return 0
     .venv/bin/gpuaas node image build --if-missing --images "${GPUAAS_IMAGES:-/var/cache/gpuaas/images}" ||
@@ -100,10 +118,16 @@ build_image() { # the base image that tests share; they run without a network, s
 }
 
 mkdir -p .cache
+if is_of_sudo && [[ -z ${1:-} || $1 == system ]]; then # tests and benchmarks run as root
+    install_packages "${1:-}"
+    chown -R "$SUDO_UID:$SUDO_GID" .cache
+    become_owner tools/setup.sh "$@"
+fi
 exec 9>.cache/setup.lock # two makes at once: the second waits and finds everything done
 if command -v flock >/dev/null; then flock 9; fi
 
 install_packages "${1:-}"
 install_python requirements.lock
 if [[ ${1:-} == bench ]]; then install_python requirements-bench.lock; fi
-if [[ ${1:-} == test ]]; then build_image; fi
+if [[ ${1:-} == interop ]]; then install_clients; fi
+if [[ ${1:-} == test || ${1:-} == interop || ${1:-} == bench ]]; then build_image; fi

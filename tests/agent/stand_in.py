@@ -7,19 +7,25 @@ from datetime import UTC, datetime
 import msgspec
 
 from gpuaas.engines.base import EngineError, EngineTerminal, OnPhase
+from gpuaas.engines.fake_images import FakeImages
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
+from gpuaas.engines.fake_spares import FakeSpares
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import (
+    Capabilities,
     Connection,
+    DiskSpace,
     Environment,
     EnvironmentSpec,
     EnvironmentState,
+    Fact,
     KeySet,
     NodeFacts,
     Ownership,
     ProofItem,
 )
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.metrics import Sample
 
@@ -48,16 +54,21 @@ class NoSamples:
 
 
 class NoTerminals:
-    async def open(self, allocation_id: str, boot: int) -> EngineTerminal:
-        raise EngineError("there are no terminals here", f"{allocation_id} at boot {boot}")
+    async def open(self, allocation_id: str, boot: int, name: str) -> EngineTerminal:
+        raise EngineError("there are no terminals here", f"{name} of {allocation_id} at boot {boot}")
+
+    async def take_over(self) -> list[tuple[str, str, EngineTerminal]]:
+        return []
 
 
 class StandInEngine:
     """Its environments live in this object, so they outlive any agent that a test stops or kills."""
 
     name = "stand-in"
+    capabilities = Capabilities()
 
     def __init__(self) -> None:
+        self.lacks: tuple[str, ...] = ()
         self.here: dict[str, Environment] = {}
         self.inside: list[Connection] = []
         self.volumes = FakeVolumes(FakeDisk(), lambda: datetime.now(UTC))
@@ -69,10 +80,17 @@ class StandInEngine:
         self.observe_fails_with: Exception | None = None
         self.vcpus = 8
         self.closed_with: list[bool] = []
-        self.runtimes = FakeRuntimes(FakeBundles(), exists=self.here.__contains__, clock=lambda: datetime.now(UTC))
+        self.images = FakeImages()
+        self.runtimes = FakeRuntimes(
+            FakeBundles(), self.images, image_of=self._image_of, clock=lambda: datetime.now(UTC)
+        )
         self.most_at_once, self._at_once = 0, 0
         self.samples, self.logins = NoSamples(), Logins()
         self.terminals = NoTerminals()
+        self.spares = FakeSpares(lambda _: True, most=0)
+
+    def _image_of(self, allocation_id: str) -> BaseImage | None:
+        return self.images.new() if allocation_id in self.here else None
 
     async def start(self) -> None:
         self.calls.append("start")
@@ -82,6 +100,12 @@ class StandInEngine:
 
     async def probe(self) -> NodeFacts:
         return NodeFacts(engine=self.name, simulated=True, vcpus=self.vcpus, memory_mib=1024, ssh_host="127.0.0.1")
+
+    async def changed_facts(self) -> dict[str, Fact]:
+        return {}
+
+    async def disk_space(self) -> DiskSpace:
+        return DiskSpace(size_gib=100, free_gib=100)
 
     async def observe(self) -> list[Environment]:
         seen = list(self.here.values())

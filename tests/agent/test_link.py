@@ -28,6 +28,7 @@ from gpuaas.wire.link import (
     Welcome,
     link_proof,
 )
+from gpuaas.wire.spares import WantedSpares
 from gpuaas.wire.task_keys import TaskKeyStatement
 from tests.agent.link_server import NOON, eventually
 from tests.agent.world import NODE_ID, World, enrolled, ensure, world_in
@@ -178,6 +179,9 @@ async def test_a_server_that_is_silent_counts_as_dead_and_is_dialled_again(tmp_p
             pass
 
         def ended(self, terminals: EndTerminals) -> None:
+            pass
+
+        def wanted_spares(self, wanted: WantedSpares) -> None:
             pass
 
         def stated(self, statement: TaskKeyStatement) -> None:

@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from gpuaas.agent.jobs import LINES_PER_ATTEMPT
-from gpuaas.agent.loop import AT_ONCE
+from gpuaas.agent.loop import AT_ONCE, end
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import Environment, EnvironmentState
-from gpuaas.wire.link import Ack, Beat, LogLines, Progress, Report, TaskStatus
+from gpuaas.wire.link import Ack, Beat, LogLines, Progress, Report, Sessions, TaskStatus, TerminalReport
+from gpuaas.wire.storage import VolumeReport
 from tests.agent.link_server import NOON, eventually
 from tests.agent.world import World, conform, ensure, install_keys, remove, world_in
 
@@ -50,6 +51,28 @@ async def test_the_agent_introduces_itself_beats_and_reports(world: World) -> No
     assert (hello.node_id, hello.agent_version, hello.engine) == ("node_test", "1.2.3", "stand-in")
     assert hello.facts.vcpus == 8
     assert world.server.all(Report)[0] == Report(environments=[], at=NOON)
+
+
+async def test_an_agent_that_lacks_something_reports_what_it_has_and_says_nothing_of_what_it_cannot_see(
+    world: World,
+) -> None:
+    """The second agent is the twin: it lacks nothing, and says that nobody is in and that there are no volumes."""
+    claims = (Sessions, TerminalReport, VolumeReport)
+
+    def claimed() -> set[type]:
+        return {type(said) for said in world.server.heard if isinstance(said, claims)}
+
+    world.engine.here["alloc_a"] = Environment(allocation_id="alloc_a", state=EnvironmentState.UNKNOWN, boot=1)
+    world.engine.lacks = ("root",)
+    async with world.agent():
+        await eventually(lambda: bool(world.server.all(Report)))
+        await world.server.give("t1", ensure("t1"))
+        await world.server.result("t1")  # by then every loop has had its turn
+    assert [one.state for one in world.server.all(Report)[0].environments] == [EnvironmentState.UNKNOWN]
+    assert claimed() == set()
+    world.engine.lacks = ()
+    async with world.agent():
+        await eventually(lambda: claimed() == set(claims))
 
 
 async def test_keys_are_installed_at_the_boot_they_were_meant_for(world: World) -> None:
@@ -306,3 +329,16 @@ async def test_a_second_agent_on_the_same_folder_is_refused(world: World) -> Non
 
 def world_environment(allocation: str) -> Environment:
     return Environment(allocation_id=allocation, state=EnvironmentState.RUNNING, boot=1, port=20000, key_generation=1)
+
+
+async def test_a_loop_that_loses_a_cancel_ends_all_the_same() -> None:
+    async def lose_one() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.Event().wait()
+
+    losing = asyncio.create_task(lose_one())
+    await asyncio.sleep(0)
+    await end({losing}, pause=0.01)
+    assert losing.cancelled()

@@ -1,6 +1,5 @@
 """What a look may claim: stopped only after two looks, nothing after a failed one."""
 
-import asyncio
 from datetime import timedelta
 
 import msgspec
@@ -10,7 +9,8 @@ from gpuaas.agent.outgoing import Outgoing
 from gpuaas.agent.reports import SEEN_ONCE, Reports
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import Environment, EnvironmentState, Mount
-from gpuaas.wire.link import Report
+from gpuaas.wire.images import ImageReport
+from gpuaas.wire.link import Report, Up
 from tests.agent.link_server import NOON
 from tests.agent.stand_in import StandInEngine
 
@@ -37,10 +37,19 @@ class Desk:
         self.engine.here = {one.allocation_id: one for one in here}
         self.now += timedelta(seconds=1)
         await self.reports.look(lambda: 0)
-        async with asyncio.timeout(1):
-            told = await self.outgoing.get()
-        assert isinstance(told, Report)
-        return told.environments
+        return [told.environments for told in await self.said() if isinstance(told, Report)][-1]
+
+    async def said(self) -> list[Up]:
+        """Everything since the last call."""
+        said = []
+        while self.outgoing.is_waiting:
+            said.append(await self.outgoing.get())
+        return said
+
+    async def images(self) -> list[str]:
+        """Versions of the current image that a look reports."""
+        await self.reports.look(lambda: 0)
+        return [told.image.version for told in await self.said() if isinstance(told, ImageReport) and told.image]
 
 
 @pytest.fixture
@@ -91,3 +100,12 @@ async def test_an_agent_that_never_could_look_reports_nothing(desk: Desk) -> Non
     await desk.reports.look(lambda: 0)
     desk.engine.observe_fails_with = None
     assert await desk.look(RUNNING) == [RUNNING]
+
+
+async def test_the_current_image_is_reported_on_a_new_link_and_when_it_changed(desk: Desk) -> None:
+    assert await desk.images() == ["simulated-1"]
+    assert await desk.images() == []
+    desk.engine.images.current = msgspec.structs.replace(desk.engine.images.current, version="simulated-2")
+    assert await desk.images() == ["simulated-2"]
+    desk.reports.forget()
+    assert await desk.images() == ["simulated-2"]

@@ -9,7 +9,7 @@ from gpuaas.domain.allocations.store import AllocationRow, Seen
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.capacity import Shape
-from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
+from gpuaas.wire.environments import Environment, EnvironmentState, Init, ProofItem
 from gpuaas.wire.link import Result, TaskKind, TaskStatus
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -30,6 +30,8 @@ def row(status: Status, **fields: Any) -> AllocationRow:
         size="s",
         vcpus=1,
         memory_mib=1024,
+        disk_gib=20,
+        init=Init.PLAIN,
         simulated=True,
         node_id="node_a",
         region="local",

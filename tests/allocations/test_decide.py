@@ -20,7 +20,7 @@ from gpuaas.domain.allocations.reconcile import (
 from gpuaas.domain.allocations.states import LIVE, MACHINE
 from gpuaas.domain.allocations.store import Seen
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.environments import GPU_RESET, ProofItem
 from gpuaas.wire.link import TaskKind
 from tests.allocations.rows import CLEAN, DIRTY, NOON, made, removed, seen, task
 
@@ -28,6 +28,7 @@ ENSURE, REMOVE = TaskKind.ENSURE, TaskKind.REMOVE
 SOON = NOON + timedelta(seconds=1)
 LATE = NOON + max(PROVISION_LIMIT, RELEASE_LIMIT) + timedelta(seconds=1)
 PROVEN, UNPROVEN, EMPTY = removed(CLEAN), removed(DIRTY), removed([])
+NOT_RESET = removed([*CLEAN, ProofItem(item=GPU_RESET, ok=False, evidence="GPU 0: not reset: it hangs")])
 
 STARTING = {
     "a request is sent to its node": (
@@ -101,6 +102,11 @@ ENDING = {
         seen(Status.RELEASING, task(REMOVE, "done", result=UNPROVEN), attempts=REMOVE_ATTEMPTS),
         SOON,
         Block("Still on the node: mounts.", UNPROVEN),
+    ),
+    "a GPU that was not reset is no residue, and blocks the slots as well": (
+        seen(Status.RELEASING, task(REMOVE, "done", result=NOT_RESET), attempts=REMOVE_ATTEMPTS),
+        SOON,
+        Block("A GPU could not be reset.", NOT_RESET),
     ),
     "a removal that fails for good gives its reason": (
         seen(Status.RELEASING, task(REMOVE, "failed", reason="engine gone"), attempts=REMOVE_ATTEMPTS),

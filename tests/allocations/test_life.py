@@ -31,7 +31,15 @@ async def test_the_timeline_tells_every_phase_with_who_and_when(world: World) ->
     await world.nodes.settle()
     told = await world.timeline(a)
     making = ["requested", "placed", "provisioning", "preparing", "booting", "gpus_checked", "access_ready", "active"]
-    ending = ["releasing", "sessions_ended", "environment_removed", "cleaned", "cleanup_proven", "released"]
+    ending = [
+        "releasing",
+        "sessions_ended",
+        "environment_removed",
+        "gpus_reset",
+        "cleaned",
+        "cleanup_proven",
+        "released",
+    ]
     assert [entry.phase for entry in told] == making + ending
     assert [entry.at for entry in told] == sorted(entry.at for entry in told)
     actors = {entry.phase: entry.actor for entry in told}
@@ -91,7 +99,7 @@ async def test_passes_of_the_worker_that_nobody_needed_change_nothing(world: Wor
     assert node.boots == [(a, 1)]
     assert await world.value("select count(*) from node_tasks") == 2
     told = await phases(world, a)
-    assert len(told) == len(set(told)) == 14
+    assert len(told) == len(set(told)) == 15
 
 
 async def test_a_machine_that_cannot_be_made_fails_with_its_reason_and_no_bill(world: World) -> None:

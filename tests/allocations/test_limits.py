@@ -225,5 +225,7 @@ async def test_what_a_release_ends_and_leaves_is_said_before(world: World) -> No
     for of in ("restart", "resize"):
         assert "local disk" in [each["what"] for each in said[of]["survives"]]
         assert "processes" in [each["what"] for each in said[of]["lost"]]
+        (gpus,) = (each["detail"] for each in said[of]["lost"] if each["what"] == "GPU memory")
+        assert "GPU 0: reset (simulated) before it starts again." in gpus
     answer = await world.http.get(f"/api/v1/allocations/{a}/consequences", params={"of": "sneeze"})
     assert answer.status_code == 422

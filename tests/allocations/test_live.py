@@ -63,7 +63,15 @@ async def test_a_machine_that_stopped_unasked_is_booted_again(migrated: str, tmp
 
             await eventually(is_back)
         phases = [entry.phase for entry in await world.timeline(id)]
-        assert phases[-6:] == ["restarting", "preparing", "booting", "gpus_checked", "access_ready", "active"]
+        assert phases[-7:] == [
+            "restarting",
+            "preparing",
+            "gpus_reset",
+            "booting",
+            "gpus_checked",
+            "access_ready",
+            "active",
+        ]
 
 
 async def test_what_a_node_measures_is_read_by_its_owner_over_a_real_link(migrated: str, tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from gpuaas.api.samples import SampleBook, cleaned
+from gpuaas.api.samples import READINGS, SampleBook, cleaned
 from gpuaas.domain.metrics import store
 from gpuaas.domain.metrics.rollup import RollUp
 from gpuaas.wire.metrics import Metric, Reading, Sample, Samples
@@ -102,13 +103,20 @@ async def test_what_a_node_finds_wrong_degrades_until_it_is_well(world: World) -
     a = await world.allocation()
     node_id, book = (await world.get(a)).node_id, SampleBook(world.db, world.clock)
     broken = Reading(metric=Metric.GPU_MEMORY, source="NVML", device="3", unavailable="GPU x does not answer: lost")
-    full = reading(Metric.DISK_FREE, 1000)
-    said = Sample(allocation_id=a, boot=1, at=world.clock.now(), readings=(broken, full))
+    full, volume = reading(Metric.DISK_FREE, 1000), replace(reading(Metric.DISK_FREE, 0), device="/data")
+    said = Sample(
+        allocation_id=a,
+        boot=1,
+        at=world.clock.now(),
+        readings=(broken, full, volume),
+        broken_views=("/proc/uptime",),
+    )
     book.put(node_id, Samples(samples=[said]))
     await book.flush()
     health = (await world.http.get(f"/api/v1/allocations/{a}/health")).raise_for_status().json()
     assert health["health"] == "degraded"
-    assert {each["code"] for each in health["reasons"]} == {"gpu_not_answering", "disk_nearly_full"}
+    assert {each["code"] for each in health["reasons"]} == {"gpu_not_answering", "disk_full", "views_broken"}
+    assert "The disks at /, /data are full." in {each["words"] for each in health["reasons"]}
     assert all(each["next_step"] and each["since"] and each["words"] for each in health["reasons"])
     book.put(node_id, Samples(samples=[sample(a, world.clock.now(), disk_free=1e12)]))
     await book.flush()
@@ -164,7 +172,7 @@ def test_nonsense_from_a_node_is_cut_to_what_can_be_kept() -> None:
     said = Reading(metric=Metric.CPU, source="\0" * 500, value=float("nan"))
     kept = cleaned(Sample(allocation_id="a", boot=1 << 40, at=START + timedelta(days=9), readings=(said,) * 900), START)
     assert kept is not None
-    assert (len(kept.readings), kept.at, kept.boot) == (64, START, 1 << 30)
+    assert (len(kept.readings), kept.at, kept.boot) == (READINGS, START, 1 << 30)
     assert (kept.readings[0].value, bool(kept.readings[0].unavailable)) == (None, True)
     assert cleaned(Sample(allocation_id="a", boot=1, at=START - timedelta(days=1), readings=()), START) is None
 

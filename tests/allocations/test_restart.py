@@ -35,6 +35,7 @@ async def test_its_timeline_says_who_why_and_every_phase_in_an_operation_of_its_
     assert [entry.phase for entry in told] == [
         "restarting",
         "preparing",
+        "gpus_reset",
         "booting",
         "gpus_checked",
         "access_ready",

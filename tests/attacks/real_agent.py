@@ -36,19 +36,27 @@ async def enrol(world: World, url: str, folder: Path, *, gpus: int) -> str:
 
 @asynccontextmanager
 async def running_agent(
-    world: World, folder: Path, node_id: str, *, program: Sequence[str] = AGENT, ports: range, files: int = 0
+    world: World,
+    folder: Path,
+    node_id: str,
+    *,
+    program: Sequence[str] = AGENT,
+    ports: range,
+    files: int = 0,
+    wrap: Sequence[str] = (),
+    options: Sequence[str] = (),
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Until the end of the block; `files` is the most it may ever open."""
-    limit = ("prlimit", f"--nofile={files}:{files}") if files else ()
+    """Until the end of the block; `files` is the most it may ever open, `wrap` a program that executes it."""
+    limit = (*wrap, *(("prlimit", f"--nofile={files}:{files}") if files else ()))
     words = ("--folder", str(folder), "--gpus", "2", "--ports", f"{ports[0]}-{ports[-1]}", "--stop-environments")
-    command = (*limit, sys.executable, *program, *words, "--with-parent", str(os.getpid()))
+    command = (*limit, sys.executable, *program, *words, *options, "--with-parent", str(os.getpid()))
     with (folder / "agent.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL, stderr=log)
 
     async def is_online() -> bool:
         assert process.returncode is None, (folder / "agent.log").read_text()
         node = (await world.operator.http.get(f"/api/v1/admin/nodes/{node_id}")).json()
-        return node["offline_since"] is None and len(world.services.index.free()) > 0
+        return node["offline_since"] is None and any(world.services.index.fleet.views())
 
     try:
         await eventually(is_online)

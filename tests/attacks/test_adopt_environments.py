@@ -149,7 +149,7 @@ async def test_a_removal_needs_the_id_and_ends_with_proof(world: World, node: No
     assert id not in node.environments
     assert await slot_statuses(world, node) == ["free", "free"]
     assert await listed(world) == []
-    assert await world.value("select jsonb_array_length(proofs) from unknown_environments") == 5
+    assert await world.value("select jsonb_array_length(proofs) from unknown_environments") == 6
     assert await world.value("select count(*) from audit where action like 'environment.%'") == 2
 
 

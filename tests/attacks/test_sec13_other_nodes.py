@@ -51,10 +51,10 @@ async def test_a_sample_of_another_node_writes_and_erases_no_finding(world: Worl
     assert await findings(world, victim) == []
     book.put(own, full_disk(world, victim))
     await book.flush()
-    assert await findings(world, victim) == ["disk_nearly_full"]
+    assert await findings(world, victim) == ["disk_full"]
     book.put(thief, sample(world, victim, Metric.DISK_FREE, 1e12))
     await book.flush()
-    assert await findings(world, victim) == ["disk_nearly_full"]
+    assert await findings(world, victim) == ["disk_full"]
 
 
 async def test_invented_allocations_of_one_node_leave_room_for_the_samples_of_others(world: World) -> None:
@@ -67,7 +67,7 @@ async def test_invented_allocations_of_one_node_leave_room_for_the_samples_of_ot
     book.put(own, full_disk(world, victim))
     assert book.dropped == MACHINES - OF_NODE
     await book.flush()
-    assert await findings(world, victim) == ["disk_nearly_full"]
+    assert await findings(world, victim) == ["disk_full"]
 
 
 async def test_a_login_is_somebodys_only_by_a_key_that_was_given_in_their_name(world: World) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser import deeds
 from tests.browser.conftest import Arrive
@@ -14,6 +14,7 @@ async def test_from_signing_up_to_giving_the_machine_back(arrive: Arrive) -> Non
     await deeds.sign_up(ada)
     await launch(ada, "first")
     await enter_by_the_command_shown(ada)
+    await read_what_to_do_about_an_old_image(ada.page)
     await use_the_terminal(ada.page)
     await share(ada, bob)
     await restart(ada, bob)
@@ -37,6 +38,27 @@ async def enter_by_the_command_shown(ada: Person) -> None:
     await deeds.trust(ada, await deeds.copied(ada.page, "the known_hosts line"))
     assert (await ada.shell(f"{command} hostname")).out.strip() == "first"
     assert (await ada.shell(f"{command} 'echo precious > kept'")).code == 0
+
+
+async def read_what_to_do_about_an_old_image(page: Page) -> None:
+    """As if a newer image had become current on the node since."""
+    await expect(page.get_by_text("debian-12, Python 3.11")).to_be_visible()
+    await expect(page.get_by_text("The base image is outdated")).to_have_count(0)
+
+    async def outdate(route: Route) -> None:
+        answer = await route.fetch()
+        seen = await answer.json()
+        seen["image"] |= {"outdated_since": seen["created_at"], "advice": "Run `sudo apt-get upgrade` inside it."}
+        await route.fulfill(response=answer, json=seen)
+
+    here = re.compile(r"/api/v1/allocations/alloc_\w+$")
+    await page.route(here, outdate)
+    await page.reload()
+    await expect(page.get_by_text("The base image is outdated")).to_be_visible()
+    await expect(page.get_by_text("sudo apt-get upgrade", exact=True)).to_be_visible()
+    await page.unroute(here)
+    await page.reload()
+    await expect(page.get_by_text("The base image is outdated")).to_have_count(0)
 
 
 async def use_the_terminal(page: Page) -> None:

@@ -1,5 +1,7 @@
 """An operator takes a node out of sale and puts it back."""
 
+import re
+
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Arrive
@@ -13,6 +15,8 @@ async def test_an_operator_drains_a_node_and_nothing_new_is_placed_there(arrive:
     page, node = operator.page, (await operator.get("/admin/nodes"))["items"][0]
     await page.goto("/platform/nodes")
     await page.get_by_role("link", name=node["name"]).click()
+    await expect(page.get_by_text(node["image"]["version"])).to_be_visible()
+    await expect(page.get_by_text(re.compile(r"\d+ ready, \d+ used, \d+ discarded"))).to_be_visible()
     try:
         await change(page, "Drain", "its fans are loud")
         await expect(page.get_by_text("Draining", exact=True).first).to_be_visible()

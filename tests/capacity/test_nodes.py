@@ -4,9 +4,11 @@ import httpx
 import pytest
 
 from gpuaas.core.errors import IllegalMove
+from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.states import MACHINE
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.capacity import Intent
+from gpuaas.wire.environments import VIEWS, Fact
 from tests import peek
 from tests.fleet import Node
 from tests.world import WHOLE, World
@@ -56,6 +58,26 @@ async def test_an_offline_node_gets_nothing_new(world: World) -> None:
     node = await world.nodes.add()
     await world.nodes.disconnect(node)
     assert await refusal(world) == ("readiness_blocks", {"node_offline": 8})
+
+
+async def test_a_node_that_lacks_something_gets_nothing_new_until_it_has_it(world: World) -> None:
+    """The last claim is tried with an index that has not heard of it: the statement itself refuses."""
+    a = await world.allocation(Status.ACTIVE)
+    node = world.node_of(await world.get(a))
+    node.missing = ("root", "the program conmon")
+    await world.nodes.connect(node)
+    assert await refusal(world) == ("readiness_blocks", {"missing_requirements": 7})
+    shown = (await world.operator.http.get(f"/api/v1/admin/nodes/{node.id}")).json()
+    assert shown["facts"]["missing"] == ["root", "the program conmon"]
+    assert (shown["slots_free"], shown["slots_claimed"], shown["slots_blocked"]) == (0, 1, 7)
+    assert {mark["status"] for mark in shown["slots"]} == {"claimed", "missing_requirements"}
+    overview = (await world.operator.http.get("/api/v1/admin/overview")).json()
+    assert (overview["nodes"]["missing_requirements"], overview["capacity"]["free"]) == (1, 0)
+    node.missing = ()
+    await world.nodes.connect(node)
+    assert (await world.submit()).status_code == 202
+    await peek.plant(world.db, "update nodes set facts = jsonb_set(facts, '{missing}', '[\"root\"]')")
+    assert (await world.submit()).status_code == 409
 
 
 async def test_a_node_is_retired_only_when_nothing_is_claimed_on_it(world: World) -> None:
@@ -131,6 +153,22 @@ async def test_a_node_shows_what_each_of_its_slots_is_as_on_a_map(world: World) 
         blocked: ("claimed", True),
         live: ("claimed", False),
     }
+
+
+async def test_a_fact_that_changed_is_shown_and_a_node_adds_no_others(world: World) -> None:
+    node = await world.nodes.add(gpus=1)
+
+    async def shown() -> dict[str, str]:
+        answer = await world.operator.http.get(f"/api/v1/admin/nodes/{node.id}")
+        return {name: fact["value"] for name, fact in answer.raise_for_status().json()["facts"]["facts"].items()}
+
+    before = await shown()
+    told = {VIEWS: Fact(value="lxcfs ended", source="a look"), "isolation": Fact(value="forged", source="a lie")}
+    async with world.db.write() as tx:
+        assert await capacity.facts_changed(tx, {node.id: told}) == [node.id]
+        assert await capacity.facts_changed(tx, {node.id: told}) == [], "it is as it was"
+        assert await capacity.facts_changed(tx, {node.id: {}}) == []
+    assert await shown() == before | {VIEWS: "lxcfs ended"}
 
 
 async def test_an_enrolment_token_makes_one_node_once(world: World) -> None:

@@ -1,11 +1,15 @@
 """Where a request goes: pure choices over a snapshot; no database."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuaas.domain.capacity.placement import Ask, Blocked, Fleet, NodeView, Proposal, SlotView, explain
 from gpuaas.wire.capacity import Shape, Unavailable
+from gpuaas.wire.environments import Init
 
 COUNTS = [1, 2, 4, 8]
 
@@ -31,6 +35,19 @@ def node(
 
 def ask(gpu_count: int, shape: Shape = Shape.GPU_SLICE, region: str | None = None) -> Ask:
     return Ask(shape=shape, gpu_family="h200", gpu_count=gpu_count, region=region)
+
+
+def sized(id: str, *, left: int = 100, has_systemd: bool = False) -> NodeView:
+    """With four CPUs, 8 GiB of memory and 100 GiB of disk for sale."""
+    found = replace(node(id, 8), has_systemd=has_systemd, vcpus=4, memory_mib=8_192)
+    return replace(found, disk_for_sale_gib=100, disk_left_gib=left)
+
+
+def sized_ask(**fields: Any) -> Ask:
+    return replace(ask(1), **fields)
+
+
+OTHERS = [ask(count) for count in COUNTS]
 
 
 def placed(nodes: list[NodeView], wanted: Ask) -> Proposal:
@@ -94,31 +111,43 @@ REFUSALS = {
         Unavailable.READINESS_BLOCKS,
         {"node_offline": 8},
     ),
+    "no node has the disk": ([sized("a", left=9), sized("b", left=3)], sized_ask(disk_gib=10), Unavailable.NO_DISK, {}),
+    "a node lacks something": (
+        [node("a", 8, why=Blocked.MISSING_REQUIREMENTS)],
+        ask(1),
+        Unavailable.READINESS_BLOCKS,
+        {"missing_requirements": 8},
+    ),
+    "a disk runs full": ([node("a", 8, why=Blocked.DISK_LOW)], ask(1), Unavailable.READINESS_BLOCKS, {"disk_low": 8}),
+    "no node offers systemd": ([sized("a")], sized_ask(init=Init.SYSTEMD), Unavailable.SIZE_NOT_OFFERED, {}),
+    "no node has the CPUs": ([sized("a")], sized_ask(vcpus=5), Unavailable.SIZE_NOT_OFFERED, {}),
+    "no node has the memory": ([sized("a")], sized_ask(memory_mib=9_000), Unavailable.SIZE_NOT_OFFERED, {}),
+    "no node has so large a disk": ([sized("a")], sized_ask(disk_gib=101), Unavailable.SIZE_NOT_OFFERED, {}),
     "not even ready slots would do": ([node("a", 1, blocked=1)], ask(4), Unavailable.NO_CAPACITY, {"not_approved": 1}),
 }
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_a_refusal_says_which_of_three_reasons_it_is(case: str) -> None:
+def test_a_refusal_says_which_reason_it_is(case: str) -> None:
     nodes, wanted, kind, blocked = REFUSALS[case]
-    placement = explain(nodes, wanted, count=1, allowed_counts=COUNTS)
+    placement = explain(nodes, wanted, count=1, others=OTHERS)
     assert (placement.fits, placement.kind, placement.blocked) == (False, kind, blocked)
 
 
 def test_a_refusal_says_what_would_fit() -> None:
     nodes = [node("a", 3, claimed=5), node("b", 2, claimed=6)]
-    placement = explain(nodes, ask(4), count=1, allowed_counts=COUNTS)
+    placement = explain(nodes, ask(4), count=1, others=OTHERS)
     assert [(fit.gpu_count, fit.count) for fit in placement.would_fit] == [(2, 2), (1, 5)]
 
 
 def test_what_would_fit_does_fit() -> None:
     nodes = [node("a", 3, claimed=5), node("b", 2, claimed=6)]
-    for fit in explain(nodes, ask(4), count=1, allowed_counts=COUNTS).would_fit:
-        assert explain(nodes, ask(fit.gpu_count), count=fit.count, allowed_counts=COUNTS).fits
+    for fit in explain(nodes, ask(4), count=1, others=OTHERS).would_fit:
+        assert explain(nodes, ask(fit.gpu_count), count=fit.count, others=OTHERS).fits
 
 
 def test_a_group_is_told_how_many_of_it_would_have_fitted() -> None:
-    placement = explain([node("a", 4)], ask(2), count=3, allowed_counts=COUNTS)
+    placement = explain([node("a", 4)], ask(2), count=3, others=OTHERS)
     assert (placement.fits, "2 of the 3" in placement.detail) == (False, True)
 
 
@@ -186,4 +215,25 @@ def test_a_request_is_refused_only_when_no_node_holds_it(
 
     proposal = Fleet(nodes).propose(wanted)
     assert (proposal is not None) == any(holds(view) for view in nodes)
-    assert explain(nodes, wanted, count=1, allowed_counts=COUNTS).fits == (proposal is not None)
+    assert explain(nodes, wanted, count=1, others=OTHERS).fits == (proposal is not None)
+
+
+def test_systemd_goes_only_where_the_engine_declares_it() -> None:
+    nodes = [sized("a"), sized("b", has_systemd=True)]
+    assert placed(nodes, sized_ask(init=Init.SYSTEMD)).node_id == "b"
+    assert placed(nodes, sized_ask()).node_id == "a"
+
+
+def test_disk_is_taken_with_the_slots_and_given_back_with_them() -> None:
+    fleet, wanted = Fleet([sized("a", left=25)]), sized_ask(disk_gib=10)
+    taken = []
+    while proposal := fleet.propose(wanted):
+        fleet.take(proposal)
+        taken.append(proposal)
+    assert len(taken) == 2
+    fleet.settle(taken[0], claimed=True)
+    fleet.put(sized("a", left=15))  # as read: the first is sold, the second is still on its way
+    assert fleet.propose(wanted) is None
+    fleet.settle(taken[1], claimed=False)
+    assert fleet.propose(wanted) is not None
+    assert fleet.room(wanted) == {"r": 1}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpuaas.engines.fake import FakeEnvironment
+from gpuaas.engines.fake_environments import FakeEnvironment
 from gpuaas.wire.environments import EnvironmentState
 from tests.chaos.load import Ack, Record
 

@@ -17,7 +17,8 @@ from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import NoPoints
 from gpuaas.engines.base import OnPhase
-from gpuaas.engines.fake import FakeEngine, FakeEnvironment
+from gpuaas.engines.fake import FakeEngine
+from gpuaas.engines.fake_environments import FakeEnvironment
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.wire.environments import Environment, EnvironmentSpec, KeySet, ProofItem
 from gpuaas.wire.storage import VolumeRef, WantedMount

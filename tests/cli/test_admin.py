@@ -1,10 +1,12 @@
 """What operators and token holders do."""
 
 import pytest
+from msgspec.structs import replace
 
 from gpuaas.wire.allocations import Allocation, CleanupProof, InspectedAllocation, NodeTask
 from gpuaas.wire.capacity import EnrolmentToken, Fit, Placement, Unavailable
 from gpuaas.wire.identity import NewToken, Scope
+from gpuaas.wire.images import CurrentImage
 from tests.cli.conftest import Terminal
 from tests.cli.test_volumes import volume
 from tests.sdk import samples
@@ -132,6 +134,28 @@ def test_one_node_is_shown_whole(terminal: Terminal, api: FakeApi) -> None:
     shown = terminal.run("admin", "nodes", "get", "gpu-01").out
     assert "new disk" in shown
     assert "alloc_stranger" in shown
+
+
+def test_a_node_shows_its_base_image_and_why_it_is_outdated(terminal: Terminal, api: FakeApi) -> None:
+    image = CurrentImage(
+        version="bookworm-1",
+        distribution="debian-12",
+        python="3.11",
+        sshd="1:9.2p1",
+        built_at=samples.NOON,
+        max_age_days=7,
+    )
+    api.on("GET", "/admin/nodes", page(samples.node()))
+
+    def shown(image: CurrentImage) -> str:
+        api.on("GET", NODE, Answer(samples.node(image=image)))
+        return terminal.run("admin", "nodes", "get", "gpu-01").out
+
+    assert "bookworm-1 (debian-12, Python 3.11)" in shown(image)
+    assert "outdated" not in shown(image)
+    late = replace(image, outdated_since=samples.NOON)
+    assert "The agent rebuilds it within six hours." in shown(late)
+    assert "The last rebuild failed: no network" in shown(replace(late, failure="no network"))
 
 
 def test_an_operator_reads_the_whole_case_of_an_allocation(terminal: Terminal, api: FakeApi) -> None:

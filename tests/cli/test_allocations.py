@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec import to_builtins
+from msgspec.structs import replace
 from rich.console import Console
 
 from gpuaas.cli.progress import Picture
@@ -20,6 +21,7 @@ from gpuaas.wire.allocations import (
     SubmittedAllocations,
     UseSignal,
 )
+from gpuaas.wire.images import AllocationImage
 from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.timeline import OperationStatus, Outcome
 from tests.cli.conftest import Terminal
@@ -161,6 +163,17 @@ def test_get_shows_everything_below_each_other(terminal: Terminal, ready: FakeAp
     shown = dict(line.rstrip().split(None, 1) for line in out.splitlines())
     assert (shown["id"], shown["status"], shown["address"]) == (samples.ALLOCATION, "active", "127.0.0.1:20001")
     assert shown["holder"] == "ada@example.com"
+
+
+def test_get_says_what_to_do_about_an_outdated_image(terminal: Terminal, ready: FakeApi) -> None:
+    image = AllocationImage(version="one", distribution="debian-12", python="3.11", built_at=samples.NOON)
+    ready.on("GET", ROUTE, Answer(samples.allocation(image=image)))
+    out = terminal.run("allocations", "get", samples.ALLOCATION).out
+    assert "one (debian-12, Python 3.11)" in out
+    assert "Outdated" not in out
+    outdated = replace(image, outdated_since=samples.NOON, advice="Create a new allocation.")
+    ready.on("GET", ROUTE, Answer(samples.allocation(image=outdated)))
+    assert "Outdated. Create a new allocation." in terminal.run("allocations", "get", samples.ALLOCATION).out
 
 
 def test_what_is_released_shows_no_way_in_any_more(terminal: Terminal, ready: FakeApi) -> None:

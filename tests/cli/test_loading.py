@@ -42,6 +42,11 @@ def test_a_command_loads_no_other_and_nothing_of_the_server() -> None:
     assert not {"asyncpg", "litestar", "asyncssh", "rich", "click", "pygments"} & loaded
 
 
+def test_daemons_load_nothing_that_only_people_need() -> None:
+    assert not {"litestar", "asyncpg", "asyncssh", "rich", "pygments"} & loaded_by("agent", "--help")
+    assert not {"asyncssh", "rich", "pygments"} & loaded_by("server", "--help")
+
+
 def test_help_lists_every_command(terminal: Terminal) -> None:
     ran = terminal.run("--help")
     assert ran.code == 0

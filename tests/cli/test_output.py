@@ -93,7 +93,7 @@ def test_a_table_reads_well(terminal: Terminal, api: FakeApi) -> None:
 def test_skus_show_size_price_and_what_is_free(terminal: Terminal, api: FakeApi) -> None:
     api.on("GET", "/skus", page(samples.sku()))
     lines = terminal.run("skus").out.splitlines()
-    assert lines[1].split() == "sim-h200-slice 1 small 8 64 GiB 3.50 EUR 7 simulated".split()  # noqa: SIM905
+    assert lines[1].split() == "sim-h200-slice 1 small 8 64 GiB 20 GiB plain 3.50 EUR 7 sim".split()  # noqa: SIM905
     parsed = json.loads(terminal.run("skus", "-o", "json").out)
     assert msgspec.convert(parsed, list[Sku], strict=False) == [samples.sku()]
 

@@ -250,6 +250,7 @@ RUNTIMES = [
         for verb in ("deprecate", "republish", "retire")
     ),
 ]
+OVERCOMMIT = "/admin/nodes/<node>/disk-overcommit"
 UNKNOWN = "/admin/nodes/<node>/unknown-environments/<unknown_environment>"
 UNKNOWN_VOLUME = "/admin/nodes/<node>/unknown-volumes/<unknown_volume>"
 PLATFORM = [
@@ -278,6 +279,8 @@ QUOTAS = [
         for path in ("quotas", "tenants/<tenant>/quotas", "projects/<project>/quotas", "users/<owner>/quotas")
     ),
     bad("a quota below nothing", "/admin/tenants/<tenant>/quotas", {"limits": {"gpus": -1}}, "limits", method="PUT"),
+    bad("less disk than there is", OVERCOMMIT, {"overcommit": 0.5}, "overcommit", method="PUT"),
+    bad("eleven times the disk", OVERCOMMIT, {"overcommit": 11}, "overcommit", method="PUT"),
     bad("a quota of nothing we know", "/admin/quotas", {"limits": {"moons": 1}}, "body", method="PUT"),
     bad(
         "projects of a project", "/admin/projects/<project>/quotas", {"limits": {"projects": 1}}, "limits", method="PUT"

@@ -4,13 +4,11 @@ import re
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-import msgspec
 import pytest
 from litestar.types import ASGIApp
 
-from gpuaas.api.app import described
-from gpuaas.api.contract import contract
 from gpuaas.api.problems import MEDIA_TYPE
+from tests import described
 from tests.contracts import faults
 from tests.contracts.living_refusals import LIVING
 from tests.contracts.refusals import ALL, Bad
@@ -61,8 +59,7 @@ def complaints_of_document(problem: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def published() -> dict[str, Any]:
-    decoded: dict[str, Any] = msgspec.json.decode(contract(described()))
-    return decoded
+    return described.document()
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
-from gpuaas.api.app import described
-from gpuaas.api.contract import contract
+from tests import described
 from tests.isolation.asgi import Answer, Ask, send
 from tests.isolation.ledger import changes, ledger
 from tests.isolation.matrix import DONE
@@ -29,7 +26,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
 
 def changing(town: Town) -> list[Probe]:
     """One of each operation that takes the key, from the contract."""
-    document: dict[str, Any] = msgspec.json.decode(contract(described()))
+    document = described.document()
     found = {(probe.method, probe.path): probe for probe in probes(town.world._routes, document)}
     takes = {
         (method.upper(), path)

@@ -12,6 +12,7 @@ from gpuaas import wire
 from gpuaas.api.app import described
 from gpuaas.api.contract import contract
 from gpuaas.wire.allocations import CreateAllocation
+from tests.described import document as contract_document
 from tests.isolation.probes import ALONE, BY_SECRET, IGNORES_KEY, probes, published
 from tests.world import World
 
@@ -21,8 +22,7 @@ KEYLESS = ALONE | {" ".join(name) for name in IGNORES_KEY}  # logging in and out
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    decoded: dict[str, Any] = msgspec.json.decode(contract(described()))
-    return decoded
+    return contract_document()
 
 
 def operations(document: dict[str, Any]) -> Operations:

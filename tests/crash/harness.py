@@ -4,6 +4,7 @@ After each death the process is started again, and the verb has to come to its w
 and the machine are searched for anything that should not be.
 """
 
+import asyncio
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from tests.crash.invariants import ALWAYS, breaches
 from tests.crash.mortals import until
 from tests.crash.stages import Broken, Stage
 from tests.crash.verbs.cases import Case, Verb
+from tests.footprints import Footprint
 from tests.patience import PATIENCE_SECONDS
 
 CONVERGE_SECONDS = PATIENCE_SECONDS  # given up; what was needed is in the table
@@ -65,6 +67,8 @@ async def missing(stage: Stage, verb: Verb, case: Case) -> str:
 
 # The stage is shared: a node may still tell of who was inside in a verb before, and not when the verb is done again.
 LEFTOVERS = ("Sessions", "TerminalReport", "Sessions of the node", "TerminalReport of the node")
+# Repeated passings that leave nothing: these write to a tree that is attached nowhere and ends with the process.
+DETACHED = "sshd_root._write"
 OF_SESSIONS = ("open_terminal", "reattach", "end_terminal", "end_session")
 
 
@@ -87,7 +91,7 @@ async def list_points(stage: Stage, verb: Verb) -> list[Point]:
             if point.endswith(LEFTOVERS) and verb.name not in OF_SESSIONS:
                 continue
             counts[point] += 1
-            if counts[point] == 1 or point not in idle[name]:
+            if counts[point] == 1 or not (point in idle[name] or DETACHED in point):
                 points.append(Point(name, point, counts[point]))
     await verb.tidy(stage, case)
     return sorted(points, key=lambda point: point.name in idle[point.process])
@@ -131,6 +135,7 @@ async def perform_once(stage: Stage, verb: Verb, point: Point) -> Outcome:
         return "" if mortal.deaths > deaths else "alive"
 
     try:
+        before = await footprint(stage)
         await verb.prepare(stage, case)
         await stage.reach(stage.unsteady)
         mortal.die(point.nth, point.name)
@@ -147,11 +152,24 @@ async def perform_once(stage: Stage, verb: Verb, point: Point) -> Outcome:
         await verb.tidy(stage, case)
         await stage.reach(lambda: unsettled(stage))
         await expect_nobody(stage)
+        await stage.reach(lambda: footprint_differs(stage, before))
     except Broken as broken:
         return Outcome(verb.name, point, str(broken), time.monotonic() - began)
     finally:
         mortal.live()
     return Outcome(verb.name, point, outcome, seconds)
+
+
+async def footprint(stage: Stage) -> Footprint:
+    """Of the node without environments."""
+    if stage.untouched is None:
+        await stage.reach(lambda: unsettled(stage))
+        stage.untouched = await asyncio.to_thread(stage.ground.look)
+    return stage.untouched
+
+
+async def footprint_differs(stage: Stage, before: Footprint) -> str:
+    return "; ".join(before.differences(await asyncio.to_thread(stage.ground.look)))
 
 
 async def expect_nobody(stage: Stage) -> None:

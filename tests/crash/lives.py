@@ -142,9 +142,10 @@ class Life:
         await self.on.reach(lambda: unsettled(self.on))
 
     async def end(self) -> None:
-        """The machine, its volume and the copy of that."""
+        """The machine, its volume and the copy of that, if there is one."""
         await storage.give_all_back(self.on, self.case)
-        await storage.erase(self.on, self.case, self.case.notes["restored"])
+        if copy := self.case.notes.get("restored"):
+            await storage.erase(self.on, self.case, copy)
         await self.on.reach(lambda: unsettled(self.on))
 
     async def portrait(self) -> dict[str, Any]:

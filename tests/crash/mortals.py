@@ -38,15 +38,64 @@ async def _look(check: Callable[[], Awaitable[str]]) -> str:
         return repr(error)
 
 
-class Mortal:
-    """One `gpuaas` process with a folder for orders; see core/points.py."""
+class Orders:
+    """The folder in which a process finds what to do at its points; see core/points.py."""
+
+    log: Path
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._orders = folder / f"{name}-orders"
+        self._orders.mkdir()
+        self._serial = itertools.count(1)
+
+    @property
+    def variable(self) -> str:
+        return f"orders:{self._orders}"
+
+    def note(self) -> None:
+        (self._orders / "passed").unlink(missing_ok=True)
+        self._give("note")
+
+    def die(self, nth: int, point: str) -> None:
+        (self._orders / "died").unlink(missing_ok=True)
+        self._give(f"die {nth} {point}")
+
+    def live(self) -> None:
+        (self._orders / "order").unlink(missing_ok=True)
+
+    def _give(self, what: str) -> None:
+        draft = self._orders / "draft"
+        draft.write_text(f"{next(self._serial)} {what}")
+        draft.rename(self._orders / "order")
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text(errors="replace") if self.log.exists() else "(never started)"
+
+    @property
+    def passed(self) -> list[str]:
+        try:
+            return (self._orders / "passed").read_text().splitlines()
+        except FileNotFoundError:
+            return []
+
+    @property
+    def last_words(self) -> str:
+        """The order it died by; empty while it lives."""
+        try:
+            return (self._orders / "died").read_text()
+        except FileNotFoundError:
+            return ""
+
+
+class Mortal(Orders):
+    """One `gpuaas` process."""
 
     def __init__(self, name: str, arguments: list[str], folder: Path, environ: dict[str, str]) -> None:
-        self.name, self._arguments, self._orders = name, arguments, folder / f"{name}-orders"
-        self._orders.mkdir()
-        self._environ = {**os.environ, **environ, "GPUAAS_POINTS": f"orders:{self._orders}"}
+        super().__init__(folder, name)
+        self.name, self._arguments = name, arguments
+        self._environ = {**os.environ, **environ, "GPUAAS_POINTS": self.variable}
         self.log = folder / f"{name}.log"
-        self._serial = itertools.count(1)
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self.deaths, self.started_at = 0, 0.0
@@ -90,39 +139,24 @@ class Mortal:
             self._process.kill()
             await self._process.wait()
 
-    # Orders
 
-    def note(self) -> None:
-        (self._orders / "passed").unlink(missing_ok=True)
-        self._give("note")
+class Ward(Orders):
+    """A process that another one starts, and starts again: the SSH gateway. It leaves a note when it dies by order."""
+
+    def __init__(self, name: str, folder: Path, log: Path) -> None:
+        super().__init__(folder, name)
+        self.name, self.log, self._before = name, log, 0
 
     def die(self, nth: int, point: str) -> None:
-        (self._orders / "died").unlink(missing_ok=True)
-        self._give(f"die {nth} {point}")
-
-    def live(self) -> None:
-        (self._orders / "order").unlink(missing_ok=True)
-
-    def _give(self, what: str) -> None:
-        draft = self._orders / "draft"
-        draft.write_text(f"{next(self._serial)} {what}")
-        draft.rename(self._orders / "order")
+        self._before = self.deaths
+        super().die(nth, point)
 
     @property
-    def said(self) -> str:
-        return self.log.read_text(errors="replace") if self.log.exists() else "(never started)"
+    def deaths(self) -> int:
+        return self._before + bool(self.last_words)
 
     @property
-    def passed(self) -> list[str]:
-        try:
-            return (self._orders / "passed").read_text().splitlines()
-        except FileNotFoundError:
-            return []
-
-    @property
-    def last_words(self) -> str:
-        """The order it died by; empty while it lives."""
-        try:
-            return (self._orders / "died").read_text()
-        except FileNotFoundError:
-            return ""
+    def started_at(self) -> float:
+        """About then: whoever starts it notices the death at once."""
+        died = self._orders / "died"
+        return time.monotonic() - (time.time() - died.stat().st_ctime) if died.exists() else 0.0

@@ -25,8 +25,10 @@ from gpuaas.main import demo
 from gpuaas.main.agent import enrol_node, oci
 from gpuaas.main.demo import Demo, UpUser
 from tests.crash.machines import Expected, Machine
-from tests.crash.mortals import Mortal, until
+from tests.crash.mortals import Mortal, Ward, until
 from tests.engines.sweeping import sweep
+from tests.footprints import Footprint, Ground
+from tests.orphans import collecting
 from tests.patience import PATIENCE_SECONDS
 from tests.postgres import drop_database, fresh_database, template_database
 
@@ -49,7 +51,7 @@ class Broken(AssertionError):
 
 
 class Stage:
-    """Made by `stage()`; `server` and `agent` may die at any moment and are started again."""
+    """Made by `stage()`; `server`, `agent` and `gateway` may die at any moment and are started again."""
 
     def __init__(self, folder: Path, dsn: str, *, port: int, ports: range) -> None:
         self.folder, self.dsn, self.ports, self.url = folder, dsn, ports, f"http://127.0.0.1:{port}"
@@ -61,6 +63,7 @@ class Stage:
             folder,
             {"GPUAAS_DSN": dsn, "GPUAAS_LOG_LEVEL": "warning"},
         )
+        self.gateway = Ward("gateway", folder, self.agent_folder / "oci" / "gateway.log")
         self.agent = Mortal(
             "agent",
             [
@@ -69,17 +72,23 @@ class Stage:
                 *("--shared-storage", str(self.storage)),
             ],
             folder,
-            {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
+            {
+                "PIP_NO_INDEX": "1",
+                "PIP_FIND_LINKS": str(self.wheels),
+                "GPUAAS_GATEWAY_POINTS": self.gateway.variable,
+            },
         )
         self.machine = Machine(self.agent_folder, self.storage, ports=ports)
+        self.ground = Ground(self.machine.site, ports)
+        self.untouched: Footprint | None = None  # as it was before the first verb
         self.http = httpx.AsyncClient(base_url=self.url, timeout=PATIENCE_SECONDS)
         self.key_id, self._token = "", ""
         self.operator = ""  # a token that may do what operators do
         self.idle: dict[str, set[str]] = {}  # the points that each process passes while nothing is asked of it
 
     @property
-    def mortals(self) -> dict[str, Mortal]:
-        return {"server": self.server, "agent": self.agent}
+    def mortals(self) -> dict[str, Mortal | Ward]:
+        return {"server": self.server, "agent": self.agent, "gateway": self.gateway}
 
     # Setting up and tearing down
 
@@ -122,7 +131,7 @@ class Stage:
         await self.server.stop()
 
     def tail(self) -> str:
-        """The last lines of both logs, for whoever reads of a failure."""
+        """The last lines of each log, for whoever reads of a failure."""
         lines = {name: mortal.said for name, mortal in self.mortals.items()}
         return "\n".join(f"--- {name}\n{text[-3000:]}" for name, text in lines.items())
 
@@ -232,10 +241,13 @@ async def stage() -> AsyncIterator[Stage]:
     port, *ports = ports_of_stage()
     made = Stage(folder, dsn, port=port, ports=range(ports[0], ports[-1] + 1))
     try:
-        await made.open()
-        yield made
+        async with collecting():
+            try:
+                await made.open()
+                yield made
+            finally:
+                await made.close()
     finally:
-        await made.close()
         await drop_database(dsn)
         await asyncio.to_thread(sweep, folder)
         shutil.rmtree(folder)

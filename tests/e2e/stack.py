@@ -119,6 +119,9 @@ class Stack:
         await self.cli("login", "--url", self.file.url, "--email", user.email, "--password-stdin", stdin=user.password)
 
     async def add_key(self) -> None:
+        """Once: all tests of a platform use the same key."""
+        if self.key.exists():
+            return
         await run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.key))
         await self.cli("ssh-keys", "add", f"{self.key}.pub")
 

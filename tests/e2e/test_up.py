@@ -139,7 +139,8 @@ async def test_after_release_nothing_is_left_and_the_timeline_tells_every_phase(
         "access_ready",
         "active",
     ]
-    release_phases = ["releasing", "sessions_ended", "environment_removed", "cleaned", "cleanup_proven", "released"]
+    release_phases = ["releasing", "sessions_ended", "environment_removed", "gpus_reset", "cleaned"]
+    release_phases += ["cleanup_proven", "released"]
     assert told == create_phases + release_phases
     assert all(entry["actor"] and entry["at"] for entry in entries)
 

@@ -15,7 +15,8 @@ import asyncssh
 import msgspec
 
 from gpuaas.engines.base import Engine
-from gpuaas.engines.fake import FakeEngine, FakeEnvironment
+from gpuaas.engines.fake import FakeEngine
+from gpuaas.engines.fake_environments import FakeEnvironment
 from gpuaas.engines.fake_runtimes import FakeBundles
 from gpuaas.engines.fake_storage import FakeDisk
 from gpuaas.engines.oci import liveness
@@ -144,6 +145,7 @@ class FakeBench:
             bundles=self._bundles,
             monotonic=lambda: self._ticks,
             disk=self._disk,
+            most_spares=2,
         )
 
     async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:
@@ -212,8 +214,12 @@ class OciBench:
 
     name = "oci"
 
-    def __init__(self, folder: Path, *, ports: range) -> None:
+    def __init__(self, folder: Path, *, ports: range, storage: Path | None = None) -> None:
+        """`storage` is a folder on another file system for shared volumes; GPUAAS_TESTS_SHARED_STORAGE names one for a
+        whole run."""
         self.root, self.ports = folder / "node", ports
+        storage = storage or Path(os.environ.get("GPUAAS_TESTS_SHARED_STORAGE", folder))
+        self.shared = storage / f"{folder.name}-shared"
         self.wheels = folder / "wheels"
         self.images = real_image().root.parents[1]
         self.wrap: tuple[str, ...] = ()
@@ -232,10 +238,10 @@ class OciBench:
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.root.parent),
                 "PYTHONPATH": f"{REPOSITORY}/src",
-                "PYTHONDONTWRITEBYTECODE": "1",
                 "PIP_NO_INDEX": "1",
                 "PIP_FIND_LINKS": str(self.wheels),
                 "GPUAAS_IMAGES": str(self.images),
+                "SHARED_STORAGE": str(self.shared),
             },
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -277,13 +283,19 @@ class OciBench:
         assert self.process is not None
         if self.process.returncode is not None:
             await self.begin()
-        for environment in await self.engine.observe():
-            await self.engine.remove(environment.allocation_id, ignore)
+        await self.clear()
         await self.engine.close(stop_environments=True)
         assert self.process.stdin is not None
         self.process.stdin.close()
         await self.process.wait()
         await self.remote.stop_listening()
+
+    async def clear(self, prefix: str = "") -> None:
+        """Remove the environments whose ids begin so, if the agent lives."""
+        if self.process is None or self.process.returncode is not None:
+            return
+        ids = [one.allocation_id for one in await self.engine.observe() if one.allocation_id.startswith(prefix)]
+        await asyncio.gather(*(self.engine.remove(id, ignore) for id in ids))
 
     async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:
         way = await self.log_in(environment, holder)
@@ -342,9 +354,9 @@ def place(uid: int) -> Iterator[Path]:
 
 
 @contextlib.asynccontextmanager
-async def oci(*, ports: range) -> AsyncIterator[OciBench]:
+async def oci(*, ports: range, storage: Path | None = None) -> AsyncIterator[OciBench]:
     with place(0) as folder:
-        bench = OciBench(folder, ports=ports)
+        bench = OciBench(folder, ports=ports, storage=storage)
         await bench.begin()
         try:
             yield bench

@@ -8,14 +8,18 @@ import pytest
 
 from tests.engines.benches import Bench, FakeBench, OciBench, oci
 
-PORTS_PER_BENCH = 160  # one lives as long as the tests of a worker, and tests leave their machines to them
+PORTS_PER_BENCH = 160  # one lives as long as the tests of a worker
 _numbers = count(1)
 
 
 @pytest.fixture
-def allocation_id() -> str:
-    """One that no other test of this worker uses."""
-    return f"a{next(_numbers)}"
+async def allocation_id(request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    """One that no other test of this worker uses. What the test made is removed: an engine looks at all that it has."""
+    id = f"a{next(_numbers):04}"
+    yield id
+    for bench in request.node.funcargs.values():
+        if isinstance(bench, OciBench):
+            await bench.clear(id)
 
 
 @pytest.fixture(scope="session")

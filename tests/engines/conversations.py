@@ -13,7 +13,7 @@ Conversation = tuple[str, int | None, str]
 
 async def converse(terminals: EngineTerminals, allocation_id: str, boot: int, typed: str) -> Conversation:
     """All it showed, its exit code, and why it was ended if it was not the shell's doing. The window is 40 by 132."""
-    terminal = await terminals.open(allocation_id, boot)
+    terminal = await terminals.open(allocation_id, boot, "term_conversation")
     ending = asyncio.ensure_future(terminal.ended())
     shown = bytearray()
     try:
@@ -43,8 +43,11 @@ class RemoteTerminals:
     def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
         self._ask = ask
 
-    async def open(self, allocation_id: str, boot: int) -> EngineTerminal:
-        raise NotImplementedError(f"{allocation_id} at boot {boot} is in another process")
+    async def open(self, allocation_id: str, boot: int, name: str) -> EngineTerminal:
+        raise NotImplementedError(f"{name} of {allocation_id} at boot {boot} is in another process")
+
+    async def take_over(self) -> list[tuple[str, str, EngineTerminal]]:
+        raise NotImplementedError("they are in another process")
 
     async def converse(self, allocation_id: str, boot: int, typed: str) -> Conversation:
         shown, code, reason = await self._ask("converse", [allocation_id, boot, typed])

@@ -9,16 +9,19 @@ import traceback
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
+import structlog
 import uvloop
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.leases import Kept
 from gpuaas.engines.oci.engine import OciEngine
+from gpuaas.engines.oci.incapable import for_this_node
 from gpuaas.wire.environments import EnvironmentSpec, KeySet, Ownership
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor
+from gpuaas.wire.spares import SpareForm
 from gpuaas.wire.storage import Backend, VolumeOwnership, VolumeRef, WantedMount
 from tests.engines.conversations import converse
 from tests.quiet import Quiet
@@ -88,19 +91,18 @@ async def do(engine: OciEngine, request: Request) -> object:
         TICKS.passed += request.body
         await pass_time_of_gateway(engine, request.body)
 
-    async def starve_self() -> None:
-        starve(request.body)
-
     verbs: dict[str, Callable[[], Awaitable[object]]] = {
         "arm": arm,
         "pass_time": pass_time,
-        "starve": starve_self,
+        **tricks(engine, request.body),
         "lease": lambda: engine.lease(msgspec.convert(request.body[0], datetime), *request.body[1:]),
         "enforce": engine.enforce,
         "end_connection": lambda: engine.end_connection(*request.body),
         "start": engine.start,
         "close": lambda: engine.close(stop_environments=request.body),
         "probe": engine.probe,
+        "disk_space": engine.disk_space,
+        "changed_facts": engine.changed_facts,
         "observe": engine.observe,
         "ensure": lambda: engine.ensure(msgspec.convert(request.body, EnvironmentSpec), on_phase),
         "remove": lambda: engine.remove(request.body, on_phase),
@@ -117,6 +119,10 @@ async def do(engine: OciEngine, request: Request) -> object:
         ),
         "descriptor": lambda: engine.runtimes.descriptor(request.body),
         **storage_verbs(engine, request.body, on_phase),
+        "spares_want": lambda: engine.spares.want(msgspec.convert(request.body, list[SpareForm])),
+        "spares_keep": engine.spares.keep,
+        "spares_report": engine.spares.report,
+        "images_report": engine.images.report,
         "converse": lambda: converse(engine.terminals, *request.body),
         "connections": lambda: engine.connections(request.body),
         "end_connections": lambda: engine.end_connections(
@@ -124,6 +130,29 @@ async def do(engine: OciEngine, request: Request) -> object:
         ),
     }
     return await verbs[request.verb]()
+
+
+def tricks(engine: OciEngine, body: Any) -> dict[str, Callable[[], Awaitable[object]]]:
+    """What no agent asks of an engine."""
+    return {
+        "starve": lambda: starve_self(body),
+        "break_resets": lambda: break_resets(engine, body),
+        "forget_numbers": lambda: forget_numbers(engine),
+    }
+
+
+async def break_resets(engine: OciEngine, problem: str) -> None:
+    engine._resets._ways.simulated.problem = problem
+
+
+async def starve_self(free: int | None) -> None:
+    starve(free)
+
+
+async def forget_numbers(engine: OciEngine) -> None:
+    for name in ("indexes.json", "ports.json"):
+        (Path(sys.argv[1]) / name).unlink(missing_ok=True)
+    engine._numbers.open()
 
 
 async def pass_time_of_gateway(engine: OciEngine, seconds: float) -> None:
@@ -176,17 +205,20 @@ def report_bug(task: asyncio.Task[None]) -> None:
 
 def made() -> OciEngine:
     root, first, last = sys.argv[1:4]
-    return OciEngine(
+    engine = OciEngine(
         Path(root),
         clock=lambda: datetime.now(UTC),
         monotonic=TICKS,
         ports=range(int(first), int(last)),
         images_folder=Path(os.environ["GPUAAS_IMAGES"]),
-        shared_storage=Path(root).parent / "shared",
+        shared_storage=Path(os.environ["SHARED_STORAGE"]),
+        most_spares=2,
     )
+    return cast("OciEngine", for_this_node(engine, Path(root)))  # it refuses what only an engine of its own could do
 
 
 async def main() -> None:
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))  # standard output has the answers
     engine = made()
     reader = asyncio.StreamReader(limit=LINE_LIMIT)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

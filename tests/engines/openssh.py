@@ -21,7 +21,7 @@ class OpenSsh:
     """One person, one key, one environment; the host key is checked, never trusted on first sight."""
 
     def __init__(self, folder: Path, environment: Environment, key: Key, username: str = "ada") -> None:
-        self.environment, self.key, self._username = environment, key, username
+        self.folder, self.environment, self.key, self._username = folder, environment, key, username
         self._identity, known = folder / f"key-{environment.port}", folder / f"known-{environment.port}"
         self._identity.write_bytes(key.private.export_private_key())
         self._identity.chmod(0o600)

@@ -8,11 +8,24 @@ import msgspec
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.logins import Logins
-from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
+from gpuaas.engines.oci.facts import CAPABILITIES
+from gpuaas.wire.environments import (
+    Connection,
+    DiskSpace,
+    Environment,
+    EnvironmentSpec,
+    Fact,
+    KeySet,
+    NodeFacts,
+    Ownership,
+    ProofItem,
+)
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from tests.engines.conversations import RemoteTerminals
+from tests.engines.remote_images import RemoteImages
 from tests.engines.remote_runtimes import Ear, RemoteRuntimes
 from tests.engines.remote_samples import RemoteSamples
+from tests.engines.remote_spares import RemoteSpares
 from tests.engines.remote_storage import RemoteMounts, RemoteVolumes
 
 
@@ -20,7 +33,8 @@ class RemoteEngine:
     """Asked by a line each, and answered by the number of the line."""
 
     def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
-        self._process, self.name = process, name
+        self._process, self.name, self.capabilities = process, name, CAPABILITIES
+        self.lacks: tuple[str, ...] = ()
         self._count = 0
         self._waiting: dict[int, tuple[asyncio.Future[Any], OnPhase]] = {}
         self._listening = asyncio.create_task(self._listen())
@@ -28,6 +42,8 @@ class RemoteEngine:
         self.runtimes = RemoteRuntimes(self._ask)
         self.volumes, self.mounts = RemoteVolumes(self._ask), RemoteMounts(self._ask)
         self.terminals = RemoteTerminals(self._ask)
+        self.spares = RemoteSpares(self._ask)
+        self.images = RemoteImages(self._ask)
 
     async def starve(self, free: int | None) -> None:
         """See tests/starving.py."""
@@ -70,6 +86,12 @@ class RemoteEngine:
     async def probe(self) -> NodeFacts:
         return msgspec.convert(await self._ask("probe"), NodeFacts)
 
+    async def changed_facts(self) -> dict[str, Fact]:
+        return msgspec.convert(await self._ask("changed_facts"), dict[str, Fact])
+
+    async def disk_space(self) -> DiskSpace:
+        return msgspec.convert(await self._ask("disk_space"), DiskSpace)
+
     async def observe(self) -> list[Environment]:
         return msgspec.convert(await self._ask("observe"), list[Environment])
 
@@ -103,6 +125,14 @@ class RemoteEngine:
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
         listed = None if fingerprints is None else sorted(fingerprints)
         return int(await self._ask("end_connections", [allocation_id, listed, reason]))
+
+    async def forget_numbers(self) -> None:
+        """The next environment gets the lowest free index and port, also when they were used a moment ago."""
+        await self._ask("forget_numbers")
+
+    async def break_resets(self, problem: str) -> None:
+        """Resets of simulated GPUs fail with this from now on; empty: they work."""
+        await self._ask("break_resets", problem)
 
     async def arm(self, at: int) -> int:
         """Die at that step from now; how many steps there were since it was last armed."""

@@ -2,13 +2,17 @@
 
 import asyncio
 import contextlib
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.wire.environments import Environment, EnvironmentState
+from gpuaas.wire.environments import Environment, EnvironmentState, GpuReset, Init
 from tests.engines.benches import Bench, Key, eventually, ignore, keys, spec
+from tests.engines.openssh import OpenSsh
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 async def seen(bench: Bench, allocation_id: str) -> Environment | None:
@@ -28,6 +32,13 @@ async def test_an_ensured_environment_runs_admits_and_is_observed(bench: Bench, 
     assert phases == ["preparing", "booting", "gpus_checked", "access_ready"]
     assert await seen(bench, allocation_id) == made
     assert await bench.log_in(made, ada) is not None
+    current = await bench.engine.images.report()
+    assert made.image is not None
+    assert current is not None
+    assert (made.image.version, made.image.distribution, made.image.python, made.image.replaced_at) == (
+        *(current.version, current.distribution, current.python),
+        None,
+    )
 
 
 async def test_asking_twice_is_free(bench: Bench, allocation_id: str) -> None:
@@ -100,7 +111,13 @@ async def test_a_higher_boot_restarts_with_the_same_face(bench: Bench, allocatio
     first = await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
     way = await bench.log_in(first, ada)
     assert way is not None
-    second = await bench.engine.ensure(spec(allocation_id, keys(1, ada), boot=2), ignore)
+    phases = []
+
+    async def on_phase(phase: str, note: str) -> None:
+        phases.append(phase)
+
+    second = await bench.engine.ensure(spec(allocation_id, keys(1, ada), boot=2), on_phase)
+    assert phases == ["preparing", "gpus_reset", "booting", "gpus_checked", "access_ready"]
     assert (second.state, second.boot) == (EnvironmentState.RUNNING, 2)
     assert (second.port, second.host_key) == (first.port, first.host_key)
     await way.ended()
@@ -128,9 +145,9 @@ async def test_a_removed_environment_is_gone_with_proof(bench: Bench, allocation
     way = await bench.log_in(made, ada)
     assert way is not None
     items = await bench.engine.remove(allocation_id, on_phase)
-    assert {"processes", "mounts", "files", "port"} <= {item.item for item in items}
+    assert {"processes", "mounts", "files", "port", "gpu_reset"} <= {item.item for item in items}
     assert all(item.ok and item.evidence for item in items), items
-    assert phases == ["sessions_ended", "environment_removed", "cleaned"]
+    assert phases == ["sessions_ended", "environment_removed", "gpus_reset", "cleaned"]
     assert await seen(bench, allocation_id) is None
     assert await bench.engine.connections(allocation_id) == []
     assert await bench.log_in(made, ada) is None
@@ -159,6 +176,7 @@ async def test_a_probe_says_how_each_fact_was_found(bench: Bench) -> None:
     assert facts.simulated
     assert all(gpu.simulated and gpu.source for gpu in facts.gpus)
     assert len({gpu.gpu_uuid for gpu in facts.gpus}) == 8
+    assert {gpu.reset for gpu in facts.gpus} == {GpuReset(method="simulated")}
     assert all(fact.source for fact in facts.facts.values())
 
 
@@ -212,3 +230,54 @@ async def test_no_verb_takes_a_failed_look_for_a_stopped_environment(bench: Benc
     items = await bench.engine.remove(allocation_id, ignore)
     assert all(item.ok for item in items), items
     assert await seen(bench, allocation_id) is None
+
+
+CONTAINER = "sudo unshare --mount --pid --fork --mount-proc sh -c 'mount -t tmpfs none /mnt && echo nested'"
+
+
+async def test_what_an_engine_declares_is_reported_and_true(bench: Bench, allocation_id: str, tmp_path: Path) -> None:
+    """Each capability is tried inside; live mounts are tried by the storage contract. The fake engine runs nothing."""
+    declared = bench.engine.capabilities
+    facts = await bench.engine.probe()
+    assert facts.capabilities == declared
+    assert facts.disk is not None
+    assert 0 <= facts.disk.free_gib <= facts.disk.size_gib
+    if bench.engine.name == "fake":
+        return
+    ada = Key()
+    wanted = msgspec.structs.replace(spec(allocation_id, keys(1, ada)), disk_gib=1, init=Init.SYSTEMD)
+    made = await bench.engine.ensure(wanted, ignore)
+    ssh = OpenSsh(tmp_path, made, ada)
+    assert declared.root is (await ssh.says("sudo id -u") == "0")
+    assert declared.systemd is (await ssh.says("cat /proc/1/comm") == "systemd")
+    assert declared.nesting is (await ssh.says(CONTAINER) == "nested")
+    assert bool(declared.disk_limit) is (int(await ssh.says("df --output=size -B1 / | tail -1")) <= 1 << 30)
+    own = await ssh.says("readlink /proc/self/ns/net") != str(Path("/proc/self/ns/net").readlink())
+    assert declared.network is own
+    assert declared.vm is (await ssh.says("cat /proc/sys/kernel/random/boot_id") != BOOT_ID.read_text().strip())
+
+
+async def test_init_and_root_disk_change_with_a_boot_and_files_stay(
+    bench: Bench, allocation_id: str, tmp_path: Path
+) -> None:
+    """As a resize asks for it; and what the kernel says of each init is not the same."""
+    ada, wanted = Key(), spec(allocation_id, keys(1, Key()))
+    wanted = msgspec.structs.replace(wanted, keys=keys(1, ada), disk_gib=1)
+    plain = await bench.engine.ensure(wanted, ignore)
+    larger = msgspec.structs.replace(wanted, boot=2, disk_gib=2, init=Init.SYSTEMD)
+    if bench.engine.name == "fake":
+        assert (await bench.engine.ensure(larger, ignore)).boot == 2
+        return
+    assert await OpenSsh(tmp_path, plain, ada).says("echo kept > ~/file; cat /proc/1/comm") == "catatonit"
+    systemd = await bench.engine.ensure(larger, ignore)
+    again = OpenSsh(tmp_path, systemd, ada)
+    assert await again.says("cat ~/file; cat /proc/1/comm") == "kept\nsystemd"
+    assert 1.9 < int(await again.says("df --output=size -B1 / | tail -1")) / (1 << 30) <= 2
+    assert plain.isolation is not None
+    assert systemd.isolation is not None
+    assert plain.isolation.seccomp == systemd.isolation.seccomp == "filter"
+    assert set(plain.isolation.capabilities) < set(systemd.isolation.capabilities)
+    assert (plain.isolation.nested_user_namespaces, systemd.isolation.nested_user_namespaces) == (False, True)
+    back = await bench.engine.ensure(msgspec.structs.replace(wanted, boot=3), ignore)  # a resize that is taken back
+    says = await OpenSsh(tmp_path, back, ada).says("cat ~/file; df --output=size -B1G / | tail -1")
+    assert says.split() == ["kept", "1"]

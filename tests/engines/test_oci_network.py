@@ -51,8 +51,9 @@ async def listening(process: Process) -> AsyncIterator[asyncio.StreamReader]:
 
 
 @contextlib.asynccontextmanager
-async def machine_beyond(*addresses: str) -> AsyncIterator[asyncio.StreamReader]:
-    """Another machine with these addresses, in a namespace of the test's own; nothing leaves this test run."""
+async def machine_beyond(*addresses: str, program: str = LISTENER) -> AsyncIterator[asyncio.StreamReader]:
+    """Another machine with these addresses, in a namespace of the test's own; nothing leaves this test run. The program
+    prints 1 once it listens, and a line for each visitor."""
     tag = f"n{os.getpid()}"
     await commands.run("ip", "netns", "add", tag)
     try:
@@ -68,7 +69,7 @@ async def machine_beyond(*addresses: str) -> AsyncIterator[asyncio.StreamReader]
             await commands.run("ip", *line.split())
         Path(f"/proc/sys/net/ipv4/conf/{tag}/forwarding").write_text("1")
         server = await asyncio.create_subprocess_exec(
-            *("ip", "netns", "exec", tag, "python3", "-c", LISTENER), stdin=PIPE, stdout=PIPE
+            *("ip", "netns", "exec", tag, "python3", "-c", program), stdin=PIPE, stdout=PIPE
         )
         async with listening(server) as visitors:
             yield visitors

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.images.node_images import NodeImages
 from gpuaas.engines.node import commands, processes
+from gpuaas.engines.node.gpu_resets import SIMULATED, read_counts
 from gpuaas.engines.node.records import Record, Records, Remains
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci.containers import Containers
@@ -92,6 +94,21 @@ async def test_numbers_of_a_removal_that_is_not_proven_are_not_given_to_another(
         assert person_uid(other) != person_uid(made)
     for id in (allocation_id, f"{allocation_id}-next"):
         assert failed(await real.engine.remove(id, ignore)) == set()
+
+
+async def test_a_gpu_that_could_not_be_reset_is_given_to_nobody(real: OciBench, allocation_id: str) -> None:
+    """It is tried again with each removal, and free once that works."""
+    device, counts = f"GPU-{allocation_id}", real.root / SIMULATED
+    await real.engine.ensure(spec(allocation_id, keys(1, Key()), devices=(device,)), ignore)
+    await real.remote.break_resets("it hangs")
+    items = await real.engine.remove(allocation_id, ignore)
+    assert [item.evidence for item in items if not item.ok] == ["GPU 0: not reset: it hangs"]
+    with pytest.raises(EngineError, match="in use by another environment"):
+        await real.engine.ensure(spec(f"{allocation_id}-next", keys(1, Key()), devices=(device,)), ignore)
+    assert device not in read_counts(counts)
+    await real.remote.break_resets("")
+    assert failed(await real.engine.remove(allocation_id, ignore)) == set()
+    assert read_counts(counts)[device] == 1
 
 
 async def test_a_process_seen_inside_is_looked_for_by_every_later_try(real: OciBench, allocation_id: str) -> None:
@@ -178,14 +195,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 async def test_a_disk_that_its_person_filled_can_be_removed_and_is_remembered_as_soon_as_there_is_room(
     small_disk: Path,
 ) -> None:
-    site = Site(small_disk)
+    site, clock = Site(small_disk), lambda: datetime.now(UTC)
     site.open()
     records = Records(site.environments)
     removals = Removals(
-        site,
-        Containers(site, small_disk / "images", ()),
+        Containers(site, NodeImages(small_disk / "images", now=clock), (), clock),
         records,
-        NodeVolumes(site, None, lambda: datetime.now(UTC)),
+        NodeVolumes(site, None, clock),
     )
     (records.folder("a") / "disk").mkdir(parents=True)
     with pytest.raises(OSError, match="No space"):

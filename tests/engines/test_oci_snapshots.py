@@ -26,7 +26,7 @@ VOLUME = VolumeRef(volume_id="vol_1s", backend=Backend.SHARED, size_gib=1)
 @pytest.fixture
 async def volumes(tmp_path: Path) -> NodeVolumes:
     made = NodeVolumes(Site(tmp_path / "site"), tmp_path / "shared", lambda: datetime.now(UTC))
-    made.open()
+    await made.open()
     await made.ensure(VOLUME, None, ignore)
     return made
 
@@ -66,7 +66,7 @@ async def test_a_copy_that_the_disk_has_no_room_for_leaves_it_none_the_fuller(tm
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "small", shared], check=True)
     try:
         volumes = NodeVolumes(Site(tmp_path / "site"), shared, lambda: datetime.now(UTC))
-        volumes.open()
+        await volumes.open()
         await volumes.ensure(VOLUME, None, ignore)
         (volumes.find(VOLUME).path / "large").write_bytes(bytes(range(256)) * 2800)
         before = os.statvfs(shared).f_bfree

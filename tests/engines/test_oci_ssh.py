@@ -1,9 +1,5 @@
 """A person inside, with the OpenSSH client they have at home; what sshd itself does is tried in tests/gateway."""
 
-import asyncio
-import contextlib
-import os
-import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +10,9 @@ import pytest
 
 from gpuaas.engines.base import EngineError
 from gpuaas.gateway.sshd import ATTEMPT_LIMIT
-from gpuaas.wire.environments import Environment, EnvironmentState, ExitCause, KeySet
+from gpuaas.wire.environments import KeySet
 from tests.engines.benches import Key, OciBench, SshWay, eventually, ignore, keys, spec
 from tests.engines.openssh import OpenSsh
-from tests.patience import PATIENCE_SECONDS
 
 ID = "inside"
 
@@ -91,69 +86,6 @@ async def test_a_key_that_cannot_be_read_changes_nothing(oci_bench: OciBench, ss
     with pytest.raises(EngineError, match="cannot be read"):
         await oci_bench.engine.set_keys(ID, torn)
     assert await ssh.says("echo in") == "in"
-
-
-async def seen(bench: OciBench, id: str) -> Environment:
-    return next(one for one in await bench.engine.observe() if one.allocation_id == id)
-
-
-async def stopped(bench: OciBench, id: str) -> ExitCause | None:
-    """The cause that is told once it stopped."""
-
-    async def has_stopped() -> bool:
-        return (await seen(bench, id)).state is EnvironmentState.STOPPED
-
-    await eventually(has_stopped)
-    return (await seen(bench, id)).exit_cause
-
-
-@contextlib.asynccontextmanager
-async def session(ssh: OpenSsh, command: str) -> AsyncIterator[None]:
-    """One that ends when the environment does; else it is ended here."""
-    process = await ssh.spawn("ssh", *ssh.options(), ssh.target, command)
-    try:
-        yield
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.communicate()
-
-
-ENDS = {
-    "reboot": ExitCause.REBOOTED_INSIDE,
-    "sudo reboot": ExitCause.REBOOTED_INSIDE,
-    "sudo reboot -f": ExitCause.REBOOTED_INSIDE,
-    "sudo poweroff -f": ExitCause.POWERED_OFF_INSIDE,
-}
-
-
-async def test_an_end_from_inside_is_seen_with_its_cause_and_the_next_boot_is_the_same_machine(
-    oci_bench: OciBench, allocation_id: str, tmp_path: Path
-) -> None:
-    ada = Key()
-    before = await oci_bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
-    ssh = OpenSsh(tmp_path, before, ada)
-    for boot, (command, cause) in enumerate(ENDS.items(), start=1):
-        assert await ssh.says(f"echo {boot} >> kept; nohup sleep 600 > /dev/null 2>&1 & cat /etc/gpuaas/boot") == str(
-            boot
-        )
-        async with session(ssh, f"{command}; exec sleep 600"):
-            assert await stopped(oci_bench, allocation_id) is cause, command
-        after = await oci_bench.engine.ensure(spec(allocation_id, keys(1, ada), boot=boot + 1), ignore)
-        assert (after.port, after.host_key, after.exit_cause) == (before.port, before.host_key, None)
-        assert await ssh.says("wc -l < kept; pgrep sleep || echo none") == f"{boot}\nnone"
-    await oci_bench.engine.remove(allocation_id, ignore)
-
-
-async def test_a_first_process_that_was_killed_from_outside_is_told_as_such(
-    oci_bench: OciBench, allocation_id: str
-) -> None:
-    await oci_bench.engine.ensure(spec(allocation_id, keys(1, Key())), ignore)
-    os.kill(oci_bench.first_process(allocation_id), signal.SIGKILL)
-    assert await stopped(oci_bench, allocation_id) is ExitCause.KILLED
-    await oci_bench.engine.remove(allocation_id, ignore)
 
 
 async def test_a_restart_from_outside_ends_sessions_keeps_the_disk_and_admits_by_the_newest_keys(

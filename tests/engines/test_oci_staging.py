@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from gpuaas.engines.base import EngineError, Telling
 from gpuaas.engines.images import images
@@ -78,7 +79,12 @@ class Node:
         self.site.open()
         records = Records(self.site.environments)
         self.runtimes = NodeRuntimes(
-            self.site, records, staging=self.staging, alone=lambda _: contextlib.nullcontext(), clock=lambda: NOW
+            self.site,
+            records,
+            lambda _: None,
+            staging=self.staging,
+            alone=lambda _: contextlib.nullcontext(),
+            clock=lambda: NOW,
         )
 
     def staging(self, bundle: BundleSpec, tell: Telling) -> Staging:
@@ -122,6 +128,7 @@ async def test_a_bundle_is_built_at_its_final_path_and_readable_for_everybody(no
     staged = await node.stage("1.0", tell=ear)
     assert ear.phases == ["preparing", "downloading", "installing", "checking", "staged"]
     assert staged.health == "tiny_data 1.0"
+    assert (staged.distribution, staged.python) == (real_image().system, real_image().python_series)
     tree = node.path("1.0")
     assert (tree / "bin" / "tiny").read_text().startswith(f"#!{INSTALL_ROOT}/python-data/1.0/bin/python")
     assert list(tree.glob("lib/*/site-packages/tiny_data/__pycache__/*.pyc"))
@@ -198,16 +205,20 @@ def test_only_files_and_folders_that_settings_name_are_shared_with_a_step(tmp_pa
     assert shared["/etc/resolv.conf"] == "/etc/resolv.conf"
 
 
-async def test_a_bundle_for_another_python_is_refused_with_both_versions(node: Node) -> None:
+@pytest.mark.parametrize("needs", [{"python": "3.19"}, {"distribution": "debian-99"}])
+async def test_a_bundle_for_another_image_is_refused_with_both(node: Node, needs: dict[str, str]) -> None:
     bundle = spec(node.wheels, "1.8")
-    other = type(bundle.recipe)(python="3.19", requirements=bundle.recipe.requirements, check=bundle.recipe.check)
+    other = structs.replace(bundle.recipe, **needs)
     wanted = BundleSpec(id="x", slug="python-data", version="1.8", digest=digest_of(other), recipe=other)
     with pytest.raises(EngineError) as refusal:
         await node.runtimes.stage(wanted, Ear())
-    found = ".".join(real_image().python.split(".")[:2])
-    expected = f"the bundle needs Python 3.19, and the base image of this node has Python {found}"
+    image = real_image()
+    needed, found = (
+        ("Python 3.19", f"Python {image.python_series}") if "python" in needs else ("debian-99", image.system)
+    )
+    expected = f"the bundle needs {needed}, and the current base image of this node has {found}"
     assert refusal.value.reason == expected
-    assert real_image().version in refusal.value.detail
+    assert image.version in refusal.value.detail
 
 
 async def test_a_package_with_another_checksum_is_not_installed(node: Node) -> None:

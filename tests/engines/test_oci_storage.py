@@ -238,7 +238,7 @@ def test_without_that_guard_the_data_would_be_gone(tmp_path: Path) -> None:
 async def test_a_removal_that_took_a_volume_with_it_is_no_proof(real: OciBench, allocation_id: str) -> None:
     volume, here = await new(real), await machine(real, allocation_id)
     await here.attach(volume)
-    kept = real.root.parent / "shared" / volume.volume_id / "data"
+    kept = real.shared / volume.volume_id / "data"
     kept.rmdir()
     items = await real.engine.remove(here.id, ignore)
     assert [item.item for item in items if not item.ok] == ["volumes"]
@@ -251,7 +251,8 @@ async def test_a_removal_that_took_a_volume_with_it_is_no_proof(real: OciBench, 
 async def test_a_snapshot_leaves_nothing_of_one_that_was_cut_before_it(real: OciBench, backend: Backend) -> None:
     volume = await new(real, backend)
     snapshot_id = f"snap_{volume.volume_id[4:]}"
-    (folder,) = real.root.parent.rglob(volume.volume_id)
+    roots = {Backend.SHARED: real.shared, Backend.LOCAL: real.root / "volumes"}
+    folder = roots[backend] / volume.volume_id
     for name in (f".reflink-{snapshot_id}", f".reflink-{snapshot_id}.copy"):
         (folder / name).touch()
     await real.engine.volumes.snapshot(volume, snapshot_id, ignore)

@@ -166,6 +166,7 @@ async def test_many_attaches_at_once_make_one_mount(bench: Bench, allocation_id:
 async def test_a_conformance_run_tries_everything_and_says_what_it_saw(bench: Bench, backend: Backend) -> None:
     checks = await bench.engine.volumes.conform(backend, ignore)
     assert {check.check for check in checks} == {
-        *("concurrent_writers", "locks", "visibility", "quota", "project_isolation", "many_mounts", "node_loss")
+        *("concurrent_writers", "locks", "visibility", "quota", "project_isolation", "many_mounts", "node_loss"),
+        "one_owner",
     }
     assert all(check.ok and check.evidence for check in checks), checks

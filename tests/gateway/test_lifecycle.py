@@ -4,13 +4,19 @@ import asyncio
 import os
 import signal
 import socket
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from gpuaas.core.clock import SystemClock
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node.processes import gone
 from gpuaas.engines.oci.gateway import Gateway
+from gpuaas.gateway.kernel import birth_of
+from gpuaas.gateway.limits import Limits
+from gpuaas.gateway.service import Gateway as Service
+from gpuaas.gateway.terminals import Terminal, TerminalRecord, Terminals
 from tests.gateway.node import ALLOCATION, Node, free_port, until
 
 
@@ -54,7 +60,7 @@ async def test_an_upgrade_closes_nothing(node: Node) -> None:
     async with node.session("-tt") as live, node.session(command="echo ready; read line; exit 24") as command:
         await live.see("$")
         await command.see("ready")
-        terminal = await node.gateway.terminals.open(ALLOCATION, 1)
+        terminal = await node.gateway.terminals.open(ALLOCATION, 1, "term_1")
         before = await node.wait_for_connections(2)
         old = (await node.gateway.status()).pid
         await node.gateway.upgrade()
@@ -74,9 +80,9 @@ async def test_an_upgrade_closes_nothing(node: Node) -> None:
 async def test_a_closed_environment_has_no_listener_connection_or_terminal(node: Node) -> None:
     async with node.session("-tt") as live:
         await live.see("$")
-        terminal = await node.gateway.terminals.open(ALLOCATION, 1)
+        terminal = await node.gateway.terminals.open(ALLOCATION, 1, "term_1")
         await node.gateway.close_environment(ALLOCATION, "the allocation was released")
-        assert (await node.gateway.connections(None), await node.gateway.list_terminals()) == ([], [])
+        assert (await node.gateway.connections(None), await node.gateway.terminals.listed()) == ([], [])
         assert (await terminal.ended()).reason == "the allocation was released"
         terminal.close()
         assert "the allocation was released" in (await live.end())[1]
@@ -107,11 +113,11 @@ async def test_silent_newcomers_never_keep_anybody_out(node: Node) -> None:
 
 
 async def test_a_terminal_is_found_again_by_another_agent(node: Node) -> None:
-    terminal = await node.gateway.terminals.open(ALLOCATION, 1)
+    terminal = await node.gateway.terminals.open(ALLOCATION, 1, "term_1")
     other = Gateway(node.root)
     await other.start()
-    (state,) = await other.list_terminals(ALLOCATION)
-    attached = await other.terminals.attach(state.id)
+    ((name, allocation_id, attached),) = await other.terminals.take_over()
+    assert (name, allocation_id) == ("term_1", ALLOCATION)
     os.write(attached.descriptor, b"exit 7\n")
     assert (await attached.ended()).exit_code == (await terminal.ended()).exit_code == 7
     attached.close()
@@ -120,7 +126,7 @@ async def test_a_terminal_is_found_again_by_another_agent(node: Node) -> None:
 
 
 async def test_a_terminal_survives_the_gateway_while_an_agent_has_it(node: Node) -> None:
-    terminal = await node.gateway.terminals.open(ALLOCATION, 1)
+    terminal = await node.gateway.terminals.open(ALLOCATION, 1, "term_1")
     await kill_gateway(node)
     os.write(terminal.descriptor, b"exit 9\n")
     assert (await terminal.ended()).exit_code == 9
@@ -129,4 +135,29 @@ async def test_a_terminal_survives_the_gateway_while_an_agent_has_it(node: Node)
 
 async def test_a_terminal_is_refused_at_another_boot(node: Node) -> None:
     with pytest.raises(EngineError, match="not running, or has restarted"):
-        await node.gateway.terminals.open(ALLOCATION, 2)
+        await node.gateway.terminals.open(ALLOCATION, 2, "term_1")
+
+
+async def test_a_terminal_that_no_agent_has_ends_and_one_that_an_agent_has_goes_on(tmp_path: Path) -> None:
+    service = Service(tmp_path, clock=SystemClock(), version="", limits=Limits(unclaimed_seconds=0.0))
+    terminals, agent = service.terminals, object()
+    claimed, unclaimed = (shell(terminals, id) for id in ("claimed", "unclaimed"))
+    terminals.claim("claimed", agent)
+    assert (await terminals.wait("unclaimed")).reason == "no agent came back to it"
+    await asyncio.shield(unclaimed.process.ended)
+    assert [state.name for state in terminals.states(None)] == ["term_claimed"]
+    terminals.release(agent)
+    assert (await terminals.wait("claimed")).reason == "no agent came back to it"
+    await asyncio.shield(claimed.process.ended)
+    terminals.hand_over()
+
+
+def shell(terminals: Terminals, id: str) -> Terminal:
+    """A process on a terminal, that ends when it is hung up on."""
+    pid, master = os.forkpty()
+    if pid == 0:
+        os.execv("/bin/cat", ["cat"])  # noqa: S606 (no shell is wanted)
+    record = TerminalRecord(
+        id=id, allocation_id="a", boot=1, pid=pid, born=birth_of(pid), machine_boot="", name=f"term_{id}"
+    )
+    return terminals.add(record, os.pidfd_open(pid), (master, os.memfd_create(id)))

@@ -7,6 +7,7 @@ from gpuaas.engines.images import image_manifest, images
 from gpuaas.engines.images.images import Image
 
 AT = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
+OS_RELEASE = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n'
 STATUS = """Package: python3
 Status: install ok installed
 Version: 3.11.2-1+b1
@@ -71,6 +72,9 @@ def publish(folder: Path, version: str, *, recipe: str = "r", at: datetime = AT)
     (draft / "root/bin").mkdir(parents=True)
     (draft / "root/bin/sh").write_text("shell\n")
     (draft / "root/bin/bash").symlink_to("sh")
+    (draft / "root/version").write_text(version)
+    (draft / "root/usr/lib").mkdir(parents=True)
+    (draft / "root/usr/lib/os-release").write_text(OS_RELEASE)
     manifest = image_manifest.encode(image_manifest.entries(draft / "root"))
     image = Image(
         version=version,

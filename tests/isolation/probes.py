@@ -97,6 +97,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "HandOver": {"user_id": "mate", "ssh_key_ids": ["mate_key"]},
     "ChangeNode": {},
     "ChangeSlot": {},
+    "SetOvercommit": {"overcommit": 1},
     "AdoptEnvironment": {"reason": "probe", "holder_id": "mate"},
     "AdoptVolume": {"reason": "probe"},
     "RemoveVolume": {"reason": "probe", "confirm": "unknown_volume"},

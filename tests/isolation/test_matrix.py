@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-import msgspec
 import pytest
 from litestar import get
 
-from gpuaas.api.app import create_litestar, described
-from gpuaas.api.contract import contract
+from gpuaas.api.app import create_litestar
 from gpuaas.api.services import Services
 from gpuaas.api.unit import UnitMiddleware
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.views import view
 from gpuaas.wire.allocations import Allocation
+from tests import described
 from tests.isolation.matrix import ALL_PARTS, OTHER_OWNER, Matrix
 from tests.isolation.probes import Probe, Uncovered, probes
 from tests.isolation.town import Town, checks_off, founded, policies_off
@@ -66,8 +65,7 @@ THIRD_FENCE = {
 
 @pytest.fixture(scope="module")
 def published() -> dict[str, Any]:
-    decoded: dict[str, Any] = msgspec.json.decode(contract(described()))
-    return decoded
+    return described.document()
 
 
 @pytest.fixture(scope="module")

@@ -32,9 +32,9 @@ async def dispatching(world: World) -> AsyncIterator[None]:
 async def test_a_link_that_takes_no_task_is_cut_and_the_next_one_gets_it(world: World) -> None:
     machine = await enrol(world, "machine")
     wire = await linked(world, machine)
+    _, task_id = await task_of(world)
     wire.takes = 0
     async with dispatching(world):
-        _, task_id = await task_of(world)
         await wire.ended()
     assert wire.closed == (4408, "does not take what is sent")
     again = await linked(world, machine)

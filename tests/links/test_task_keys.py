@@ -13,6 +13,7 @@ from gpuaas.agent import identity
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.link import Refused, Result, Task, TaskStatus
+from gpuaas.wire.spares import WantedSpares
 from gpuaas.wire.task_keys import StatementBody, TaskKeyStatement, TrustedKey, TrustedKeys
 from tests.agent.task_key_statements import ATTACKER
 from tests.isolation.machines import Machine, enrol
@@ -130,6 +131,7 @@ async def test_an_agent_that_does_not_follow_is_told_once_per_link(world: World,
     await rotate(world)
     wire = await linked(world, machine)
     await stated(world, wire, by=1)
+    await wire.heard(WantedSpares)
     for _ in range(3):
         wire.say(TrustedKeys(keys=trusted(world, 1)))
         await world.services.links.check_in("http://here")

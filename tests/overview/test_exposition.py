@@ -78,7 +78,7 @@ async def test_operators_see_the_platform_at_a_glance_and_others_do_not(world: W
     assert shown["operations"]["running"] == 1
     assert {worker["worker"] for worker in shown["workers"]} >= {"allocations", "metrics", "janitor"}
     assert shown["requests"]["total"] > 0
-    assert shown["nodes"] == {"active": 1, "offline": 0, "contested": 0}
+    assert shown["nodes"] == {"active": 1, "offline": 0, "contested": 0, "missing_requirements": 0}
     assert (await world.http.get("/api/v1/admin/overview")).status_code == 403
 
 

@@ -37,6 +37,7 @@ BUNDLE_ROW = BundleRow(
     state=BundleState.PUBLISHED,
     digest="d",
     python="3.11",
+    distribution=None,
     published_at=NOON,
 )
 

@@ -1,19 +1,16 @@
 """Runtime bundles as a person meets them: `gpuaas up`, the CLI, plain OpenSSH, and packages really installed."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
 
-from tests.e2e.stack import Ran, Stack, run, stack
+from tests.e2e.stack import Ran, Stack, run
 from tests.live import eventually
 from tests.runtimes.wheels import BROKEN, publication
 
@@ -31,23 +28,18 @@ os.rename('/tmp/said.new', '/tmp/said')
 
 
 @pytest.fixture(scope="module")
-async def up() -> AsyncIterator[Stack]:
-    """A running GPUaaS with three versions of a small bundle, the last of which fails its check."""
-    folder = Path(tempfile.mkdtemp(prefix="gpuaas-runtimes-"))
-    folder.chmod(0o755)
-    async with stack(folder) as made:
-        checks = {"1.0": None, "2.0": None, "3.0": BROKEN}
-        wanted = [publication(made.wheels, version, slug="tiny-data", check=check) for version, check in checks.items()]
-        await made.up()
-        await made.login("admin")
-        for each in wanted:
-            path = folder / f"{each.version}.json"
-            path.write_bytes(msgspec.json.encode(each))
-            await made.cli("admin", "runtimes", "publish", str(path))
-        await made.login("user")
-        await made.add_key()
-        yield made
-    shutil.rmtree(folder, ignore_errors=True)
+async def up(platform: Stack) -> Stack:
+    """With three versions of a small bundle, the last of which fails its check."""
+    checks = {"1.0": None, "2.0": None, "3.0": BROKEN}
+    await platform.login("admin")
+    for version, check in checks.items():
+        path = platform.folder / f"tiny-data-{version}.json"
+        wanted = publication(platform.wheels, version, slug="tiny-data", check=check)
+        path.write_bytes(msgspec.json.encode(wanted))
+        await platform.cli("admin", "runtimes", "publish", str(path))
+    await platform.login("user")
+    await platform.add_key()
+    return platform
 
 
 @dataclass(frozen=True)
@@ -109,6 +101,11 @@ async def test_a_bundle_is_applied_switched_and_rolled_back_while_what_runs_keep
     assert (raw.code, "raw compute" in raw.err) == (3, True)
 
 
+# Of these, `make test` runs the proofs on the engine alone (tests/engines/test_runtimes.py, test_oci_runtimes.py) and
+# the restart in tests/e2e/test_story.py.
+
+
+@pytest.mark.soak
 async def test_a_submit_with_a_bundle_keeps_it_through_a_restart(up: Stack) -> None:
     here = await machine(up, "restarting", "--runtime", "tiny-data", "--no-wait")
     allocation = msgspec.json.decode(await up.cli("allocations", "get", here.name, "-o", "json"))
@@ -132,9 +129,6 @@ async def test_a_submit_with_a_bundle_keeps_it_through_a_restart(up: Stack) -> N
 
         await eventually(is_back)
     assert await replace(here, config=await up.ssh_config()).inside(PRINT) == "2.0"
-
-
-# Of these, `make test` runs the proofs on the engine alone: tests/engines/test_runtimes.py, test_oci_runtimes.py.
 
 
 @pytest.mark.soak
@@ -174,5 +168,5 @@ async def test_nobody_inside_can_change_a_bundle_or_see_the_machines_own_folders
     )
     await here.inside(f"({tries}) 2>/dev/null; true")
     assert await here.inside(PRINT) == "1.0"
-    assert (await here.inside("ls /opt/gpuaas")).split() == ["runtimes"]
+    assert (await here.inside("ls /opt/gpuaas")).split() == ["bin", "runtimes"]
     assert str(up.data) not in await here.inside("grep -rl agent/oci /opt/gpuaas/runtimes/tiny-data || true")

@@ -19,7 +19,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.capacity import Availability, Intent, Node, Shape, Size, Sku, Slot, SlotStatus
 from gpuaas.wire.common import Money
-from gpuaas.wire.environments import EnvironmentState
+from gpuaas.wire.environments import EnvironmentState, Init
 from gpuaas.wire.identity import (
     Me,
     PlatformRole,
@@ -77,6 +77,10 @@ def allocation(**changes: Any) -> Allocation:
             status_reason="",
             health=Health.OK,
             sku="sim-h200-slice",
+            vcpus=1,
+            memory_mib=1024,
+            disk_gib=20,
+            init=Init.PLAIN,
             gpu_count=1,
             size="small",
             shape=Shape.GPU_SLICE,

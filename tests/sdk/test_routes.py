@@ -146,6 +146,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (nouns.admin.nodes.lost("n"), "POST /admin/nodes/n/lost"),
     (nouns.admin.nodes.create_enrolment_token("n"), "POST /admin/enrolment-tokens"),
     (nouns.admin.nodes.rotate_key("n"), "POST /admin/nodes/n/rotate-key"),
+    (nouns.admin.nodes.set_disk_overcommit("n", 1.5), "PUT /admin/nodes/n/disk-overcommit"),
     (nouns.admin.slots.list("n"), "GET /admin/nodes/n/slots"),
     (nouns.admin.slots.approve("n", 0), "POST /admin/nodes/n/slots/0/approve"),
     (nouns.admin.slots.disable("n", 0), "POST /admin/nodes/n/slots/0/disable"),

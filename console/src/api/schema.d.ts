@@ -209,6 +209,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{id}/disk-overcommit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** SetDiskOvercommit */
+        put: operations["ApiV1AdminNodesIdDiskOvercommitSetDiskOvercommit"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{id}/drain": {
         parameters: {
             query?: never;
@@ -2450,6 +2467,7 @@ export interface components {
             connection: components["schemas"]["SshConnection"] | null;
             /** Format: date-time */
             created_at: string;
+            disk_gib: number;
             gpu_count: number;
             group_id: string | null;
             health: components["schemas"]["Health"];
@@ -2457,10 +2475,13 @@ export interface components {
             held_by?: components["schemas"]["HeldBy"];
             holder: string;
             id: string;
+            image?: components["schemas"]["AllocationImage"] | null;
+            init: components["schemas"]["Init"];
             isolation?: components["schemas"]["Isolation"] | null;
             /** Format: date-time */
             last_progress_at: string;
             limits?: components["schemas"]["Limits"];
+            memory_mib: number;
             name: string;
             node: components["schemas"]["AllocationNode"];
             operation_id?: string | null;
@@ -2481,6 +2502,7 @@ export interface components {
             status_reason: string;
             /** Format: date-time */
             status_since: string;
+            vcpus: number;
         };
         /** AllocationGroup */
         AllocationGroup: {
@@ -2497,6 +2519,17 @@ export interface components {
             health: string;
             reasons: components["schemas"]["HealthReason"][];
             sampled_at: string | null;
+        };
+        /** AllocationImage */
+        AllocationImage: {
+            /** @default  */
+            advice: string;
+            /** Format: date-time */
+            built_at: string;
+            distribution: string;
+            outdated_since?: string | null;
+            python: string;
+            version: string;
         };
         /** AllocationKeys */
         AllocationKeys: {
@@ -2698,6 +2731,34 @@ export interface components {
          * @enum {string}
          */
         BundleState: "published" | "deprecated" | "retired";
+        /**
+         * Capabilities
+         * @default {
+         *       "root": false,
+         *       "systemd": false,
+         *       "nesting": false,
+         *       "disk_limit": "",
+         *       "live_mount": false,
+         *       "network": false,
+         *       "vm": false
+         *     }
+         */
+        Capabilities: {
+            /** @default  */
+            disk_limit: string;
+            /** @default false */
+            live_mount: boolean;
+            /** @default false */
+            nesting: boolean;
+            /** @default false */
+            network: boolean;
+            /** @default false */
+            root: boolean;
+            /** @default false */
+            systemd: boolean;
+            /** @default false */
+            vm: boolean;
+        };
         /** Capacity */
         Capacity: {
             approved: number;
@@ -2766,6 +2827,17 @@ export interface components {
             compatible: boolean;
             reason: string;
             staged: boolean;
+        };
+        /** Confinement */
+        Confinement: {
+            /** @default [] */
+            capabilities: string[];
+            namespaces: string[];
+            nested_user_namespaces?: boolean | null;
+            network: string;
+            no_new_privileges: boolean;
+            /** @default  */
+            seccomp: string;
         };
         /** ConformanceRun */
         ConformanceRun: {
@@ -2870,12 +2942,32 @@ export interface components {
             snapshot_id?: string | null;
             write_policy?: components["schemas"]["WritePolicy"];
         };
+        /** CurrentImage */
+        CurrentImage: {
+            /** Format: date-time */
+            built_at: string;
+            checked_at?: string | null;
+            distribution: string;
+            /** @default  */
+            failure: string;
+            /** @default 0 */
+            max_age_days: number;
+            outdated_since?: string | null;
+            python: string;
+            sshd: string;
+            version: string;
+        };
         /**
          * Dimension
          * @description What is limited. Tenants and projects: everything down to snapshots; tenants: projects; people: the rest.
          * @enum {string}
          */
         Dimension: "allocations" | "gpus" | "vcpus" | "memory_mib" | "volumes" | "storage_gib" | "snapshots" | "projects" | "tokens" | "ssh_keys" | "streams";
+        /** DiskSpace */
+        DiskSpace: {
+            free_gib: number;
+            size_gib: number;
+        };
         /**
          * Disruption
          * @description What a person may do to a live machine that ends something.
@@ -2966,8 +3058,18 @@ export interface components {
             index: number;
             memory_mib: number;
             numa: number | null;
+            reset?: components["schemas"]["GpuReset"] | null;
             simulated: boolean;
             source: string;
+        };
+        /** GpuReset */
+        GpuReset: {
+            /** @default  */
+            detail: string;
+            /** @default  */
+            method: string;
+            /** @default [] */
+            together: string[];
         };
         /**
          * GrantStatus
@@ -3002,6 +3104,13 @@ export interface components {
          * @enum {string}
          */
         HeldBy: "holder" | "project_admins";
+        /**
+         * Init
+         * @description What runs as pid 1 in an environment.
+         * @default plain
+         * @enum {string}
+         */
+        Init: "plain" | "systemd";
         /** InspectedAllocation */
         InspectedAllocation: {
             allocation: components["schemas"]["Allocation"];
@@ -3050,6 +3159,8 @@ export interface components {
         };
         /** Isolation */
         Isolation: {
+            /** @default [] */
+            capabilities: string[];
             limits?: {
                 [key: string]: string;
             };
@@ -3057,8 +3168,11 @@ export interface components {
                 [key: string]: string;
             };
             namespaces: string[];
+            nested_user_namespaces?: boolean | null;
             network: string;
             no_new_privileges: boolean;
+            /** @default  */
+            seccomp: string;
             uid: number;
         };
         /** LaunchAttachment */
@@ -3201,9 +3315,11 @@ export interface components {
             contested_at?: string | null;
             /** @default  */
             contested_detail: string;
+            disk?: components["schemas"]["NodeDisk"] | null;
             engine: string;
             facts?: components["schemas"]["NodeFacts"] | null;
             id: string;
+            image?: components["schemas"]["CurrentImage"] | null;
             intent: components["schemas"]["Intent"];
             intent_reason: string;
             /** Format: date-time */
@@ -3218,10 +3334,23 @@ export interface components {
             slots_blocked: number;
             slots_claimed: number;
             slots_free: number;
+            spares?: components["schemas"]["SpareReport"] | null;
             unknown_environments: string[];
+        };
+        /** NodeDisk */
+        NodeDisk: {
+            for_sale_gib: number | null;
+            free_gib: number | null;
+            is_low: boolean;
+            overcommit: number;
+            reported_at: string | null;
+            size_gib: number | null;
+            sold_gib: number;
         };
         /** NodeFacts */
         NodeFacts: {
+            capabilities?: components["schemas"]["Capabilities"];
+            disk?: components["schemas"]["DiskSpace"] | null;
             engine: string;
             facts?: {
                 [key: string]: components["schemas"]["Fact"];
@@ -3229,6 +3358,8 @@ export interface components {
             /** @default [] */
             gpus: components["schemas"]["GpuFact"][];
             memory_mib: number;
+            /** @default [] */
+            missing: string[];
             simulated: boolean;
             ssh_host: string;
             vcpus: number;
@@ -3344,8 +3475,11 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             currency: string;
+            /** @default 20 */
+            disk_gib: number;
             gpu_count: number;
             holder_id: string;
+            init?: components["schemas"]["Init"];
             memory_mib: number;
             name: string;
             price_id: string;
@@ -3691,6 +3825,8 @@ export interface components {
         /** Recipe */
         Recipe: {
             check: string[];
+            /** @description as in debian-12 */
+            distribution?: string | null;
             python: string;
             requirements: components["schemas"]["Requirement"][];
         };
@@ -3776,6 +3912,7 @@ export interface components {
         RuntimeBundle: {
             compatibility?: components["schemas"]["Compatibility"] | null;
             digest: string;
+            distribution?: string | null;
             driver_max: string | null;
             driver_min: string | null;
             gpu_families: string[];
@@ -3784,6 +3921,8 @@ export interface components {
             product_name: string;
             /** Format: date-time */
             published_at: string;
+            /** @default  */
+            python: string;
             runtime_family: components["schemas"]["RuntimeFamily"];
             slug: string;
             state: components["schemas"]["BundleState"];
@@ -3875,6 +4014,12 @@ export interface components {
             expires_at: string;
             id: string;
         };
+        /** SetOvercommit */
+        SetOvercommit: {
+            overcommit: number;
+            /** @default  */
+            reason: string;
+        };
         /** SetQuotas */
         SetQuotas: {
             limits: {
@@ -3912,15 +4057,25 @@ export interface components {
         };
         /** Size */
         Size: {
+            /** @default 20 */
+            disk_gib: number;
             gpu_count: number;
+            init?: components["schemas"]["Init"];
             memory_mib: number;
             name: string;
+            /** @default  */
+            not_placeable: string;
+            /** @default false */
+            shares_cpus: boolean;
             vcpus: number;
         };
         /** Sku */
         Sku: {
             allowed_counts: number[];
             availability?: components["schemas"]["Availability"][];
+            confinement?: {
+                [key: string]: components["schemas"]["Confinement"];
+            };
             gpu_family: string;
             price_per_gpu_hour: components["schemas"]["Money"];
             shape: components["schemas"]["Shape"];
@@ -3964,7 +4119,7 @@ export interface components {
          * @description Derived, never stored: the first of these that is true.
          * @enum {string}
          */
-        SlotStatus: "claimed" | "candidate" | "disabled" | "cleanup_blocked" | "unknown_environment" | "free";
+        SlotStatus: "claimed" | "candidate" | "disabled" | "cleanup_blocked" | "unknown_environment" | "missing_requirements" | "free";
         /** Snapshot */
         Snapshot: {
             consistency: string;
@@ -3987,6 +4142,24 @@ export interface components {
          * @enum {string}
          */
         SnapshotStatus: "creating" | "ready" | "failed" | "deleting" | "deleted";
+        /** Spare */
+        Spare: {
+            id: string;
+            slots: number[];
+        };
+        /** SpareReport */
+        SpareReport: {
+            /** @default  */
+            detail: string;
+            /** @default 0 */
+            discarded: number;
+            /** @default [] */
+            ready: components["schemas"]["Spare"][];
+            /** @constant */
+            type: "spares";
+            /** @default 0 */
+            used: number;
+        };
         /** SshConnection */
         SshConnection: {
             command: string;
@@ -4018,6 +4191,8 @@ export interface components {
             bundle_id: string;
             bytes: number;
             checked_at: string | null;
+            /** @default  */
+            distribution: string;
             drift: string[];
             files: number;
             health: string;
@@ -4156,7 +4331,7 @@ export interface components {
          * Unavailable
          * @enum {string}
          */
-        Unavailable: "no_capacity" | "no_single_node_fits" | "readiness_blocks";
+        Unavailable: "no_capacity" | "no_single_node_fits" | "readiness_blocks" | "no_disk" | "size_not_offered";
         /** UnknownEnvironment */
         UnknownEnvironment: {
             boot: number;
@@ -5382,6 +5557,116 @@ export interface operations {
                 };
             };
             /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AdminNodesIdDiskOvercommitSetDiskOvercommit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetOvercommit"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description csrf_refused, insufficient_permissions, suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description conflict, request_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description body_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description idempotency_key_reused, validation_error */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import type { Entry } from "../api/live";
 import { withEntry } from "../api/queries/timeline";

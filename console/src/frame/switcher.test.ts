@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import type { Me } from "../api/queries/session";
 import { elsewhere, switcherItems } from "./switcher";

@@ -14,7 +14,9 @@ import Tiles from "@cloudscape-design/components/tiles";
 import type { Sku } from "../api/queries/skus";
 import { money, perHour, times } from "../parts/money";
 import { QuotaLeft } from "../parts/QuotaLeft";
-import { COUNT, chosenSku, freeOf, regionsOf, type Size, sizesOf } from "./draft";
+import { inside } from "../parts/sizeWords";
+import { COUNT, chosenSku, freeOf, regionsOf, sizesOf } from "./draft";
+import { InitDifference } from "./InitDifference";
 import type { StepProps } from "./step";
 
 export function ComputeStep(props: StepProps & { skus: readonly Sku[] }) {
@@ -143,13 +145,21 @@ function SizeChoice({ choice, change }: StepProps) {
   const sizes = sizesOf(choice.sku, choice.gpuCount);
   if (sizes.length < 2) return null;
   return (
-    <FormField label="Processors and memory">
-      <RadioGroup
-        value={choice.size?.name ?? null}
-        onChange={({ detail }) => change({ size: detail.value })}
-        items={sizes.map((size) => ({ value: size.name, label: size.name, description: inside(size) }))}
-      />
-    </FormField>
+    <SpaceBetween size="s">
+      <FormField label="Processors, memory, disk and init">
+        <RadioGroup
+          value={choice.size?.name ?? null}
+          onChange={({ detail }) => change({ size: detail.value })}
+          items={sizes.map((size) => ({
+            value: size.name,
+            label: `${size.name}, init ${size.init}`,
+            description: size.not_placeable ? `Cannot be placed: ${size.not_placeable}.` : inside(size),
+            disabled: Boolean(size.not_placeable),
+          }))}
+        />
+      </FormField>
+      {new Set(sizes.map(({ init }) => init)).size > 1 && <InitDifference sku={choice.sku} />}
+    </SpaceBetween>
   );
 }
 
@@ -217,10 +227,4 @@ function HourlyPrice({ choice }: Pick<StepProps, "choice">) {
 
 export function gpus(count: number): string {
   return count === 1 ? "1 GPU" : `${count} GPUs`;
-}
-
-const MIB_PER_GIB = 1_024;
-
-export function inside({ vcpus, memory_mib }: Size): string {
-  return `${vcpus} vCPU and ${Math.round(memory_mib / MIB_PER_GIB)} GiB memory`;
 }

@@ -18,9 +18,10 @@ import { Link } from "../parts/Link";
 import { money, perHour, times } from "../parts/money";
 import { ProblemAlert } from "../parts/ProblemAlert";
 import { exceeded } from "../parts/quotaWords";
+import { inside } from "../parts/sizeWords";
 import { View } from "../parts/View";
 import { ACCESS_MODE } from "../parts/VolumeFields";
-import { gpus, inside } from "./ComputeStep";
+import { gpus } from "./ComputeStep";
 import type { DraftVolume } from "./draft";
 import { additionOf, HOURS, IDLE, isRepriced } from "./draft";
 import type { StepId } from "./mistakes";
@@ -208,7 +209,7 @@ function Chosen({ draft, choice, volumes, goTo }: Props) {
           item(
             "Compute",
             "compute",
-            `${count} × ${sku.title} with ${gpus(gpuCount)}${size ? `, ${inside(size)}` : ""}, in ${region ?? "any region"}${
+            `${count} × ${sku.title} with ${gpus(gpuCount)}${size ? `, ${inside(size)}, init ${size.init}` : ""}, in ${region ?? "any region"}${
               sku.simulated ? "; its GPUs are simulated" : ""
             }.`,
           ),

@@ -18,6 +18,8 @@ import {
 import { firstWrong, mistakesOf, volumeObjection } from "./mistakes";
 import { offersFor } from "./refusal";
 
+const ROOM = { disk_gib: 20, init: "plain", shares_cpus: false, not_placeable: "" } as const;
+
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 
 function sku(name: string, minor: number, free: Record<number, number>, region = "local"): Sku {
@@ -29,8 +31,8 @@ function sku(name: string, minor: number, free: Record<number, number>, region =
     gpu_family: name,
     allowed_counts: counts,
     sizes: counts.flatMap((gpu_count) => [
-      { name: "standard", gpu_count, vcpus: 8 * gpu_count, memory_mib: 65_536 },
-      { name: "large", gpu_count, vcpus: 16 * gpu_count, memory_mib: 131_072 },
+      { name: "standard", gpu_count, vcpus: 8 * gpu_count, memory_mib: 65_536, ...ROOM },
+      { name: "large", gpu_count, vcpus: 16 * gpu_count, memory_mib: 131_072, ...ROOM },
     ]),
     price_per_gpu_hour: { amount_minor: minor, currency: "EUR" },
     simulated: true,

@@ -9,16 +9,20 @@ export const KINDS: Record<NonNullable<Placement["kind"]>, string> = {
   no_capacity: "Nothing like this is free now",
   no_single_node_fits: "No single node has so many free",
   readiness_blocks: "Nothing like this is ready now",
+  no_disk: "No node has enough disk left",
+  size_not_offered: "No node can have this size",
 };
 
 const BLOCKED: Record<string, string> = {
   node_offline: "on a node that does not answer",
   node_not_active: "on a node that takes nothing new",
+  missing_requirements: "on a node that lacks something that environments need",
   not_approved: "not approved for sale yet",
   disabled: "taken out of sale",
   unknown_environment: "in use by an environment that an operator must adopt or remove",
   cleanup_blocked: "waiting for proof that they were cleaned",
   no_fabric: "without a network function that is free",
+  disk_low: "on a node whose disk is almost full",
 };
 
 /** "3 GPUs on a node that does not answer" for each reason. */

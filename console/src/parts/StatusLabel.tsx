@@ -25,6 +25,13 @@ export const INTENT: Record<Schemas["Intent"], Look> = {
   retired: ["stopped", "Retired"],
 };
 
+/** Whether a base image is up to date. */
+export const IMAGE: Record<"fresh" | "failed" | "outdated", Look> = {
+  fresh: ["success", "Up to date"],
+  failed: ["error", "Rebuild failed"],
+  outdated: ["warning", "Outdated"],
+};
+
 export const BUNDLE: Record<Schemas["BundleState"], Look> = {
   published: ["success", "Published"],
   deprecated: ["warning", "Deprecated"],

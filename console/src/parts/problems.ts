@@ -20,6 +20,7 @@ const STEPS: Record<string, Step> = {
     title: "This exceeds a quota",
     next: "Release or delete something, or ask an operator to raise the limit. The Quota page shows what remains.",
   },
+  node_disk_full: { title: "The node has too little disk left" },
   resize_unavailable: { title: "This node cannot hold that size" },
   ssh_key_invalid: { title: "This is not a key we can accept" },
   mount_path_refused: { title: "A volume cannot be mounted there" },

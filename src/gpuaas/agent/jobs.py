@@ -77,6 +77,10 @@ class Lanes:
         job.runner = self._group.create_task(self._run(job, earlier))
         job.runner.add_done_callback(lambda _: self._leave(job))
 
+    @property
+    def is_idle(self) -> bool:
+        return not self._lanes
+
     def cancel_all(self) -> None:
         for job in [job for lane in self._lanes.values() for job in lane]:
             job.cancel()

@@ -29,6 +29,7 @@ from gpuaas.wire.link import (
     Task,
     Welcome,
 )
+from gpuaas.wire.spares import WantedSpares
 from gpuaas.wire.task_keys import TaskKeyStatement
 
 FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
@@ -63,6 +64,8 @@ class Listener(Protocol):
     def ended(self, terminals: EndTerminals) -> None: ...
 
     def stated(self, statement: TaskKeyStatement) -> None: ...
+
+    def wanted_spares(self, wanted: WantedSpares) -> None: ...
 
 
 class LinkRefusedError(Exception):
@@ -174,6 +177,8 @@ class Link:
                     listener.ended(terminals)
                 case TaskKeyStatement() as statement:
                     listener.stated(statement)
+                case WantedSpares() as wanted:
+                    listener.wanted_spares(wanted)
                 case other:
                     log.warning("link.message_ignored", message=type(other).__name__)
 

@@ -25,6 +25,7 @@ from gpuaas.agent.outgoing import Outgoing
 from gpuaas.agent.reports import Reports
 from gpuaas.agent.sampling import sample
 from gpuaas.agent.server_time import ServerTime, machine_boot_id
+from gpuaas.agent.spares import SpareKeeper
 from gpuaas.agent.streams import Streams
 from gpuaas.agent.tasks.work import Effects, TaskRefusedError
 from gpuaas.agent.verifiers import StatementRefusedError, Verifiers
@@ -34,11 +35,13 @@ from gpuaas.core.points import Points
 from gpuaas.engines.base import Engine, EngineError
 from gpuaas.wire.environments import NodeFacts
 from gpuaas.wire.link import Hello, Lease, Result, Task, TaskStatus, Welcome
+from gpuaas.wire.spares import SpareReport
 from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKeys
 
 INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a second holder of the node's key
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
+CANCEL_AGAIN_SECONDS = 1.0
 CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
 
 log = structlog.get_logger()
@@ -92,6 +95,15 @@ def _left_over(journal: Journal, admission: Admission, path: Path) -> list[Job]:
         raise JournalRefusedError(path, f"it holds a task that cannot be followed ({refusal})") from refusal
 
 
+async def end(tasks: set[asyncio.Task[None]], pause: float = CANCEL_AGAIN_SECONDS) -> None:
+    """Cancelled until they have ended: a task group that fails while it is cancelled raises its own errors, and the
+    loop around it goes on."""
+    while tasks:
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=pause)
+
+
 class Agent:
     """The listener of the link and the owner of every task under way."""
 
@@ -125,6 +137,8 @@ class Agent:
         self._look = asyncio.Event()
         self._streams = Streams(identity, admission.verifiers, engine.terminals, self._outgoing, server_time)
         self.asked, self.ended = self._streams.asked, self._streams.ended
+        self._spares = SpareKeeper(engine.spares, self._outgoing, lambda: self._lanes.is_idle)
+        self.wanted_spares = self._spares.want
 
     async def run(
         self,
@@ -143,16 +157,20 @@ class Agent:
             points=self._points,
         )
         self._left_over = left_over
+        if self._engine.lacks:
+            log.error("node.offers_no_capacity", missing=self._engine.lacks)
+        else:
+            await self._streams.take_over()
         async with self._group:
             if self._time.is_known:
                 self._replay()
-            sampling = sample(self._engine.samples, self._outgoing, self._time.now)
-            loops = (link.run(self), self._watch(), self._watch_volumes(), self._keep_doors(), sampling)
+            loops = [link.run(self), self._watch()]
+            if not self._engine.lacks:
+                sampling = sample(self._engine, self._outgoing, self._time.now)
+                loops += [self._watch_volumes(), self._keep_doors(), sampling, self._spares.run()]
             outward = {self._group.create_task(loop) for loop in loops}
             await stop.wait()
-            for task in outward:
-                task.cancel()
-            await asyncio.wait(outward)
+            await end(outward)
             await self._streams.close()
             self._lanes.cancel_all()  # and they are done again at the next start
 
@@ -167,7 +185,11 @@ class Agent:
         self._volumes.forget()
         self._look_at_volumes.set()
         self._doorkeeper.forget()
-        self._streams.welcomed()
+        if self._engine.lacks:
+            self._outgoing.put(SpareReport(detail="the node makes no environments"))
+        else:  # otherwise terminals may be open, and nobody looked
+            self._streams.welcomed()
+        self._spares.forget()
         self._look.set()
 
     async def leased(self, lease: Lease) -> None:
@@ -299,6 +321,7 @@ class Agent:
         self._outgoing.put(result)
         self._ended += 1
         self._look.set()
+        self._spares.look()
 
     # What exists
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.engines.base import Engine, EngineError
 from gpuaas.wire.environments import Environment, EnvironmentState
+from gpuaas.wire.images import ImageReport
 from gpuaas.wire.link import Report
 
 TELL_AGAIN_AFTER = timedelta(seconds=5)
@@ -42,13 +43,15 @@ class Reports:
         self._observe_seconds = observe_seconds
         self._engine, self._outgoing, self._now = engine, outgoing, now
         self._told: Report | None = None
+        self._told_image: ImageReport | None = None
         self._is_told_twice = False
         self._seen: list[Environment] | None = None  # by the last look that did not fail
+        self._failure = ""  # of the last look, logged once
         self._stopped: set[tuple[str, int]] = set()  # of that look, by allocation and boot
         self.is_unconfirmed = False
 
     def forget(self) -> None:
-        self._told = None
+        self._told = self._told_image = None
 
     async def look(self, tasks_ended: Callable[[], int]) -> None:
         """What was seen while a task ended is looked at again, so that an older sight does not follow a newer result;
@@ -62,6 +65,9 @@ class Reports:
                 break
         if seen is not None:
             self._tell(Report(environments=self._confirmed(seen), at=at))
+        image = ImageReport(image=await self._engine.images.report())
+        if image != self._told_image and self._outgoing.put(image):
+            self._told_image = image
 
     async def _observe(self) -> list[Environment] | None:
         """None when nothing is known at all."""
@@ -69,10 +75,12 @@ class Reports:
             async with asyncio.timeout(self._observe_seconds):
                 found = sorted(await self._engine.observe(), key=lambda one: one.allocation_id)
         except (EngineError, OSError) as error:  # TimeoutError is an OSError
-            log.warning("observe.failed", error=repr(error))
+            if repr(error) != self._failure:
+                log.warning("observe.failed", error=repr(error))
+            self._failure = repr(error)
             reason = error.reason if isinstance(error, EngineError) else f"the look failed: {type(error).__name__}"
             return [unknown(one, reason) for one in self._seen] if self._seen is not None else None
-        self._seen = found
+        self._seen, self._failure = found, ""
         return found
 
     def _confirmed(self, seen: list[Environment]) -> list[Environment]:

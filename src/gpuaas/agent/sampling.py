@@ -1,4 +1,5 @@
-"""Samples of every environment, every ten seconds while somebody listens; what cannot be sent is dropped."""
+"""Samples of every environment, the space of the node's disk and facts that changed, every ten seconds while somebody
+listens; what cannot be sent is dropped."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +8,8 @@ from datetime import datetime
 import structlog
 
 from gpuaas.agent.outgoing import Outgoing
-from gpuaas.engines.base import SampleFacet
+from gpuaas.engines.base import Engine
+from gpuaas.wire.environments import DiskReport
 from gpuaas.wire.metrics import SAMPLE_SECONDS, SAMPLES_PER_MESSAGE, Samples
 
 FIRST_SECONDS = 1.0  # after a link opened: whoever waits for a first sample does not wait for long
@@ -15,7 +17,7 @@ log = structlog.get_logger()
 
 
 async def sample(
-    facet: SampleFacet, outgoing: Outgoing, now: Callable[[], datetime], seconds: float = SAMPLE_SECONDS
+    engine: Engine, outgoing: Outgoing, now: Callable[[], datetime], seconds: float = SAMPLE_SECONDS
 ) -> None:
     """Until cancelled."""
     while True:
@@ -23,7 +25,9 @@ async def sample(
             await asyncio.sleep(min(FIRST_SECONDS, seconds))
             continue
         try:
-            taken = await facet.take(now())
+            taken = await engine.samples.take(now())
+            disk, changed = await engine.disk_space(), await engine.changed_facts()
+            outgoing.put(DiskReport(disk=disk, facts=changed, at=now()))
         except Exception:  # house: broad-except because what cannot be measured must not end the agent
             log.exception("samples.failed")
             taken = []

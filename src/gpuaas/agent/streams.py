@@ -37,6 +37,9 @@ class Streams:
         self._known: dict[str, datetime] = {}  # asked for, until it expires: none is dialled twice
         self._open: set[asyncio.Task[None]] = set()
 
+    async def take_over(self) -> None:
+        await self._terminals.take_over()
+
     def asked(self, asked: OpenStream) -> None:
         """Believed by its signature, as a task is: it opens a shell. Anything wrong with it and nothing is done."""
         if objection := self._verifiers.objection(asked) or self._objection(asked):
@@ -107,7 +110,8 @@ class Streams:
                 self._terminals.give_back(ended)
 
     async def close(self) -> None:
-        self._terminals.close("the agent of the node stopped")
+        """Readers lose their streams and ask for new ones; terminals go on where the engine keeps them."""
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
+        self._terminals.leave()

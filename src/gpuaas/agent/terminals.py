@@ -2,7 +2,8 @@
 
 What a terminal shows is kept until it is confirmed, and a window of it beyond that to be shown again: a stream that was
 cut loses nothing, and a reader who comes back sees the last screen. A terminal whose output nobody confirms is not
-read any further, and so whoever writes inside waits: memory is bounded whatever runs there and whoever stalls.
+read any further, and so whoever writes inside waits: memory is bounded whatever runs there and whoever stalls. Where
+the engine keeps terminals, the next agent takes them over with all of that.
 """
 
 import asyncio
@@ -14,12 +15,13 @@ from typing import Protocol
 import msgspec
 import structlog
 
+from gpuaas.agent.scrollback import PTY, READ, Scrollback
 from gpuaas.engines.base import EngineTerminal, EngineTerminals
 from gpuaas.wire.link import EndedTerminal, LiveTerminal
 from gpuaas.wire.terminals import WINDOW, Begin, Confirm, Error, Exit, Resize, TerminalTarget, to_agent
 
-READ, SENT = 65_536, 65_536  # bytes at a time
-PTY = 4_095  # the most that a terminal gives at once
+SENT = 65_536  # bytes at a time
+NOBODY = "nobody came back to it"
 MOST_ENDED = 1_000
 log = structlog.get_logger()
 
@@ -37,8 +39,8 @@ class Terminal:
         self.id, self.allocation_id = id, allocation_id
         self._shell, self._on_news = shell, on_news
         self._loop = asyncio.get_running_loop()
-        self._kept, self._first = bytearray(), 0  # what was shown, and the offset of its first byte
-        self._confirmed, self._sent = 0, 0
+        self._kept = Scrollback(shell.memory)
+        self._sent = 0
         self._news, self._room = asyncio.Event(), asyncio.Event()
         self._is_reading = False
         self._viewer: asyncio.Task[None] | None = None
@@ -50,10 +52,6 @@ class Terminal:
     @property
     def is_attached(self) -> bool:
         return self._viewer is not None
-
-    @property
-    def _shown(self) -> int:
-        return self._first + len(self._kept)
 
     # The shell's side
 
@@ -75,6 +73,14 @@ class Terminal:
         self._news.set()
         self._on_news()
 
+    def leave(self) -> None:
+        """Let go of it. Where the engine keeps terminals, the next agent finds it as it is now."""
+        self._pause()
+        self._watch.cancel()
+        if self.end is None:
+            self._shell.leave()
+        self.forget()
+
     def _read_on(self) -> None:
         if not self._is_reading and self.end is None:
             self._is_reading = True
@@ -91,17 +97,16 @@ class Terminal:
         found = 0
         while found < READ:
             try:
-                data = os.read(self._shell.descriptor, READ)
+                count = self._kept.read_from(self._shell.descriptor)
             except (BlockingIOError, InterruptedError):
                 break
             except OSError:  # EIO: the last process let go of its terminal
-                data = b""
-            if not data:
+                count = 0
+            if not count:
                 self._pause()
                 break
-            found += len(data)
-            self._kept += data
-            if len(data) < PTY:
+            found += count
+            if count < PTY:
                 break
         if found:
             self._news.set()
@@ -111,16 +116,14 @@ class Terminal:
     @property
     def _needed(self) -> int:
         """The offset of the first byte that is not to be forgotten."""
-        return min(self._confirmed, self._sent) if self.is_attached else self._confirmed
+        return min(self._kept.confirmed, self._sent) if self.is_attached else self._kept.confirmed
 
     @property
     def _is_full(self) -> bool:
-        return self._shown - self._needed >= WINDOW
+        return self._kept.end - self._needed >= WINDOW
 
     def _trim(self) -> None:
-        if (spare := min(self._shown - WINDOW, self._needed) - self._first) > 0:
-            del self._kept[:spare]
-            self._first += spare
+        self._kept.trim(self._needed)
         if self._is_full:
             self._pause()
 
@@ -142,8 +145,8 @@ class Terminal:
         if self._viewer is not None:
             self._viewer.cancel()
         self._stop_timer("detached")
-        self._sent = self._first
-        begin = Begin(offset=self._first, resumed=not target.is_new)
+        self._sent = self._kept.first
+        begin = Begin(offset=self._sent, resumed=not target.is_new)
         self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # from here on the one who looks
         hearing = asyncio.create_task(self._hear(stream))
         self._on_news()
@@ -157,15 +160,14 @@ class Terminal:
             await asyncio.gather(mine, hearing, return_exceptions=True)
             if self._viewer is mine:
                 self._viewer = None
-                self._start_timer("detached", target.detached_seconds, "nobody came back to it")
+                self._start_timer("detached", target.detached_seconds, NOBODY)
                 self._on_news()
 
     async def _send(self, stream: Stream, begin: Begin) -> None:
         await stream.send(msgspec.json.encode(begin).decode())
         while True:
-            if self._sent < self._shown:
-                start = self._sent - self._first
-                data = bytes(self._kept[start : start + SENT])
+            if self._sent < self._kept.end:
+                data = self._kept.part(self._sent, SENT)
                 self._sent += len(data)
                 await stream.send(data)
             elif self.end is not None:
@@ -187,14 +189,24 @@ class Terminal:
                 case Resize(cols=cols, rows=rows) if self.end is None:
                     self._shell.resize(rows, cols)
                 case Confirm(offset=offset):
-                    self._confirmed = max(self._confirmed, min(offset, self._shown))
+                    self._kept.confirm(offset)
                     self._trim()
                     if not self._is_full:
                         self._room.set()
                         self._read_on()
 
-    def limit(self, seconds: float) -> None:
+    def limit(self, target: TerminalTarget) -> None:
+        self._kept.keep_limits(self._loop.time() + target.seconds_left, target.detached_seconds)
+        self._limit(target.seconds_left)
+
+    def _limit(self, seconds: float) -> None:
         self._start_timer("life", seconds, "it reached the longest life that a terminal may have")
+
+    def resume(self) -> None:
+        """An earlier agent opened it, and nobody looks yet."""
+        ends, detached_seconds = self._kept.limits()
+        self._limit(max(0.0, ends - self._loop.time()))
+        self._start_timer("detached", detached_seconds, NOBODY)
 
     def _start_timer(self, name: str, seconds: float, reason: str) -> None:
         self._stop_timer(name)
@@ -210,8 +222,10 @@ class Terminal:
         return self.end is not None and not self.is_attached
 
     def forget(self) -> None:
+        """Nobody asks for it any more."""
         for name in list(self._timers):
             self._stop_timer(name)
+        self._kept.close()
 
 
 class Terminals:
@@ -222,6 +236,14 @@ class Terminals:
         self._here: dict[str, Terminal] = {}
         self._ended: list[EndedTerminal] = []
 
+    async def take_over(self) -> None:
+        """Those that an earlier agent left, before the server is told which ones live here."""
+        for id, allocation_id, shell in await self._shells.take_over():
+            terminal = Terminal(id=id, allocation_id=allocation_id, shell=shell, on_news=self._news)
+            self._here[id] = terminal
+            terminal.resume()
+            log.info("terminal.taken_over", terminal=id, allocation=allocation_id)
+
     async def join(self, stream: Stream, allocation_id: str, target: TerminalTarget) -> None:
         """Raises EngineError if there is no shell to be had."""
         terminal = self._here.get(target.terminal_id)
@@ -229,9 +251,9 @@ class Terminals:
             if not target.is_new:
                 await stream.send(msgspec.json.encode(Error(reason="this terminal has ended")).decode())
                 return
-            shell = await self._shells.open(allocation_id, target.boot)
+            shell = await self._shells.open(allocation_id, target.boot, target.terminal_id)
             terminal = Terminal(id=target.terminal_id, allocation_id=allocation_id, shell=shell, on_news=self._news)
-            terminal.limit(target.seconds_left)
+            terminal.limit(target)
             self._here[terminal.id] = terminal
         await terminal.show(stream, target)
 
@@ -266,10 +288,9 @@ class Terminals:
         """They could not be told now."""
         self._ended = [*ended, *self._ended]
 
-    def close(self, reason: str) -> None:
-        for terminal in list(self._here.values()):
-            terminal.finish(reason)
-            terminal.forget()
+    def leave(self) -> None:
+        for terminal in self._here.values():
+            terminal.leave()
 
 
 async def writable(descriptor: int) -> None:

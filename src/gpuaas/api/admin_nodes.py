@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from litestar import Router, get, post
+from litestar import Router, get, post, put
 from litestar.params import PathParameter
 
 from gpuaas.api.deps import Context, Cursor, Limit
@@ -21,6 +21,7 @@ from gpuaas.wire.capacity import (
     EnrolmentToken,
     Intent,
     Node,
+    SetOvercommit,
     Slot,
 )
 from gpuaas.wire.common import Page
@@ -100,6 +101,12 @@ async def rotate_key(id: str, data: ChangeNode, context: Context) -> EnrolmentTo
     return await create_rotation_token(context.tx, context.caller, id, reason=data.reason, now=context.now)
 
 
+@put("/admin/nodes/{id:str}/disk-overcommit", status_code=200, responses=READ)
+async def set_disk_overcommit(id: str, data: SetOvercommit, context: Context) -> Node:
+    """How much disk the node sells for each GiB that it has. Above 1 it sells nothing while less than 10 % is free."""
+    return await commands.set_overcommit(context.tx, context.caller, id, data, now=context.now)
+
+
 @get("/admin/nodes/{id:str}/slots", responses=READ)
 async def list_slots(id: str, context: Context) -> Page[Slot]:
     """The node's slots: candidates, approved, claimed, blocked."""
@@ -149,6 +156,7 @@ ROUTER = Router(
         retire_node,
         declare_node_lost,
         rotate_key,
+        set_disk_overcommit,
         list_slots,
         approve_slot,
         disable_slot,

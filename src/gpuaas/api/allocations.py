@@ -22,6 +22,7 @@ from gpuaas.domain.allocations import authority, commands, resizing, store
 from gpuaas.domain.allocations.consequences import consequences
 from gpuaas.domain.allocations.limits import limits_now
 from gpuaas.domain.allocations.views import view
+from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.commands import SkuUnavailable
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.launch import store as launch
@@ -149,7 +150,9 @@ async def allocation_limits(id: str, context: Context) -> LimitsNow:
 @get("/allocations/{id:str}/consequences", responses=problems(NotFound))
 async def allocation_consequences(id: str, context: Context, of: DisruptionFilter = Disruption.RELEASE) -> Consequences:
     """What a release, restart or resize would end, and what it would leave."""
-    said = consequences(await commands.get(context.tx, context.caller, id), of)
+    row = await commands.get(context.tx, context.caller, id)
+    slots = await store.devices(context.tx, id)
+    said = consequences(row, of, slots, await capacity.gpu_resets(context.tx, row.node_id))
     return replace(said, survives=[*said.survives, *await survivors(context.tx, id, of)])
 
 

@@ -7,15 +7,19 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from gpuaas.domain.allocations.observations import store as observations
-from gpuaas.wire.environments import Connection, Environment, LoginEvent
+from gpuaas.wire.environments import Connection, DiskReport, Environment, Fact, LoginEvent
+from gpuaas.wire.images import ImageReport
 from gpuaas.wire.link import Logins, LogLines, Progress, Report, Result, Sessions, TerminalReport
+from gpuaas.wire.spares import SpareReport
 from gpuaas.wire.storage import VolumeObservation, VolumeReport
 from gpuaas.wire.task_keys import TrustedKeys
 
 HIGHEST = observations.HIGHEST  # of boots and generations
 HIGHEST_PORT = (1 << 16) - 1
 MOST_BYTES = 1 << 60
-Message = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | TrustedKeys | VolumeReport
+LONGEST_FACT = 500
+Told = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | VolumeReport | DiskReport
+Message = Told | TrustedKeys | SpareReport | ImageReport
 Timed = TypeVar(
     "Timed",
     bound=Progress
@@ -25,12 +29,13 @@ Timed = TypeVar(
     | Sessions
     | TerminalReport
     | VolumeReport
+    | DiskReport
     | LoginEvent
     | VolumeObservation,
 )
 
 
-def cleaned(message: Message, now: datetime) -> Message:
+def cleaned(message: Message, now: datetime) -> Message:  # noqa: PLR0911 - one line a case
     match message:
         case Logins():
             return replace(message, events=[not_later(each, now) for each in message.events])
@@ -41,7 +46,9 @@ def cleaned(message: Message, now: datetime) -> Message:
             return not_later(replace(message, environments=environments), now)
         case Sessions():
             return not_later(replace(message, sessions=[cleaned_connection(one, now) for one in message.sessions]), now)
-        case TrustedKeys():
+        case DiskReport():
+            return not_later(replace(message, facts=cleaned_facts(message.facts)), now)
+        case TrustedKeys() | SpareReport() | ImageReport():
             return message
         case _:
             return not_later(message, now)
@@ -70,6 +77,15 @@ def cleaned_environment(environment: Environment, now: datetime) -> Environment:
         port=port if port is None or 0 < port <= HIGHEST_PORT else None,
         started_at=started_at and min(started_at, now),
     )
+
+
+def cleaned_facts(facts: dict[str, Fact]) -> dict[str, Fact]:
+    """Names are chosen where they are kept; a text column holds no NUL and no half of a character."""
+
+    def text(told: str) -> str:
+        return told[:LONGEST_FACT].replace("\0", "").encode(errors="replace").decode()
+
+    return {name: Fact(value=text(fact.value), source=text(fact.source)) for name, fact in facts.items()}
 
 
 def cleaned_connection(connection: Connection, now: datetime) -> Connection:

@@ -37,8 +37,9 @@ def contract(app: Litestar) -> bytes:
                 operation = schema["paths"].get(route.path_format, {}).get(method.lower())
                 if operation is not None:
                     complete(operation, handler, is_change=method not in SAFE_METHODS)
+    closed = closed_structs()
     for name, component in schema["components"]["schemas"].items():
-        if name.rpartition(".")[2] in closed_structs():
+        if name.rpartition(".")[2] in closed:
             component["additionalProperties"] = False
     return msgspec.json.encode(schema, order="deterministic")
 

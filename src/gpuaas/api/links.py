@@ -15,6 +15,7 @@ import structlog
 from gpuaas.api.dispatch import Dispatch
 from gpuaas.api.errands import Errands
 from gpuaas.api.link_keys import LinkKeys
+from gpuaas.api.link_spares import LinkSpares
 from gpuaas.api.messages import Messages
 from gpuaas.api.openings import LinkRefused, Openings
 from gpuaas.api.samples import SampleBook
@@ -72,6 +73,7 @@ class Links:
         self._links: dict[str, Link] = {}
         self._errands = Errands()
         self.keys = LinkKeys(self._links, keyring, db=db, hints=hints, errands=self._errands, cut=self._cut)
+        self.spares = LinkSpares(self._links, db=db, hints=hints, errands=self._errands, cut=self._cut_broken)
         self.dispatch = Dispatch(
             self._links,
             db=db,
@@ -130,6 +132,7 @@ class Links:
             self._errands.start(other.close(4409, "replaced by a newer link"))
         await self.keys.announce(link)
         await self.dispatch.send(link, await self._unfinished.ask(link.node_id))
+        await self.spares.announce(link)
         log.info("link.opened", node=link.node_id, epoch=link.epoch)
 
     async def _read(self, link: Link) -> None:
@@ -251,6 +254,7 @@ class Links:
         async def step() -> None:
             await self.check_in(url)
             self.renew_leases()
+            self.spares.announce_changes()
             self._db.health.worked(CHECK_IN)
             await asyncio.sleep(REPLICA_SECONDS)
 

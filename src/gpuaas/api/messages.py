@@ -19,13 +19,31 @@ from gpuaas.core.points import Points
 from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
+from gpuaas.domain.capacity import store as capacity
+from gpuaas.domain.capacity.disks import store as disks
+from gpuaas.domain.capacity.images import store as images
+from gpuaas.domain.capacity.spares import store as spares
+from gpuaas.domain.capacity.store import CAPACITY
 from gpuaas.domain.sessions import store as sessions
 from gpuaas.domain.storage.attachments import reconcile as attachments
 from gpuaas.domain.storage.unknown import reconcile as volumes
 from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.terminals import commands as terminals
-from gpuaas.wire.link import Ack, Logins, LoginsKept, LogLines, Progress, Report, Result, Sessions, TerminalReport
+from gpuaas.wire.environments import DiskReport
+from gpuaas.wire.images import ImageReport
+from gpuaas.wire.link import (
+    Ack,
+    Logins,
+    LoginsKept,
+    LogLines,
+    Progress,
+    Report,
+    Result,
+    Sessions,
+    TerminalReport,
+)
+from gpuaas.wire.spares import SpareReport
 from gpuaas.wire.storage import VolumeReport
 from gpuaas.wire.task_keys import TrustedKeys
 
@@ -35,7 +53,21 @@ LOOP = "messages of nodes"
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
 # A batch is named after the weightiest of its messages.
-WEIGHTS = (TrustedKeys, LogLines, Sessions, Logins, Progress, TerminalReport, VolumeReport, Report, Result)
+WEIGHTS = (
+    *(
+        DiskReport,
+        TrustedKeys,
+        SpareReport,
+        ImageReport,
+        LogLines,
+        Sessions,
+        Logins,
+        Progress,
+        TerminalReport,
+        VolumeReport,
+    ),
+    *(Report, Result),
+)
 Written = tuple[Link, Message]
 log = structlog.get_logger()
 
@@ -131,10 +163,23 @@ class Messages:
             if isinstance(report, TerminalReport) and self._is_current(link)
         ]
         await terminals.observed_all(tx, told, now=self._clock.now())
+        await spares.observed(
+            tx, {link.node_id: seen for link, seen in wave if isinstance(seen, SpareReport) and self._is_current(link)}
+        )
+        current = [(link, told.image) for link, told in wave if isinstance(told, ImageReport)]
+        await images.observed(tx, {link.node_id: image for link, image in current if self._is_current(link)})
+        await self._write_spaces(tx, wave)
         for link, present in wave:
             if isinstance(present, VolumeReport) and self._is_current(link):
                 await volumes.observe(tx, link.node_id, present, ids=self._ids, now=self._clock.now())
         return ended
+
+    async def _write_spaces(self, tx: Tx, wave: list[Written]) -> None:
+        spaces = {link.node_id: told for link, told in wave if isinstance(told, DiskReport) and self._is_current(link)}
+        changed = await disks.reported(tx, {id: told.disk for id, told in spaces.items()})
+        changed += await capacity.facts_changed(tx, {id: told.facts for id, told in spaces.items()})
+        for node_id in changed:
+            tx.hint(CAPACITY, node_id)
 
     async def _write_trusted_keys(self, tx: Tx, wave: list[Written]) -> None:
         """What the link is signed with now: keys that are not ours were left out when the message came."""

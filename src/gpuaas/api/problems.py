@@ -20,6 +20,7 @@ from gpuaas.core.errors import (
 )
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.trouble import RERUN, Reason, reason_of
+from gpuaas.domain.capacity.disks.store import SQLSTATE as DISK_SOLD
 from gpuaas.domain.quotas.commands import is_refusal, refused
 from gpuaas.domain.suspensions.commands import SQLSTATE as SUSPENDED
 from gpuaas.wire.common import FieldError, ProblemDocument
@@ -145,6 +146,8 @@ def ours(error: Exception) -> Problem | None:
     """One of our own problems, also where the database raised it."""
     if isinstance(error, asyncpg.PostgresError) and is_refusal(error):
         return refused(error)
+    if isinstance(error, asyncpg.PostgresError) and error.sqlstate == DISK_SOLD:
+        return Raced("The disk of this node was just sold. Try again.")
     if isinstance(error, asyncpg.PostgresError) and error.sqlstate == SUSPENDED:
         return Suspended("the tenant, the project or your account")
     return error if isinstance(error, Problem) else None

@@ -32,12 +32,13 @@ async def list_runtime_bundles(
     paging = Paging.of(limit, cursor)
     rows = await store.bundles(context.tx, paging=paging)
     page = paging.page(rows, lambda row: row.id)
-    nodes = None
+    nodes, image = None, None
     if allocation_id:
-        nodes = [await commands.node_of(context.tx, context.caller, allocation_id)]
+        node_id, image = await commands.place_of(context.tx, context.caller, allocation_id)
+        nodes = [node_id]
     elif sku:
         nodes = await commands.nodes_of_sku(context.tx, sku, context.services.index)
-    shown = await commands.show_bundles(context.tx, page.items, nodes)
+    shown = await commands.show_bundles(context.tx, page.items, nodes, image)
     return Page(items=shown, next_cursor=page.next_cursor)
 
 

@@ -19,7 +19,8 @@ WRITE_SECONDS = 1.0
 MACHINES = 100_000  # beyond it samples are dropped, and counted
 OF_NODE = 1_000  # the same for each node, so that none takes the room of the others
 AT_ONCE = 5_000  # in one statement
-READINGS = 64
+READINGS = 96  # eight GPUs and sixteen volumes have about fifty
+VIEWS = 16
 LONGEST_TEXT = 200
 LARGEST = 1e18
 TOO_LATE = timedelta(minutes=5)
@@ -77,7 +78,17 @@ def cleaned(sample: Sample, now: datetime) -> Sample | None:
     if not now - TOO_LATE < sample.at or "\0" in sample.allocation_id:
         return None
     readings = tuple(cleaned_reading(one) for one in sample.readings[:READINGS])
-    return replace(sample, at=min(sample.at, now), boot=max(0, min(sample.boot, 1 << 30)), readings=readings)
+    kills = sample.memory_kills
+    if kills is not None:
+        kills = replace(kills, count=max(1, min(kills.count, 1 << 30)), at=min(kills.at, now))
+    return replace(
+        sample,
+        at=min(sample.at, now),
+        boot=max(0, min(sample.boot, 1 << 30)),
+        readings=readings,
+        memory_kills=kills,
+        broken_views=tuple(plain(one) for one in sample.broken_views[:VIEWS]),
+    )
 
 
 def cleaned_reading(reading: Reading) -> Reading:

@@ -17,13 +17,21 @@ from gpuaas.wire.common import Page
 @get("/skus")
 async def list_skus(context: Context) -> Page[Sku]:
     """What is sold, with its price and how much of it is free now."""
-    return Page(items=commands.with_availability(await store.list_sold(context.tx), context.services.index.free()))
+    return Page(items=await _shown(context, await store.list_sold(context.tx)))
 
 
 @get("/skus/{sku:str}", responses=problems(NotFound))
 async def get_sku(sku: str, context: Context) -> Sku:
     """One SKU."""
-    return commands.with_availability([await store.get(context.tx, sku)], context.services.index.free())[0]
+    return (await _shown(context, [await store.get(context.tx, sku)]))[0]
+
+
+async def _shown(context: Context, rows: list[store.SkuRow]) -> list[Sku]:
+    found = await store.confinements(context.tx)
+    return [
+        replace(sku, confinement={init: one for init, one in found.items() if any(init == z.init for z in sku.sizes)})
+        for sku in commands.with_availability(rows, context.services.index.fleet)
+    ]
 
 
 @post("/placement/explain", status_code=200, responses=problems(NotFound))

@@ -220,9 +220,10 @@ class UnitMiddleware:
             return answer
         if body is None:
             return answer
+        before = dict(scope.get("state", {}))
         for attempt in range(TRIES):
             unit, answer = Unit(self._services, scope, headers, body), Answer(send)
-            scope.setdefault("state", {})["unit"] = unit
+            scope["state"] = {**before, "unit": unit}  # anew: Litestar notes there that it has answered
             await self._attempt(unit, answer, scope, receive)
             if not (unit.raced and attempt + 1 < TRIES):
                 break

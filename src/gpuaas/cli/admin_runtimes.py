@@ -25,6 +25,7 @@ STAGINGS: list[Column[Staging]] = [
     Column("Node", lambda one: one.node_name),
     Column("Status", lambda one: one.status, is_state=True),
     Column("Since", lambda one: one.status_since, clock),
+    Column("Built for", lambda one: one.distribution or None),
     Column("Check", lambda one: one.health, may_shrink=True),
     Column("MB", lambda one: one.bytes // 1_000_000, align="right"),
     Column("In use", lambda one: one.in_use, align="right"),

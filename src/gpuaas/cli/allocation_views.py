@@ -9,7 +9,7 @@ from rich.live import Live
 
 from gpuaas.cli.output import Column, Output, card_of, show_csv, stdout
 from gpuaas.cli.speech import note, say
-from gpuaas.cli.words import age, clock, money, took
+from gpuaas.cli.words import age, clock, memory, money, took
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.storage import Attachment, AttachmentStatus
 from gpuaas.wire.timeline import Entry, Outcome
@@ -43,6 +43,11 @@ def card(now: Now) -> list[Column[Allocation]]:
         Column("Sku", lambda one: f"{one.sku}{' (simulated)' if one.simulated else ''}"),
         Column("GPUs", lambda one: one.gpu_count),
         Column("Size", lambda one: one.size),
+        Column("vCPUs", lambda one: one.vcpus),
+        Column("Memory", lambda one: one.memory_mib, memory),
+        Column("Root disk", lambda one: f"{one.disk_gib} GiB"),
+        Column("Init", lambda one: one.init),
+        Column("Base image", image),
         Column("Slots", lambda one: ", ".join(str(slot.index) for slot in one.slots)),
         Column("Node", lambda one: f"{one.node.id} in {one.node.region}"),
         Column("Boot", lambda one: one.boot),
@@ -82,6 +87,14 @@ def mounted(at: Attachment) -> str:
 def health_words(one: Allocation) -> str | None:
     """Each reason with its next step, one below the other."""
     return "\n".join(f"{reason.words} {reason.next_step}" for reason in one.health_reasons) or None
+
+
+def image(one: Allocation) -> str | None:
+    """With what to do about it when it is outdated."""
+    if one.image is None:
+        return None
+    words = f"{one.image.version} ({one.image.distribution}, Python {one.image.python})"
+    return f"{words}\nOutdated. {one.image.advice}" if one.image.outdated_since else words
 
 
 def runtime(one: Allocation) -> str | None:

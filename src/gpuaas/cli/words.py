@@ -33,6 +33,7 @@ STYLES = {
     "quarantined": BAD,
     "cleanup_blocked": BAD,
     "unknown_environment": BAD,
+    "missing_requirements": BAD,
     "disabled": BAD,
     "released": QUIET,
     "retired": QUIET,

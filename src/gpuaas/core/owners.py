@@ -47,10 +47,10 @@ class Owner:
         )
 
 
-def runs(program: Path, owner: Owner) -> bool:
+def runs(program: Path, owner: Owner, *words: str) -> bool:
     """Whether `owner` can reach and run it; asked by doing it."""
     try:
-        return owner.run(str(program), "--version", cwd=Path("/")).returncode == 0
+        return owner.run(str(program), *(words or ("--version",)), cwd=Path("/")).returncode == 0
     except OSError:
         return False
 

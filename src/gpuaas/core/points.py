@@ -19,7 +19,7 @@ from typing import Protocol
 
 CALLS = {
     *("os.mkdir", "os.rmdir", "os.remove", "os.rename", "os.chmod", "os.chown", "os.symlink", "os.link", "os.kill"),
-    *("open", "os.posix_spawn", "subprocess.Popen", "socket.bind", "socket.connect"),
+    *("open", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.bind", "socket.connect", "socket.sendmsg"),
 }
 SPAWNS = {"os.posix_spawn", "subprocess.Popen"}
 CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
@@ -45,6 +45,7 @@ class FollowOrders:
         self._order, self._passed, self._died = folder / "order", folder / "passed", folder / "died"
         self._current, self._counts = "", Counter[str]()
         self._lock, self._inside = threading.RLock(), 0  # the thread that follows an order just now
+        self._pid = os.getpid()  # orders are not for what it forks
         sys.addaudithook(self._heard)
 
     def reach(self, name: str) -> None:
@@ -81,7 +82,7 @@ class FollowOrders:
                     os.kill(os.getpid(), signal.SIGKILL)
 
     def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
-        if event not in CALLS or self._inside == threading.get_ident():
+        if event not in CALLS or self._inside == threading.get_ident() or os.getpid() != self._pid:
             return
         if event == "open" and not changes(arguments):
             return

@@ -1,15 +1,28 @@
 """What an agent asks of an engine. Every verb names an end state and may be repeated, cancelled or cut by a crash."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from gpuaas.engines.logins import Logins
-from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
+from gpuaas.wire.environments import (
+    Capabilities,
+    Connection,
+    DiskSpace,
+    Environment,
+    EnvironmentSpec,
+    Fact,
+    KeySet,
+    NodeFacts,
+    Ownership,
+    ProofItem,
+)
+from gpuaas.wire.images import CurrentImage
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.metrics import Sample
 from gpuaas.wire.runtimes import BundleSpec, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.spares import SpareForm, SpareReport
 from gpuaas.wire.storage import (
     Backend,
     Check,
@@ -111,6 +124,25 @@ class Mounts(Protocol):
         """Gone from there, and in words how; refused while in use unless forced. Its data is never touched."""
 
 
+class Images(Protocol):
+    async def report(self) -> CurrentImage | None:
+        """What a new environment starts from, now; None: the node has nothing to make one from."""
+
+
+class Spares(Protocol):
+    """Environments prepared in advance, which belong to nobody. `ensure` uses one that has the wanted form, once.
+    No other verb knows them: `observe` does not list them, and they hold no device."""
+
+    async def want(self, forms: Iterable[SpareForm]) -> None:
+        """One spare of each form whose devices are free, and none of any other form, is what `keep` works towards."""
+
+    async def keep(self) -> bool:
+        """One step: remove a spare that is defective or not wanted, or make one that is missing. False when there is
+        nothing to do. A failure is counted in the report and not raised."""
+
+    async def report(self) -> SpareReport: ...
+
+
 @dataclass(frozen=True)
 class TerminalEnd:
     """How a terminal ended: the shell's exit code (negative for a signal), or why the engine ended it."""
@@ -125,6 +157,9 @@ class EngineTerminal(Protocol):
     descriptor: int
     """Read and written without blocking by whoever opened it; open until `close`."""
 
+    memory: int
+    """A file in memory that the engine keeps with the terminal for whoever reads it; -1: the engine keeps neither."""
+
     def resize(self, rows: int, cols: int) -> None:
         """As wide and high as the reader's window."""
 
@@ -134,14 +169,26 @@ class EngineTerminal(Protocol):
     def close(self) -> None:
         """Hang up, and let go of the descriptor."""
 
+    def leave(self) -> None:
+        """Let go of the descriptor; an engine that keeps terminals gives it to the next agent."""
+
 
 class EngineTerminals(Protocol):
-    async def open(self, allocation_id: str, boot: int) -> EngineTerminal:
-        """A login shell of the person's; refused unless the environment runs at this boot."""
+    async def open(self, allocation_id: str, boot: int, name: str) -> EngineTerminal:
+        """A login shell of the person's; refused unless the environment runs at this boot. `name`: of the server's."""
+
+    async def take_over(self) -> list[tuple[str, str, EngineTerminal]]:
+        """Terminals that an earlier agent left: name, allocation, terminal. Each is given to one agent."""
 
 
 class Engine(Protocol):
     name: str
+    capabilities: Capabilities
+    """Declared, reported with the facts of the node, and tried by the contract suite."""
+
+    lacks: tuple[str, ...]
+    """What the node lacks to make environments, found once at the start. An engine that lacks something observes and
+    refuses every other verb."""
 
     @property
     def logins(self) -> Logins: ...
@@ -161,6 +208,12 @@ class Engine(Protocol):
     @property
     def terminals(self) -> EngineTerminals: ...
 
+    @property
+    def spares(self) -> Spares: ...
+
+    @property
+    def images(self) -> Images: ...
+
     async def start(self) -> None:
         """Adopt every environment that lives here and open its way in again."""
 
@@ -170,6 +223,12 @@ class Engine(Protocol):
     async def probe(self) -> NodeFacts:
         """Facts of this node, each with how it was found."""
 
+    async def changed_facts(self) -> dict[str, Fact]:
+        """Those of `CHANGING_FACTS` that are not as they were at the start."""
+
+    async def disk_space(self) -> DiskSpace:
+        """Of the file system of root disks and node-bound volumes, now."""
+
     async def observe(self) -> list[Environment]:
         """Every environment that exists here, also stopped and broken ones.
 
@@ -178,11 +237,12 @@ class Engine(Protocol):
         look at all raises. No verb takes a failed look for an environment that does not run."""
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
-        """Present, running at boot ≥ spec.boot, admitting spec.keys. Phases: preparing, booting,
-        gpus_checked, access_ready."""
+        """Present, running at boot ≥ spec.boot, admitting spec.keys. Phases: preparing, booting, gpus_checked,
+        access_ready; before booting again, gpus_reset."""
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
-        """Nothing left; each kind of residue looked for. Phases: sessions_ended, environment_removed, cleaned."""
+        """Nothing left; each kind of residue looked for, and its GPUs reset where that can be. Phases: sessions_ended,
+        environment_removed, gpus_reset, cleaned."""
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
         """Exactly these keys admit from now on, and connections of others are cut; an older generation than the one in

@@ -34,6 +34,16 @@ class Devices:
         held = self._held.get(allocation_id, frozenset())
         self._held[allocation_id] = wanted if held is UNKNOWN else held | wanted
 
+    def are_free(self, uuids: Iterable[str]) -> bool:
+        wanted = frozenset(uuids)
+        return not any(wanted if held is UNKNOWN else wanted & held for held in self._held.values())
+
+    def others(self, allocation_id: str) -> frozenset[str] | None:
+        """What all other environments use; UNKNOWN when that of one of them is."""
+        held = [uuids for other, uuids in self._held.items() if other != allocation_id]
+        known = [uuids for uuids in held if uuids is not UNKNOWN]
+        return frozenset[str]().union(*known) if len(known) == len(held) else UNKNOWN
+
     def release(self, allocation_id: str) -> None:
         self._held.pop(allocation_id, None)
 

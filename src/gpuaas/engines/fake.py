@@ -5,8 +5,8 @@ import base64
 import contextlib
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from weakref import WeakValueDictionary
 
@@ -14,57 +14,50 @@ from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.devices import Devices
+from gpuaas.engines.fake_environments import FakeEnvironment, FakeSamples
+from gpuaas.engines.fake_images import FakeImages
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
+from gpuaas.engines.fake_spares import FakeSpares
 from gpuaas.engines.fake_storage import FakeDisk, FakeMounts, FakeVolumes
 from gpuaas.engines.fake_terminals import FakeTerminals
 from gpuaas.engines.leases import Leases
 from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import (
+    GPU_RESET,
     AuthorizedKey,
+    Capabilities,
     Connection,
+    DiskSpace,
     Environment,
     EnvironmentSpec,
     EnvironmentState,
     Fact,
     GpuFact,
+    GpuReset,
     Isolation,
     KeySet,
-    Mount,
     NodeFacts,
     Ownership,
     ProofItem,
     fingerprints,
 )
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
-from gpuaas.wire.metrics import GPU_METRICS, Metric, Reading, Sample
 
-PROOFS = ("processes", "mounts", "files", "port", "network")
+PROOFS = ("processes", "mounts", "files", "port", "network", GPU_RESET)
 PORTS = range(20_000, 30_000)
+DISK_GIB = 1 << 20
 
 Fault = Callable[[str, str], Awaitable[None]]
 """Awaited with (point, allocation id) before each step: sleep to delay, raise to break, do nothing to pass."""
-
-
-@dataclass(kw_only=True)
-class FakeEnvironment:
-    """What would be on the node's disk and in its process table."""
-
-    spec: EnvironmentSpec
-    state: EnvironmentState
-    boot: int
-    port: int
-    keys: KeySet
-    started_at: datetime | None = None
-    removing: bool = False
-    connections: list[Connection] = field(default_factory=list)
-    mounts: dict[str, Mount] = field(default_factory=dict)
-    own_file: set[str] = field(default_factory=set)  # fingerprints in the person's ~/.ssh/authorized_keys
 
 
 class FakeEngine:
     """Pass the same `environments` to a second engine, and it is the same node after its agent died."""
 
     name = "fake"
+    capabilities = Capabilities(systemd=True, live_mount=True)  # nothing runs, so any init will do
+    lacks: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -77,21 +70,26 @@ class FakeEngine:
         monotonic: Callable[[], float] | None = None,
         bundles: FakeBundles | None = None,
         disk: FakeDisk | None = None,
+        most_spares: int = 0,
     ) -> None:
         self._leases = Leases(monotonic or (lambda: clock().timestamp()))
         self._clock, self._gpus, self._ports, self._fault = clock, gpus, ports, fault
         self.environments = {} if environments is None else environments
-        self.runtimes = FakeRuntimes(bundles or FakeBundles(), exists=self._exists, clock=clock)
+        self.images = FakeImages()
+        self.runtimes = FakeRuntimes(bundles or FakeBundles(), self.images, image_of=self._image_of, clock=clock)
         self.volumes = FakeVolumes(disk or FakeDisk(), clock, node=id(self.environments))
         self.mounts = FakeMounts(self.volumes, self.environments.get)
         self.terminals = FakeTerminals(self._boot_of)
         self.logins = Logins()
+        self.disk_gib = DISK_GIB
+        self.resets: Counter[str] = Counter()  # of GPUs, by UUID
         self.blind = ""  # why no environment can be looked at
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._making: dict[str, tuple[str, ...]] = {}  # devices reserved by environments in the making
         self.samples = FakeSamples(self.environments)
+        self.spares = FakeSpares(lambda uuids: self._held().are_free(uuids), most_spares)
 
     async def start(self) -> None:
         for environment in self.environments.values():
@@ -117,6 +115,7 @@ class FakeEngine:
                 memory_mib=81_920,
                 simulated=True,
                 source=source,
+                reset=GpuReset(method="simulated"),
             )
             for index in range(self._gpus)
         )
@@ -129,11 +128,20 @@ class FakeEngine:
             gpus=gpus,
             facts={
                 "isolation": Fact(value="none", source=source),
-                "runtimes": Fact(value="3.11", source=source),
+                "runtimes": Fact(value=self.images.current.python, source=source),
+                "distribution": Fact(value=self.images.current.distribution, source=source),
                 "storage_shared": Fact(value="memory", source=source),
                 "storage_local": Fact(value="memory", source=source),
             },
+            capabilities=self.capabilities,
+            disk=await self.disk_space(),
         )
+
+    async def changed_facts(self) -> dict[str, Fact]:
+        return {}
+
+    async def disk_space(self) -> DiskSpace:
+        return DiskSpace(size_gib=self.disk_gib, free_gib=self.disk_gib)
 
     async def observe(self) -> list[Environment]:
         return [self._describe(id) for id in sorted(self.environments)]
@@ -149,6 +157,10 @@ class FakeEngine:
                 with self._reserved(spec):
                     await self._point("preparing", id)
                     await on_phase("preparing", "making its disk" if here is None else "its disk is here")
+                    if here is None:
+                        self.spares.use(spec)
+                    elif here.spec.slots:
+                        await on_phase("gpus_reset", self._reset(here.spec))
                     here = self._made(spec)
                     await self._point("booting", id)
                     await on_phase("booting", f"boot {spec.boot}")
@@ -170,9 +182,10 @@ class FakeEngine:
                 here.state, here.removing = EnvironmentState.BROKEN, True
                 self._close(here, [])
                 self.terminals.end(allocation_id, "the allocation was released")
-            for phase in ("sessions_ended", "environment_removed", "cleaned"):
+            slots = here.spec.slots if here else ()
+            for phase in ("sessions_ended", "environment_removed", *(["gpus_reset"] if slots else []), "cleaned"):
                 await self._point(phase, allocation_id)
-                await on_phase(phase, "")
+                await on_phase(phase, self._reset(here.spec) if here and phase == "gpus_reset" else "")
             self.environments.pop(allocation_id, None)
             self.runtimes.bundles.descriptors.pop(allocation_id, None)
             return [ProofItem(item=name, ok=True, evidence="looked for in memory") for name in PROOFS]
@@ -192,9 +205,13 @@ class FakeEngine:
                 raise EngineError("there is no such environment here", allocation_id)
             here.spec = replace(here.spec, ownership=ownership)
 
-    def _exists(self, allocation_id: str) -> bool:
+    def _reset(self, spec: EnvironmentSpec) -> str:
+        self.resets.update(spec.devices)
+        return f"{len(spec.slots)} simulated"
+
+    def _image_of(self, allocation_id: str) -> BaseImage | None:
         here = self.environments.get(allocation_id)
-        return here is not None and not here.removing
+        return None if here is None or here.removing else here.image
 
     async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
         self._leases.renew(server_time, seconds, holder_seconds)
@@ -258,17 +275,20 @@ class FakeEngine:
     @contextlib.contextmanager
     def _reserved(self, spec: EnvironmentSpec) -> Iterator[None]:
         """Its devices are nobody else's while it is made; afterwards it holds what its spec names."""
-        devices = Devices()
-        for id, here in self.environments.items():
-            devices.hold(id, (*here.spec.devices, *self._making.get(id, ())))
-        for id in self._making.keys() - self.environments.keys():
-            devices.hold(id, self._making[id])
-        devices.reserve(spec.allocation_id, spec.devices)
+        self._held().reserve(spec.allocation_id, spec.devices)
         self._making[spec.allocation_id] = spec.devices
         try:
             yield
         finally:
             del self._making[spec.allocation_id]
+
+    def _held(self) -> Devices:
+        devices = Devices()
+        for id, here in self.environments.items():
+            devices.hold(id, (*here.spec.devices, *self._making.get(id, ())))
+        for id in self._making.keys() - self.environments.keys():
+            devices.hold(id, self._making[id])
+        return devices
 
     async def _point(self, point: str, allocation_id: str) -> None:
         if self._fault is not None:
@@ -279,7 +299,12 @@ class FakeEngine:
         here = self.environments.get(spec.allocation_id)
         if here is None:
             here = FakeEnvironment(
-                spec=spec, state=EnvironmentState.BROKEN, boot=spec.boot, port=self._port(), keys=spec.keys
+                spec=spec,
+                state=EnvironmentState.BROKEN,
+                boot=spec.boot,
+                port=self._port(),
+                keys=spec.keys,
+                image=self.images.new(),
             )
             self.environments[spec.allocation_id] = here
         elif here.state is EnvironmentState.RUNNING:
@@ -348,38 +373,8 @@ class FakeEngine:
             devices=here.spec.devices,
             ownership=here.spec.ownership,
             admitted=fingerprints(here.keys),
+            image=self.images.seen(here.image),
         )
-
-
-class FakeSamples:
-    """The facet `engine.samples`: whatever stands in `used`, else nothing used; never a GPU, for there is none."""
-
-    def __init__(self, environments: dict[str, FakeEnvironment]) -> None:
-        self._environments = environments
-        self.used: dict[tuple[str, Metric], float] = {}
-        self.gpu_trouble = ""
-
-    async def take(self, at: datetime) -> list[Sample]:
-        return [
-            self._sample(id, here, at)
-            for id, here in sorted(self._environments.items())
-            if here.state is EnvironmentState.RUNNING
-        ]
-
-    def _sample(self, id: str, here: FakeEnvironment, at: datetime) -> Sample:
-        source, why = "simulated by the fake engine", self.gpu_trouble or "simulated GPU: there is nothing to measure"
-        plain = [metric for metric in Metric if metric not in (*GPU_METRICS, Metric.SSH_SESSIONS)]
-        free = {Metric.DISK_FREE: 1e12}
-        readings = [
-            *(Reading(metric=one, source=source, value=self.used.get((id, one), free.get(one, 0.0))) for one in plain),
-            Reading(metric=Metric.SSH_SESSIONS, source=source, value=len(here.connections)),
-            *(
-                Reading(metric=one, source="simulated", device=str(slot.index), unavailable=why)
-                for slot in here.spec.slots
-                for one in GPU_METRICS
-            ),
-        ]
-        return Sample(allocation_id=id, boot=here.boot, at=at, readings=tuple(readings))
 
 
 NO_ISOLATION = Isolation(

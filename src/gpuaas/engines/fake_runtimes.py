@@ -7,7 +7,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, Telling
+from gpuaas.engines.fake_images import FakeImages
+from gpuaas.engines.runtimes.manifests import require_image
 from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.runtimes import IN_USE, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
 
 FAIL = "fail"
@@ -23,8 +26,17 @@ class FakeBundles:
 
 
 class FakeRuntimes:
-    def __init__(self, bundles: FakeBundles, *, exists: Callable[[str], bool], clock: Callable[[], datetime]) -> None:
-        self.bundles, self._exists, self._clock = bundles, exists, clock
+    """`image_of`: the base image of an environment; None: there is no such environment."""
+
+    def __init__(
+        self,
+        bundles: FakeBundles,
+        images: FakeImages,
+        *,
+        image_of: Callable[[str], BaseImage | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.bundles, self._images, self._image_of, self._clock = bundles, images, image_of, clock
 
     async def stage(self, bundle: BundleSpec, tell: Telling, *, manifest: str = "") -> StagedBundle:
         key = (bundle.slug, bundle.version)
@@ -48,6 +60,8 @@ class FakeRuntimes:
             files=len(bundle.recipe.requirements),
             bytes=0,
             staged_at=self._clock(),
+            distribution=self._images.current.distribution,
+            python=self._images.current.python,
         )
         self.bundles.staged[key] = made
         await tell("staged", made.health)
@@ -66,7 +80,8 @@ class FakeRuntimes:
         return [self.bundles.staged[key] for key in sorted(self.bundles.staged)]
 
     async def write_descriptor(self, allocation_id: str, descriptor: RuntimeDescriptor | None) -> None:
-        if not self._exists(allocation_id):
+        image = self._image_of(allocation_id)
+        if image is None:
             raise EngineError("there is no such environment here", allocation_id)
         if descriptor is None:
             self.bundles.descriptors.pop(allocation_id, None)
@@ -76,6 +91,7 @@ class FakeRuntimes:
             raise EngineError(NOT_STAGED, f"{descriptor.slug} {descriptor.version}")
         if here.digest != descriptor.digest:
             raise EngineError("another bundle has this name and version here", descriptor.slug)
+        require_image(here, image)
         self.bundles.descriptors[allocation_id] = descriptor
 
     async def descriptor(self, allocation_id: str) -> RuntimeDescriptor | None:

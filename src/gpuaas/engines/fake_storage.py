@@ -26,6 +26,7 @@ CHECKS = (
     "project_isolation",
     "many_mounts",
     "node_loss",
+    "one_owner",
 )
 
 

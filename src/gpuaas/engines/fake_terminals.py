@@ -7,7 +7,7 @@ import socket
 from collections import defaultdict
 from collections.abc import Callable
 
-from gpuaas.engines.base import EngineError, TerminalEnd
+from gpuaas.engines.base import EngineError, EngineTerminal, TerminalEnd
 
 EXIT = re.compile(rb"exit (\d+)")
 LONGEST_LINE = 200
@@ -16,6 +16,8 @@ PROMPT = b"$ "
 
 class FakeTerminal:
     """Everything that comes is sent back. `flood N` is answered with that many bytes, `stty size` with its size."""
+
+    memory = -1
 
     def __init__(self) -> None:
         ours, self._theirs = socket.socketpair()
@@ -41,6 +43,10 @@ class FakeTerminal:
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
+
+    def leave(self) -> None:
+        """Nothing of it outlives the process that it is in."""
+        self.close()
 
     async def _live(self) -> None:
         loop, line = asyncio.get_running_loop(), b""
@@ -73,7 +79,10 @@ class FakeTerminals:
         self._boot_of = boot_of
         self._open: defaultdict[str, set[FakeTerminal]] = defaultdict(set)
 
-    async def open(self, allocation_id: str, boot: int) -> FakeTerminal:
+    async def take_over(self) -> list[tuple[str, str, EngineTerminal]]:
+        return []
+
+    async def open(self, allocation_id: str, boot: int, name: str) -> FakeTerminal:  # noqa: ARG002 - none is kept
         if self._boot_of(allocation_id) != boot:
             raise EngineError("the environment is not running, or has restarted", f"{allocation_id} at boot {boot}")
         terminal = FakeTerminal()

@@ -5,13 +5,16 @@ says so; a GPU that does not answer is an error of that GPU, never of the machin
 """
 
 import ctypes
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec import Struct
 
 LIBRARIES = ("libnvidia-ml.so.1", "libnvidia-ml.so")
 NO_LIBRARY = "no NVML library on this node"
+PAUSED = "NVML is closed while a GPU of this node is reset"
 TEMPERATURE_GPU = 0
 MESSAGE_LENGTH = 200
 VERSION_LENGTH = 80  # NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
@@ -29,6 +32,10 @@ class NvmlError(Exception):
     """The library refused, with its own words."""
 
 
+class NvmlClosedError(NvmlError):
+    """Not the fault of any GPU."""
+
+
 class GpuState(Struct, frozen=True, kw_only=True):
     utilisation_percent: int
     memory_used_bytes: int
@@ -41,10 +48,17 @@ class Nvml:
 
     def __init__(self, library: Any) -> None:
         self._library = library
+        self._using, self._is_closed = threading.Lock(), False
         self._check(library.nvmlInit_v2())
 
     def state(self, gpu_uuid: str) -> GpuState:
         """What the GPU answers now; NvmlError when it does not."""
+        with self._using:
+            if self._is_closed:
+                raise NvmlClosedError(PAUSED)
+            return self._state(gpu_uuid)
+
+    def _state(self, gpu_uuid: str) -> GpuState:
         library, handle = self._library, self._handle(gpu_uuid)
         utilization, memory, celsius = Utilization(), MemoryInfo(), ctypes.c_uint()
         self._check(library.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(utilization)))
@@ -75,7 +89,9 @@ class Nvml:
             raise NvmlError(f"NVML {code}: {words.decode(errors='replace')[:MESSAGE_LENGTH]}")
 
     def close(self) -> None:
-        self._library.nvmlShutdown()
+        with self._using:
+            self._is_closed = True
+            self._library.nvmlShutdown()
 
 
 def open_nvml(load: Callable[[str], Any] = ctypes.CDLL, names: tuple[str, ...] = LIBRARIES) -> Nvml | str:
@@ -90,3 +106,35 @@ def open_nvml(load: Callable[[str], Any] = ctypes.CDLL, names: tuple[str, ...] =
         except NvmlError as error:
             return f"the NVML library on this node does not start: {error}"
     return NO_LIBRARY
+
+
+class NvmlSource:
+    """Opens the library when it is first needed, and closes it while a GPU is reset: a GPU that any program has open is
+    not reset, and this program may have all of them open."""
+
+    def __init__(self, open: Callable[[], Nvml | str] = open_nvml) -> None:
+        self._open = open
+        self._opened: Nvml | str | None = None
+        self._changing, self._pauses = threading.Lock(), 0
+
+    def __call__(self) -> Nvml | str:
+        """The library, or why there is none now."""
+        with self._changing:
+            if self._pauses:
+                return PAUSED
+            if self._opened is None:
+                self._opened = self._open()
+            return self._opened
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        with self._changing:
+            self._pauses += 1
+            opened, self._opened = self._opened, None
+        if isinstance(opened, Nvml):
+            opened.close()
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._pauses -= 1

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from gpuaas.engines.descriptors import Share
     from gpuaas.gateway.sessions import Session
 
-TELL_SECONDS = 0.02
-"""How long sshd has to send the reason of a cut from the terminals to the client before it is killed."""
+TELL_SECONDS, TELL_TRIES = 0.02, 10
+"""How long sshd has to send the reason of a cut from the terminals to the client before it is killed, and how often
+it gets as long again if it sent nothing."""
 
+OOM_SCORE = 300  # where the node is out of memory: after sessions, before the gateway
 MOST_LOG = 65_536
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a reason is text that somebody else wrote
 NOT_STARTED = "sshd could not be started"
@@ -66,6 +68,7 @@ def run_sshd(order: SshdOrder, stream: int, log_pipe: int) -> NoReturn:
         for number, descriptor in enumerate((stream, stream, log_pipe)):
             os.dup2(descriptor, number)
         kernel.join_cgroups(order.cgroups)
+        kernel.set_oom_score(OOM_SCORE)
         kernel.forbid_imports()
         sshd_root.enter(order.root, order.init, order.first_id)
         kernel.setns(order.init, kernel.CLONE_NEWNET)
@@ -100,6 +103,7 @@ class SshConnection:
         self._on_proven, self._on_end = on_proven, on_end
         self._text = b""
         self.is_cut = False
+        self.refusal = ""  # why no session is started, of a connection that is cut soon
         self.is_logged_in = record.key is not None
         self.sessions: dict[int, Session] = {}
         self.traffic = (0, 0)
@@ -113,7 +117,7 @@ class SshConnection:
 
     @property
     def is_in(self) -> bool:
-        return self.key is not None and not self.is_cut
+        return self.key is not None and not self.is_cut and not self.refusal
 
     def read_log(self) -> None:
         """Also called before a session is judged: sshd logs the key before it starts one."""
@@ -156,15 +160,38 @@ class SshConnection:
         with suppress(OSError):  # a connection that is gone keeps its last count
             self.traffic = kernel.traffic_of(self._stream)
 
+    def refuse(self, reason: str, seconds: float) -> None:
+        """Only a session can be told why, and none has been asked for yet."""
+        self.refusal = reason
+        asyncio.get_running_loop().call_later(seconds, self.cut, reason)
+
     def cut(self, reason: str) -> None:
         """No session can be started from here on. Those that run are told why, and sshd has a moment to pass it on."""
         if self.is_cut:
             return
         self.is_cut = True
+        sent = self._sent()
         if self.key is not None and reason and self._tell(CONTROL.sub(" ", reason)):
-            asyncio.get_running_loop().call_later(TELL_SECONDS, self._kill)
+            self._kill_when_told(sent, TELL_TRIES)
         else:
             self._kill()
+
+    def _kill_when_told(self, sent: int, tries: int) -> None:
+        """Once sshd has written something to the client's socket: the kernel still sends it."""
+
+        def look() -> None:
+            if tries and self._sent() == sent and not self.process.ended.done():
+                self._kill_when_told(sent, tries - 1)
+            else:
+                self._kill()
+
+        asyncio.get_running_loop().call_later(TELL_SECONDS, look)
+
+    def _sent(self) -> int:
+        try:
+            return kernel.sent_to(self._stream)
+        except OSError:
+            return 0  # the client is gone
 
     def _tell(self, reason: str) -> bool:
         """Terminals are found among sshd's own descriptors, so that an adopted connection is told too."""

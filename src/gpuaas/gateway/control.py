@@ -1,19 +1,18 @@
 """The control socket: the agent asks, the gateway answers. Each request has a task of its own, so one may wait."""
 
 import asyncio
-import os
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 
+from gpuaas.core.points import Points
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.oci import gateway_protocol as protocol
 from gpuaas.engines.oci.gateway_protocol import Answer, Channel, Envelope
 from gpuaas.gateway.listeners import Acceptor
 from gpuaas.gateway.service import Gateway
-from gpuaas.gateway.terminals import Terminal
 
 decoder = msgspec.msgpack.Decoder(Envelope)
 encode = msgspec.msgpack.encode
@@ -23,8 +22,8 @@ Reply = tuple[Any, tuple[int, ...]]
 class Control:
     """`over` is set when this process has nothing left to do: it was stopped, or has handed over."""
 
-    def __init__(self, gateway: Gateway, listener: socket.socket) -> None:
-        self._gateway = gateway
+    def __init__(self, gateway: Gateway, listener: socket.socket, points: Points) -> None:
+        self._gateway, self._points = gateway, points
         self._verbs = self._table()
         self._acceptor = Acceptor(listener, self._accept)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -67,37 +66,44 @@ class Control:
         except asyncio.CancelledError:
             channel.close()
             raise
+        finally:
+            self._gateway.terminals.release(channel)
 
     async def _answer(self, channel: Channel, envelope: Envelope, descriptors: list[int]) -> None:
         given: tuple[int, ...] = ()
+        name = type(envelope.request).__name__
+        self._points.reach(f"request:received {name}")
         try:
-            body, given = await self._do(envelope.request, descriptors)
+            body, given = await self._do(channel, envelope.request, descriptors)
             answer = Answer(envelope.number, msgspec.Raw(encode(body)))
         except EngineError as error:
             answer = Answer(envelope.number, reason=error.reason, detail=error.detail)
         except OSError as error:
             answer = Answer(envelope.number, reason="the SSH gateway of the node failed", detail=str(error))
+        self._points.reach(f"request:done {name}")
         try:
             await channel.send(encode(answer), given)
         except OSError:
             channel.close()  # whoever asked is gone
+            self._gateway.terminals.release(channel)
+        self._points.reach(f"request:answered {name}")
         if isinstance(envelope.request, protocol.Stop):
             self.over.set()
 
-    async def _do(self, request: protocol.Request, descriptors: list[int]) -> Reply:
+    async def _do(self, channel: Channel, request: protocol.Request, descriptors: list[int]) -> Reply:
         """What it asks for, and the descriptors that go with the answer."""
         if (verb := self._verbs.get(type(request))) is not None:
             found = verb(request)
             return (await found if isinstance(found, Awaitable) else found), ()
         terminals = self._gateway.terminals
         match request:
-            case protocol.OpenTerminal(allocation_id, boot):
-                terminal = await terminals.open(self._gateway.environments.get(allocation_id), boot)
-                return terminal.record.id, (_master(terminal),)
+            case protocol.OpenTerminal(allocation_id, boot, name):
+                terminal = await terminals.open(self._gateway.environments.get(allocation_id), boot, name)
+                return terminal.record.id, terminals.claim(terminal.record.id, channel).given()
             case protocol.AttachTerminal(terminal_id):
-                return terminal_id, (_master(terminals.find(terminal_id)),)
+                return terminal_id, terminals.claim(terminal_id, channel).given()
             case protocol.AdoptTerminal(terminal_id):
-                self._adopt_terminal(terminals.find(terminal_id), descriptors)
+                terminals.claim(terminal_id, channel).give(descriptors)
                 return None, ()
         raise EngineError("the SSH gateway does not know this request", type(request).__name__)
 
@@ -116,21 +122,7 @@ class Control:
             protocol.TakeEvents: lambda asked: gateway.events(asked.kept),
             protocol.AskStatus: lambda _: gateway.status(),
             protocol.Stop: lambda asked: gateway.stop(asked.reason),
-            protocol.ListTerminals: lambda asked: terminals.states(asked.allocation_id),
+            protocol.ListTerminals: lambda _: terminals.states(None),
             protocol.WaitTerminal: lambda asked: terminals.wait(asked.terminal_id),
             protocol.CloseTerminal: lambda asked: terminals.close(asked.terminal_id),
         }
-
-    @staticmethod
-    def _adopt_terminal(terminal: Terminal, descriptors: list[int]) -> None:
-        for descriptor in descriptors:
-            if terminal.master < 0:
-                terminal.master = descriptor
-            else:
-                os.close(descriptor)
-
-
-def _master(terminal: Terminal) -> int:
-    if terminal.master < 0:
-        raise EngineError("this terminal was lost when the SSH gateway was restarted", terminal.record.id)
-    return terminal.master

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
@@ -24,7 +25,10 @@ from gpuaas.wire.gateway import AccessState, EnvironmentAccess
 
 STOPPED = "the environment has stopped"
 NOT_RUNNING = "the environment is not running"
-TOO_MANY = "this person has too many connections to this environment"
+TOO_MANY = "This person has too many connections to this environment. Close some first."
+FULL = "This environment has as many connections as it may have. Close some first."
+NODE_FULL = "The node has too many connections. Close some, or try again later."
+REFUSED_SECONDS = 2.0  # in which a connection above the budget of its person may ask for a session, to be told why not
 CONNECTION_DESCRIPTORS = 3  # the socket, the pipe of sshd, its pidfd
 log = logging.getLogger("gpuaas.gateway")
 Inherited = tuple[socket.socket, socket.socket]
@@ -134,6 +138,10 @@ class ServedEnvironment:
             host, port, *_ = stream.getpeername()
             self._make_room(host)
             self._serve(stream, f"{host}:{port}")
+        except ConnectionRefusedError as refusal:
+            with suppress(OSError):  # lines before the version are for people; ssh shows them with -v
+                stream.send(f"{refusal}\r\n".encode())
+            stream.close()
         except OSError as error:
             log.warning("a connection to %s is refused: %s", self.id, error)
             stream.close()
@@ -150,13 +158,13 @@ class ServedEnvironment:
                 return
         if live >= limits.connections:
             if not strangers:
-                raise ConnectionRefusedError("the environment has as many connections as it may have")
+                raise ConnectionRefusedError(FULL)
             strangers[0].cut("")
 
     def _serve(self, stream: socket.socket, source: str) -> None:
         share = self._node.descriptors.take(CONNECTION_DESCRIPTORS)
         if share is None or self.init is None:
-            raise ConnectionRefusedError("the node has no descriptors left")
+            raise ConnectionRefusedError(NODE_FULL)
         try:
             root = self._sshd_root()
             self._write_keys()
@@ -227,6 +235,14 @@ class ServedEnvironment:
         self._sessions.adopt(record.id)
         return True
 
+    def end_strays(self) -> None:
+        """An sshd whose gateway died before it wrote a record of it: nobody could cut it."""
+        known = {connection.pid_namespace for connection in self.connections.values()}
+        for pid in kernel.members_of(self.access.connection_cgroups):
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+                if kernel.pid_namespace_of(pid) not in known:
+                    os.kill(pid, signal.SIGKILL)
+
     def _judge(self, connection: SshConnection, fingerprint: str) -> None:
         """A client has proven this key. It may have been withdrawn since sshd read the key file."""
         key = self.admission.admitting().get(fingerprint)
@@ -238,7 +254,7 @@ class ServedEnvironment:
             each for each in self.connections.values() if each.is_in and each.key and each.key.user_id == key.user_id
         ]
         if key.user_id and len(same) > self._node.limits.connections_per_person:
-            connection.cut(TOO_MANY)
+            connection.refuse(TOO_MANY, REFUSED_SECONDS)
             return
         self._node.records.write(connection.record)
         connection.is_logged_in = True

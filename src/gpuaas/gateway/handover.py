@@ -4,6 +4,7 @@ Connections need no passing: the new process finds them by their records, as aft
 only as the parent of sessions whose exit codes it has to report.
 """
 
+import os
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ class GivenEnvironment(Struct, tag=True, frozen=True):
 
 
 class GivenTerminal(Struct, tag=True, frozen=True):
-    """With its master."""
+    """With its master and its memory."""
 
     record: TerminalRecord
 
@@ -53,7 +54,7 @@ class Inheritance:
     def __init__(self) -> None:
         self.control: socket.socket | None = None
         self.environments: dict[str, Inherited] = {}
-        self.terminals: list[tuple[TerminalRecord, int]] = []
+        self.terminals: list[tuple[TerminalRecord, tuple[int, int]]] = []
         self.events: list[LoginEvent] = []
 
 
@@ -66,7 +67,7 @@ async def give(channel: Channel, gateway: Gateway, control: socket.socket) -> No
             await channel.send(encode(GivenEnvironment(id)), (port.fileno(), waiters.fileno()))
         for terminal in gateway.terminals.here.values():
             if terminal.master >= 0 and not terminal.ended.done():
-                await channel.send(encode(GivenTerminal(terminal.record)), (terminal.master,))
+                await channel.send(encode(GivenTerminal(terminal.record)), terminal.given())
         await channel.send(encode(GivenAll(gateway.node.logins.waiting())))
     finally:
         control.close()
@@ -74,7 +75,7 @@ async def give(channel: Channel, gateway: Gateway, control: socket.socket) -> No
             for listener in listeners:
                 listener.close()
         for terminal in gateway.terminals.here.values():
-            terminal.close_master()
+            terminal.let_go()
         channel.close()
 
 
@@ -93,7 +94,8 @@ async def take(root: Path) -> Inheritance:
                     port, waiters = (socket.socket(fileno=descriptor) for descriptor in descriptors)
                     found.environments[id] = port, waiters
                 case GivenTerminal(record):
-                    found.terminals.append((record, descriptors[0]))
+                    master, *memory = descriptors  # a gateway of an earlier release gives no memory
+                    found.terminals.append((record, (master, memory[0] if memory else os.memfd_create("terminal"))))
                 case GivenAll(events):
                     found.events = events
                     return found

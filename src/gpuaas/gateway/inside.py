@@ -29,6 +29,7 @@ NAMESPACES = (
     | kernel.CLONE_NEWIPC
     | kernel.CLONE_NEWCGROUP
 )
+OOM_SCORE = 500  # ends before pid 1 of the environment, which has 0, whatever their sizes
 FAILED = 255
 NOT_RUN = 127
 CANNOT = "The session could not be started in this environment"
@@ -67,11 +68,12 @@ def become(order: SessionOrder) -> NoReturn:
     try:
         kernel.hide_from_tracers()
         kernel.forbid_imports()
-        _prepare(order)
+        score = _prepare(order)
         kernel.setns(order.init, NAMESPACES)
         _enter_as_root(order)
         account = read_account(order.username, order.uid)
         _give_up_rights(order, account)
+        os.write(score, b"%d" % OOM_SCORE)
         _execute(order, account)
     except (OSError, ValueError) as error:
         with contextlib.suppress(OSError):
@@ -80,8 +82,9 @@ def become(order: SessionOrder) -> NoReturn:
         os._exit(FAILED)
 
 
-def _prepare(order: SessionOrder) -> None:
-    """What needs rights on the node: control groups, limits, and a terminal that is another session's."""
+def _prepare(order: SessionOrder) -> int:
+    """What needs rights on the node: control groups, limits, and a terminal that is another session's. The descriptor
+    of its score is written last: as a copy of the gateway it would be the largest process, and the first to end."""
     kept = {order.init, *([] if order.report < 0 else [order.report]), *(order.descriptors or ())}
     kernel.close_all_but(kept)
     if order.descriptors is not None:
@@ -91,12 +94,14 @@ def _prepare(order: SessionOrder) -> None:
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     kernel.join_cgroups(order.cgroups)
+    score = kernel.open_oom_score()  # of the node's /proc: that of the environment may be anything
     _limit_open_files(order.open_files)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     os.umask(0o022)
     os.setsid()
     if order.descriptors is not None and os.isatty(0):
         kernel.take_terminal(0)
+    return score
 
 
 def _limit_open_files(wanted: int) -> None:

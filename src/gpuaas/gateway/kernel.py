@@ -12,6 +12,7 @@ import struct
 import sys
 import termios
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from gpuaas.engines.storage.mounting import (
     AT_EMPTY_PATH,
@@ -45,6 +46,7 @@ EXIT_CODE_OFFSET = 60
 LAST_CAPABILITY = 63
 TIOCGPTN, TIOCGPTPEER, TIOCSPTLCK = 0x80045430, 0x5441, 0x40045431
 TCP_INFO, TCP_INFO_BYTES = 11, 120  # tcpi_bytes_acked, tcpi_bytes_received
+TCP_NOT_SENT, TCP_INFO_SENT = 144, 200  # tcpi_notsent_bytes, tcpi_bytes_sent
 STATE, BORN, EXIT_CODE = 0, 19, 49  # of the fields behind the name in /proc/<pid>/stat
 
 
@@ -114,6 +116,19 @@ def hide_from_tracers() -> None:
 
 def become_subreaper() -> None:
     _prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
+
+
+def open_oom_score() -> int:
+    """Processes with a higher score end first for lack of memory. To lower it needs CAP_SYS_RESOURCE."""
+    return os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+
+
+def set_oom_score(score: int) -> None:
+    descriptor = open_oom_score()
+    try:
+        os.write(descriptor, str(score).encode())
+    finally:
+        os.close(descriptor)
 
 
 def limit_bounding_set(keep: Iterable[int]) -> None:
@@ -230,6 +245,14 @@ def traffic_of(connection: socket.socket) -> tuple[int, int]:
     return received, acknowledged
 
 
+def sent_to(connection: socket.socket) -> int:
+    """Bytes that were sent to the peer or wait to be, as the kernel counts them."""
+    info = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, TCP_INFO_SENT + 8)
+    if len(info) < TCP_INFO_SENT + 8:
+        return 0
+    return int(struct.unpack_from("Q", info, TCP_INFO_SENT)[0]) + int(struct.unpack_from("I", info, TCP_NOT_SENT)[0])
+
+
 def take_terminal(descriptor: int) -> None:
     """Make it the controlling terminal, also if another session has it; needs CAP_SYS_ADMIN on the node."""
     fcntl.ioctl(descriptor, termios.TIOCSCTTY, 1)
@@ -276,6 +299,15 @@ def forbid_imports() -> None:
     sys.meta_path.clear()
     sys.path_hooks.clear()
     sys.path.clear()
+
+
+def members_of(folders: Iterable[str]) -> set[int]:
+    """Processes in these control groups; one that is gone has none."""
+    found: set[int] = set()
+    for folder in folders:
+        with suppress(FileNotFoundError), open(f"{folder}/cgroup.procs") as processes:
+            found |= {int(pid) for pid in processes.read().split()}
+    return found
 
 
 def join_cgroups(folders: Iterable[str]) -> None:

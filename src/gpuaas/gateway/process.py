@@ -6,37 +6,42 @@ import gc
 import logging
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from gpuaas.core.clock import SystemClock
+from gpuaas.core.points import Points, points_from
 from gpuaas.engines.descriptors import raise_limit
 from gpuaas.engines.oci.gateway_protocol import SOCKET, record_event
 from gpuaas.gateway import handover, kernel
 from gpuaas.gateway.control import Control
+from gpuaas.gateway.limits import read_limits
 from gpuaas.gateway.listeners import listen_unix
 from gpuaas.gateway.service import Gateway
 
 LOCK = "gateway.lock"
 TAKE_OVER_SECONDS = 15.0
 PAUSE_SECONDS = 0.02
+OOM_SCORE = -500
 
 
-async def serve(root: Path, version: str) -> None:
+async def serve(root: Path, version: str, points: Points) -> None:
     raise_limit()
     lock = os.open(root / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     async with asyncio.timeout(TAKE_OVER_SECONDS):
         inherited = await _take_place(root, lock)
-    gateway = Gateway(root, clock=SystemClock(), version=version)
+    gateway = Gateway(root, clock=SystemClock(), version=version, limits=read_limits(root))
     for event in inherited.events:
         record_event(gateway.node.logins, event)
-    for record, master in inherited.terminals:
+    for record, given in inherited.terminals:
         pidfd = kernel.open_process(record.pid, record.born)
         if pidfd is None:
-            os.close(master)
+            for descriptor in given:
+                os.close(descriptor)
         else:
-            gateway.terminals.add(record, pidfd, master)
+            gateway.terminals.add(record, pidfd, given)
     await gateway.start(inherited.environments)
-    control = Control(gateway, inherited.control or listen_unix(root / SOCKET, 0o600))
+    control = Control(gateway, inherited.control or listen_unix(root / SOCKET, 0o600), points)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, control.over.set)
     gc.collect()
     gc.freeze()  # a forked child then copies fewer pages
@@ -93,4 +98,7 @@ def run(root: Path, version: str) -> None:
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o022)
     kernel.hide_from_tracers()
-    asyncio.run(serve(root, version))
+    with suppress(PermissionError):  # without CAP_SYS_RESOURCE it stays as it is, and others are raised
+        kernel.set_oom_score(OOM_SCORE)
+    points = points_from(os.environ.get("GPUAAS_GATEWAY_POINTS", ""))
+    asyncio.run(serve(root, version, points))

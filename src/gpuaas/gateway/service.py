@@ -68,6 +68,11 @@ class Gateway:
             for listener in inherited[name]:
                 listener.close()
         self._adopt()
+        for environment in self.environments.values():
+            environment.end_strays()
+        for path in (self.node.root / "gateway").iterdir():
+            if path.name not in names:
+                self.node.forget_socket_folder(path.name)
         self.terminals.adopt_recorded()
         self._enforcing = asyncio.create_task(self._enforce_forever())
 
@@ -133,6 +138,8 @@ class Gateway:
             served = self.environments.get(allocation_id)
             if served is not None:
                 await self._close(served, reason)
+            else:  # by a gateway that died before it came so far
+                self.node.forget_socket_folder(allocation_id)
 
     async def _close(self, served: ServedEnvironment, reason: str) -> None:
         ending = self.terminals.end(served.id, reason)
@@ -216,6 +223,7 @@ class Gateway:
         """Stop serving without closing anything."""
         if self._enforcing is not None:
             self._enforcing.cancel()
+        self.terminals.hand_over()
         given = {id: each.hand_over() for id, each in self.environments.items()}
         return {id: listeners for id, listeners in given.items() if listeners is not None}
 

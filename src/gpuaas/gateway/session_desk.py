@@ -69,6 +69,8 @@ class SessionDesk:
             raise NotASession
         connection = self._connection_of(pid)
         connection.read_log()
+        if connection.refusal:
+            raise Refused(connection.refusal)
         if not connection.is_in:
             raise Refused(NO_ACCESS)
         waiter = Waiter(pid, pidfd)

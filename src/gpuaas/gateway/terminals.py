@@ -24,11 +24,13 @@ from gpuaas.gateway.sessions import HANGUP, order_of, start_inside
 
 FIRST_SIZE = (24, 80)
 VARIABLES = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-TERMINAL_DESCRIPTORS = 3
+TERMINAL_DESCRIPTORS = 4
+GIVEN = ("master", "memory")  # what goes with a terminal from process to process
 OPEN_SECONDS = 10.0
 KEPT_ENDS = 1_000
 NOT_AT_BOOT = "the environment is not running, or has restarted"
 UNKNOWN = "this terminal has ended"
+UNCLAIMED = "no agent came back to it"
 
 
 class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,17 +40,21 @@ class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     born: str
     machine_boot: str
+    name: str = ""  # of the server's, so that the next agent knows which one it is
 
 
 @dataclass
 class Terminal:
-    """`master` is -1 for one of an earlier gateway whose master only the agent has."""
+    """`master` and `memory` are -1 for one of an earlier gateway, until the agent that has them sends them."""
 
     record: TerminalRecord
     master: int
+    memory: int  # the agent's: what was shown last
     process: WatchedProcess
     share: Share | None
     ended: "asyncio.Future[TerminalResult]"
+    holder: object | None = None  # the connection of the agent that has it
+    waiting: asyncio.TimerHandle | None = None  # for an agent
 
     def end(self, reason: str) -> None:
         """Hang up. A process that ignores it still loses its terminal."""
@@ -56,12 +62,33 @@ class Terminal:
             self.ended.set_result(TerminalResult(exit_code=None, reason=reason))
         for number in HANGUP:
             self.process.signal_group(number)
-        self.close_master()
+        self.let_go()
 
-    def close_master(self) -> None:
-        if self.master >= 0:
-            os.close(self.master)
-            self.master = -1
+    def let_go(self) -> None:
+        """Of its descriptors."""
+        self.stop_waiting()
+        for descriptor in (self.master, self.memory):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.master = self.memory = -1
+
+    def give(self, descriptors: list[int]) -> None:
+        """The agent has them, and an earlier gateway had them."""
+        if self.master < 0 and len(descriptors) == len(GIVEN) and not self.ended.done():
+            self.master, self.memory = descriptors
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def given(self) -> tuple[int, int]:
+        if self.master < 0:
+            raise EngineError("this terminal was lost when the SSH gateway was restarted", self.record.id)
+        return self.master, self.memory
+
+    def stop_waiting(self) -> None:
+        if self.waiting is not None:
+            self.waiting.cancel()
+            self.waiting = None
 
 
 class Terminals:
@@ -70,15 +97,16 @@ class Terminals:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self.here: dict[str, Terminal] = {}
         self._ends: dict[str, TerminalResult] = {}
+        self._is_handed_over = False
 
     def states(self, allocation_id: str | None) -> list[TerminalState]:
         return [
-            TerminalState(id=each.id, allocation_id=each.allocation_id, boot=each.boot)
+            TerminalState(id=each.id, allocation_id=each.allocation_id, boot=each.boot, name=each.name)
             for each in (terminal.record for terminal in self.here.values() if not terminal.ended.done())
             if allocation_id in (None, each.allocation_id)
         ]
 
-    async def open(self, environment: ServedEnvironment | None, boot: int) -> Terminal:
+    async def open(self, environment: ServedEnvironment | None, boot: int, name: str) -> Terminal:
         if environment is None or environment.init is None or environment.access.boot != boot:
             raise EngineError(NOT_AT_BOOT, f"boot {boot}")
         if len(self.states(environment.id)) >= self._node.limits.terminals:
@@ -99,9 +127,10 @@ class Terminals:
             pid=pid,
             born=born,
             machine_boot=self._node.machine_boot,
+            name=name,
         )
         write_whole(self._path(record.id), msgspec.json.encode(record), durable=False)
-        return self.add(record, os.pidfd_open(pid), master, share)
+        return self.add(record, os.pidfd_open(pid), (master, os.memfd_create("terminal")), share)
 
     async def _start(self, environment: ServedEnvironment) -> tuple[int, str, int]:
         """A process that opens a terminal inside, sends it here and becomes the shell."""
@@ -128,19 +157,47 @@ class Terminals:
                 raise EngineError("no terminal could be opened in this environment", str(error)) from error
         return pid, kernel.birth_of(pid), master
 
-    def add(self, record: TerminalRecord, pidfd: int, master: int, share: Share | None = None) -> Terminal:
+    def add(self, record: TerminalRecord, pidfd: int, given: tuple[int, int], share: Share | None = None) -> Terminal:
+        """It waits for an agent until one claims it."""
+
         def on_end(code: int | None) -> None:
             if not terminal.ended.done():
                 terminal.ended.set_result(TerminalResult(exit_code=255 if code is None else code))
             self._forget(terminal)
 
         ended = asyncio.get_running_loop().create_future()
-        terminal = Terminal(record, master, WatchedProcess(record.pid, pidfd, record.born, on_end), share, ended)
+        terminal = Terminal(record, *given, WatchedProcess(record.pid, pidfd, record.born, on_end), share, ended)
         self.here[record.id] = terminal
+        self._await_agent(terminal)
         return terminal
 
+    def claim(self, id: str, holder: object) -> Terminal:
+        terminal = self.find(id)
+        terminal.holder = holder
+        terminal.stop_waiting()
+        return terminal
+
+    def release(self, holder: object) -> None:
+        """The agent is gone. What the shell writes meanwhile fills the terminal's own buffer, and then it waits."""
+        for terminal in self.here.values():
+            if terminal.holder is holder:
+                self._await_agent(terminal)
+
+    def _await_agent(self, terminal: Terminal) -> None:
+        terminal.holder = None
+        if not self._is_handed_over and not terminal.ended.done():
+            seconds = self._node.limits.unclaimed_seconds
+            terminal.stop_waiting()
+            terminal.waiting = asyncio.get_running_loop().call_later(seconds, terminal.end, UNCLAIMED)
+
+    def hand_over(self) -> None:
+        """Another gateway waits for agents from here on."""
+        self._is_handed_over = True
+        for terminal in self.here.values():
+            terminal.stop_waiting()
+
     def _forget(self, terminal: Terminal) -> None:
-        terminal.close_master()
+        terminal.let_go()
         if terminal.share is not None:
             terminal.share.give_back()
         id = terminal.record.id
@@ -178,6 +235,9 @@ class Terminals:
 
     def recorded(self) -> Iterator[TerminalRecord]:
         for path in sorted(self._folder.iterdir()):
+            if path.name.startswith("."):  # a draft of a gateway that died
+                path.unlink()
+                continue
             try:
                 yield msgspec.json.decode(path.read_bytes(), type=TerminalRecord)
             except msgspec.DecodeError:
@@ -193,7 +253,7 @@ class Terminals:
             if pidfd is None:
                 self._path(record.id).unlink(missing_ok=True)
             else:
-                self.add(record, pidfd, -1)
+                self.add(record, pidfd, (-1, -1))
 
     def _path(self, id: str) -> Path:
         return self._folder / f"{id}.json"

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from datetime import timedelta
 from enum import StrEnum
 from importlib.metadata import version
 from ipaddress import IPv4Network
@@ -22,8 +23,9 @@ from gpuaas.core.settings import default_data_folder
 from gpuaas.engines.base import Engine
 from gpuaas.engines.descriptors import raise_limit
 from gpuaas.engines.fake import FakeEngine
-from gpuaas.engines.images import images
+from gpuaas.engines.images import image_schedule, images
 from gpuaas.engines.oci.engine import PORTS, OciEngine
+from gpuaas.engines.oci.incapable import for_this_node
 from gpuaas.main.children import die_with_parent
 
 command = typer.Typer(
@@ -37,7 +39,12 @@ class EngineKind(StrEnum):
     FAKE = "fake"
 
 
+SPARES = 8  # one for each GPU of a common node
 EngineName = Annotated[EngineKind, typer.Option(help="How environments are made.")]
+ImageDays = Annotated[
+    int,
+    typer.Option(min=0, envvar="GPUAAS_IMAGE_DAYS", help="Rebuild a base image older than this; 0: never by itself."),
+]
 Gpus = Annotated[int, typer.Option(help="Simulated GPUs to offer on a machine without real ones.")]
 
 
@@ -58,6 +65,9 @@ def oci(
     ports: range = PORTS,
     shared_storage: Path | None = None,
     allowed_networks: tuple[IPv4Network, ...] = (),
+    spares: int = 0,
+    image_days: int = 0,
+    gpu_reset: bool = True,
 ) -> OciEngine:
     return OciEngine(
         folder / "oci",
@@ -68,17 +78,23 @@ def oci(
         ports=ports,
         simulated_gpus=gpus,
         images_folder=images_folder(folder),
+        image_days=image_days,
         allowed_networks=allowed_networks,
         shared_storage=shared_storage,
+        most_spares=spares,
+        gpu_reset=gpu_reset,
     )
 
 
-def fake(folder: Path, *, gpus: int, **_: object) -> FakeEngine:  # noqa: ARG001 (it keeps everything in memory)
+def fake(folder: Path, *, gpus: int, spares: int = 0, **_: object) -> FakeEngine:  # noqa: ARG001 (it keeps everything in memory)
     """Nothing is real: to try the console and the API where no environment can be made."""
-    return FakeEngine(clock=SystemClock().now, monotonic=SystemClock().monotonic, gpus=gpus)
+    return FakeEngine(clock=SystemClock().now, monotonic=SystemClock().monotonic, gpus=gpus, most_spares=spares)
 
 
-ENGINES: dict[EngineKind, Callable[..., OciEngine | FakeEngine]] = {EngineKind.OCI: oci, EngineKind.FAKE: fake}
+ENGINES: dict[EngineKind, Callable[..., Engine]] = {
+    EngineKind.OCI: lambda folder, **options: for_this_node(oci(folder, **options), folder / "oci"),
+    EngineKind.FAKE: fake,
+}
 
 
 def networks(texts: list[str]) -> tuple[IPv4Network, ...]:
@@ -164,6 +180,11 @@ def run(
         list[str] | None,
         typer.Option(help="Private network that environments may reach, such as 10.0.8.0/24 (engine oci). Repeatable."),
     ] = None,
+    spares: Annotated[
+        int, typer.Option(envvar="GPUAAS_SPARES", min=0, help="Environments to prepare in advance, at most.")
+    ] = SPARES,
+    gpu_reset: Annotated[bool, typer.Option(envvar="GPUAAS_GPU_RESET", help="Reset GPUs after use.")] = True,
+    image_days: ImageDays = 7,
     stop_environments: Annotated[bool, typer.Option(help="On SIGTERM stop environments too.")] = False,
     with_parent: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
@@ -182,22 +203,37 @@ def run(
         ports=port_range(ports),
         shared_storage=shared_storage,
         allowed_networks=networks(allow_network or []),
+        spares=spares,
+        image_days=image_days,
+        gpu_reset=gpu_reset,
     )
     # A program that uvloop starts is not heard of by the interpreter, and so would be no point to die at.
     run_loop = asyncio.run if os.environ.get("GPUAAS_POINTS") else uvloop.run
-    run_loop(_run(where, made, stop_environments=stop_environments))
+    image_age = timedelta(days=image_days) if engine is EngineKind.OCI else timedelta()
+    run_loop(_run(where, made, stop_environments=stop_environments, image_age=image_age))
 
 
-async def _run(folder: Path, engine: Engine, *, stop_environments: bool) -> None:
+async def _run(folder: Path, engine: Engine, *, stop_environments: bool, image_age: timedelta) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    await run_agent(
-        folder=folder,
-        engine=engine,
-        clock=SystemClock(),
-        points=points_from(os.environ.get("GPUAAS_POINTS", "")),
-        stop=stop,
-        stop_environments=lambda: stop_environments,
-        agent_version=version("gpuaas"),
+    updates = asyncio.create_task(
+        image_schedule.keep_fresh(
+            images_folder(folder), image_age, now=SystemClock().now, rebuild=image_schedule.rebuild_beside(folder)
+        )
+        if image_age and not engine.lacks
+        else asyncio.sleep(0)
     )
+    try:
+        await run_agent(
+            folder=folder,
+            engine=engine,
+            clock=SystemClock(),
+            points=points_from(os.environ.get("GPUAAS_POINTS", "")),
+            stop=stop,
+            stop_environments=lambda: stop_environments,
+            agent_version=version("gpuaas"),
+        )
+    finally:
+        updates.cancel()
+        await asyncio.wait({updates})

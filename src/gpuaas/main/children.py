@@ -47,8 +47,7 @@ class Child:
         return self._quick_ends >= MOST_QUICK_ENDS or (self._task is not None and self._task.done())
 
     def last_words(self) -> tuple[str, ...]:
-        text = self.log.read_text(errors="replace") if self.log.exists() else ""
-        return tuple(line for line in text.splitlines() if line.strip())[-LAST_WORDS:]
+        return read_last_words(self.log)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
@@ -92,6 +91,11 @@ class Child:
             if not ended.done():
                 process.kill()
         return await ended
+
+
+def read_last_words(log: Path) -> tuple[str, ...]:
+    text = log.read_text(errors="replace") if log.exists() else ""
+    return tuple(line for line in text.splitlines() if line.strip())[-LAST_WORDS:]
 
 
 def keep_small(log: Path) -> None:

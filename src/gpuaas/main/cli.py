@@ -35,6 +35,8 @@ class Lazy:
         return TyperCommand(name, help=self.help, rich_markup_mode=None)
 
     def load(self, name: str) -> Any:
+        if self.module in DAEMONS:
+            load_logs_without_rich()
         found: typer.Typer | Callable[..., None] = import_module(self.module).command
         if not isinstance(found, typer.Typer):
             function, found = (
@@ -93,6 +95,19 @@ First steps:
 Exit codes: 0 ok, 1 client, 2 server or network, 3 auth, 4 not found, 5 conflict
 Environment: GPUAAS_URL, GPUAAS_TOKEN, GPUAAS_PROJECT, GPUAAS_CONFIG, NO_COLOR
 """
+
+
+DAEMONS = {COMMANDS[name].module for name in ("up", "server", "agent")}
+
+
+def load_logs_without_rich() -> None:
+    """structlog loads rich to draw tracebacks, which ours never are: a tenth of what a server needs to start."""
+    if "rich" not in sys.modules:
+        sys.modules["rich"] = None  # type: ignore[assignment]
+        try:
+            import_module("structlog")
+        finally:
+            del sys.modules["rich"]
 
 
 class LazyGroup(TyperGroup):

@@ -25,6 +25,7 @@ from gpuaas.domain.skus import store as skus
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.sdk import recipes
 from gpuaas.wire.capacity import CreateEnrolmentToken, Shape, Size
+from gpuaas.wire.environments import DEFAULT_DISK_GIB, Init
 from gpuaas.wire.identity import PlatformRole, User
 from gpuaas.wire.quotas import DIMENSIONS, QuotaScope
 from gpuaas.wire.runtimes import StagingStatus
@@ -32,6 +33,22 @@ from gpuaas.wire.runtimes import StagingStatus
 TENANT, REGION, NODE, FAMILY = "acme", "local", "local", "h200"
 STAGED_FIRST = "python-data"  # small: it is there in seconds
 USER, ADMIN = "dev-user@example.com", "dev-admin@example.com"
+
+
+SLOTS = 8  # GPUs of the node
+MEMORY_STEP_MIB = 128
+SMALLEST_DISK_GIB = 2
+
+
+class Machine(Struct, frozen=True, kw_only=True):
+    """What the sizes of the demo are made of."""
+
+    vcpus: int
+    memory_mib: int
+    disk_gib: int
+
+
+SMALL = Machine(vcpus=8, memory_mib=9_216, disk_gib=64)
 
 
 class UpUser(Struct, frozen=True, kw_only=True):
@@ -47,6 +64,7 @@ class UpFile(Struct, frozen=True, kw_only=True):
     users: list[UpUser]
     tenant: str | None = None
     project_id: str | None = None
+    engine: str = ""  # of its node; empty: a release that did not write it down
 
 
 def read(path: Path) -> UpFile | None:
@@ -111,13 +129,21 @@ class Demo:
         for dimension in DIMENSIONS[place.scope]:
             await quotas.set_limit(tx, place, dimension, None, by=SYSTEM, reason="demo", now=self._now)
 
-    async def ensure_catalog(self) -> None:
+    async def ensure_catalog(self, machine: Machine = SMALL) -> None:
         async with self._db.write() as tx:
             if await skus.list_sold(tx):
                 return
             await capacity.add_region(tx, REGION)
-            await skus.add(tx, self._slice(), self._now)
-            await skus.add(tx, self._node(), self._now)
+            await skus.add(tx, self._slice(machine), self._now)
+            await skus.add(tx, self._node(machine), self._now)
+
+    async def machine(self, node_id: str) -> Machine:
+        """What sizes can be made of: the node as its agent found it."""
+        async with self._db.read() as tx:
+            facts = (await capacity.node(tx, node_id)).facts
+        if facts is None or facts.disk is None:
+            return SMALL
+        return Machine(vcpus=facts.vcpus, memory_mib=facts.memory_mib, disk_gib=facts.disk.size_gib)
 
     async def ensure_bundles(self) -> None:
         """Every recipe that ships with this release is on offer."""
@@ -149,7 +175,7 @@ class Demo:
                 if slot.approved_by is None:
                     await capacity_commands.approve_slot(tx, operator, node_id, index, reason="demo", now=self._now)
 
-    def _slice(self) -> skus.SkuRow:
+    def _slice(self, machine: Machine) -> skus.SkuRow:
         return skus.SkuRow(
             sku="sim-h200-slice",
             title="Simulated H200, by the GPU",
@@ -157,13 +183,13 @@ class Demo:
             gpu_family=FAMILY,
             allowed_counts=[1, 2, 4, 8],
             simulated=True,
-            sizes=[size(count) for count in (1, 2, 4, 8)],
+            sizes=[size(count, machine, init) for count in (1, 2, 4, 8) for init in Init],
             price_id=self._ids.new("price"),
             amount_minor=450,
             currency="USD",
         )
 
-    def _node(self) -> skus.SkuRow:
+    def _node(self, machine: Machine) -> skus.SkuRow:
         return skus.SkuRow(
             sku="sim-h200-node",
             title="Simulated H200, the whole node",
@@ -171,13 +197,22 @@ class Demo:
             gpu_family=FAMILY,
             allowed_counts=[8],
             simulated=True,
-            sizes=[size(8)],
+            sizes=[size(8, machine, init) for init in Init],
             price_id=self._ids.new("price"),
             amount_minor=425,
             currency="USD",
         )
 
 
-def size(gpu_count: int) -> Size:
-    """Small on purpose: a simulated GPU comes with what one machine can really give."""
-    return Size(name=f"sim_{gpu_count}g", gpu_count=gpu_count, vcpus=gpu_count, memory_mib=1024 * gpu_count)
+def size(gpu_count: int, machine: Machine, init: Init) -> Size:
+    """A share of the machine for each GPU, and never more than there is. A tenth of the memory is the node's own. Each
+    GPU count has the same root disk, so that every resize is possible, and half of the disk is left for volumes."""
+    memory_mib = machine.memory_mib * 9 // 10
+    return Size(
+        name=f"sim_{gpu_count}g" + ("" if init is Init.PLAIN else f"_{init}"),
+        gpu_count=gpu_count,
+        vcpus=min(machine.vcpus, max(gpu_count, machine.vcpus * gpu_count // SLOTS)),
+        memory_mib=max(MEMORY_STEP_MIB, memory_mib * gpu_count // SLOTS // MEMORY_STEP_MIB * MEMORY_STEP_MIB),
+        disk_gib=max(SMALLEST_DISK_GIB, min(DEFAULT_DISK_GIB, machine.disk_gib // 2 // SLOTS)),
+        init=init,
+    )

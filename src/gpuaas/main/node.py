@@ -101,6 +101,14 @@ def remove(version: str, folder: Folder = None, shared: Shared = None) -> None:
 
 
 @image.command()
+def prune(folder: Folder = None, shared: Shared = None) -> None:
+    """Remove images that no environment uses; the current one and the one before it stay. A build does it as well."""
+    where = images_folder(folder or default_data_folder() / "agent", shared)
+    removed = run(images.prune(where))
+    typer.echo(f"Removed {len(removed)} images{': ' if removed else '.'}{', '.join(removed)}")
+
+
+@image.command()
 def verify(
     version: Annotated[str | None, typer.Argument(help="Default: the current image.")] = None,
     folder: Folder = None,

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 import httpx
+import msgspec
 import typer
 import uvloop
 
-from gpuaas.agent import identity
 from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
@@ -28,28 +28,34 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import default_data_folder
-from gpuaas.engines.images import image_build
-from gpuaas.engines.images.images import ImageError
 from gpuaas.engines.oci import facts
-from gpuaas.main import demo
-from gpuaas.main.agent import ENGINES, EngineKind, enrol_node, images_folder
+from gpuaas.main import demo, privileges
+from gpuaas.main.agent import EngineKind
 from gpuaas.main.children import Child
 from gpuaas.main.demo import Demo, UpFile, read
+from gpuaas.main.preparing import agent_words, ensure_enrolled, ensure_image
+from gpuaas.main.privileges import Agent, Plan, Situation, Sudo
+from gpuaas.main.root_agent import Begin
+from gpuaas.main.root_side import SUDO, SUDO_SILENT, RootSide, passed_on, spawn
 
-GPUS = 8
+GPUS = demo.SLOTS
 READY_SECONDS = 60.0
 PORT_SECONDS = 2.0  # the server of a supervisor that was just killed needs a moment to be gone
 TRAVERSABLE = 0o711  # people reach their machines through it, and see nothing else in it
 
 
 class Up:
-    def __init__(self, folder: Path, port: int, *, with_demo: bool, engine: EngineKind) -> None:
+    def __init__(
+        self, folder: Path, port: int, *, with_demo: bool, engine: EngineKind, root: RootSide | None = None
+    ) -> None:
+        """`root` runs the agent where we are not root; otherwise it is a child of ours."""
         self._folder, self._port, self._with_demo, self._engine = folder, port, with_demo, engine
+        self._root = root
         self._url = f"http://127.0.0.1:{port}"
         self._file = folder / "up.json"
-        self._agent_folder = folder / "agent"
+        self._agent_folder, self._shared_storage = folder / "agent", folder / "shared-storage"
         self._postgres = Embedded(folder / "postgres")
-        self._children: list[Child] = []
+        self._children: list[Child | RootSide] = []
 
     async def run(self, began: float) -> None:
         stop = asyncio.Event()
@@ -69,20 +75,17 @@ class Up:
         await migrate(dsn)
         async with self._demo(dsn) as world:
             file = demo.people(self._url, demo=self._with_demo, kept=read(self._file))
+            file = msgspec.structs.replace(file, engine=self._engine)
             demo.write(self._file, file)
             file = await world.ensure_people(file, demo=self._with_demo)
-            await world.ensure_catalog()
             await world.ensure_bundles()
             demo.write(self._file, file)
             data = ["--data", str(self._folder), "--port", str(self._port)]
             self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
+            node_id = await self._prepare(world)
+            self._start_agent()  # server and agent start side by side; the agent dials until it is answered
+            await self._stand_up(world, node_id)
             await self._until(self._server_ready, "the server")
-            await self._ensure_image()
-            await self._ensure_node(world)
-            storage = ["--shared-storage", str(self._folder / "shared-storage")]
-            arguments = ["--folder", str(self._agent_folder), "--gpus", str(GPUS), "--stop-environments", *storage]
-            arguments += ["--engine", self._engine]
-            self._launch("agent", ["agent", *arguments], {})
             await self._until(self._node_ready, "the node")
         return file
 
@@ -95,32 +98,40 @@ class Up:
         finally:
             await db.close()
 
-    async def _ensure_image(self) -> None:
-        """Environments start from it; the first start builds it."""
-        if self._engine is not EngineKind.OCI:
-            return
-        began, clock = time.monotonic(), SystemClock()
+    async def _prepare(self, world: Demo) -> str:
+        """The node's image and identity; its id."""
 
-        async def on_phase(phase: str, note: str) -> None:
-            typer.echo(f"[{time.monotonic() - began:4.0f} s] base image, {phase}: {note}")
+        async def token() -> str:
+            """Asked for once, by a node that enrols with the server."""
+            await self._until(self._server_ready, "the server")
+            return await world.enrolment_token()
 
-        folder = images_folder(self._agent_folder)
-        if image_build.of_recipe(folder) is None:
-            typer.echo("Building the base image of environments, once on this machine (about two minutes).")
-        try:
-            await image_build.ensure(folder, added=(), environ=os.environ, now=clock.now, on_phase=on_phase)
-        except ImageError as error:
-            raise Complaint(error.detail, details=error.excerpt, next_step=error.next_step) from error
+        if self._root is None:
+            await ensure_image(self._agent_folder, self._engine, typer.echo)
+            return await ensure_enrolled(self._agent_folder, self._engine, self._url, gpus=GPUS, token=token)
+        self._children.append(self._root)
+        begin = Begin(
+            folder=self._agent_folder,
+            url=self._url,
+            gpus=GPUS,
+            shared_storage=self._shared_storage,
+            log=self._folder / "logs" / "agent.log",
+            environ=passed_on(os.environ),
+        )
+        return await self._root.prepare(begin, token)
 
-    async def _ensure_node(self, world: Demo) -> None:
-        if not identity.is_enrolled(self._agent_folder):
-            engine = ENGINES[self._engine](self._agent_folder, gpus=GPUS, ssh_host=None, bind="127.0.0.1")
-            await enrol_node(self._agent_folder, engine, self._url, await world.enrolment_token())
-        identity.change_server(self._agent_folder, self._url)
+    async def _stand_up(self, world: Demo, node_id: str) -> None:
+        await world.ensure_catalog(await world.machine(node_id))
         if self._with_demo:
-            node_id = identity.load(self._agent_folder).node_id
             await world.approve_slots(node_id, GPUS)
             await world.stage_bundle(node_id)
+
+    def _start_agent(self) -> None:
+        if self._root is not None:
+            self._root.start()
+            return
+        words = agent_words(self._agent_folder, self._engine, gpus=GPUS, shared_storage=self._shared_storage)
+        self._launch("agent", words, {})
 
     def _launch(self, name: str, arguments: list[str], environ: dict[str, str]) -> None:
         command = [sys.executable, "-m", "gpuaas.main", *arguments, "--with-parent", str(os.getpid())]
@@ -239,7 +250,7 @@ def command(
 ) -> None:
     """Run a whole GPUaaS on this machine: PostgreSQL, control plane, one node."""
     began = time.monotonic()
-    folder = (data or default_data_folder()).absolute()
+    root, folder = step_down(data)
     prepare(folder)
     held = lock(folder)
     if held is None:
@@ -248,13 +259,67 @@ def command(
         return
     logs.configure(level="warning", human=True)
     with held:
-        uvloop.run(Up(folder, port, with_demo=demo, engine=engine or usable_engine()).run(began))
+        chosen = choose(folder, engine, root)
+        if chosen.agent is Agent.ROOT and root is None:
+            root, chosen = start_root(chosen, engine_before(folder))
+        for line in chosen.words:
+            typer.echo(line)
+        if chosen.agent is Agent.OURSELVES and root is not None:
+            root.leave()
+            root = None
+        uvloop.run(Up(folder, port, with_demo=demo, engine=chosen.engine, root=root).run(began))
 
 
-def usable_engine() -> EngineKind:
-    lacks = facts.missing()
-    if not lacks:
+def step_down(data: Path | None) -> tuple[RootSide | None, Path]:
+    """Where the data is. After `sudo make up`, and with the data of somebody else, root becomes that person, and one
+    process stays root."""
+    user = (data and privileges.owner(data)) or privileges.caller(os.environ) if os.geteuid() == 0 else None
+    folder = privileges.data_folder_of(user, data.absolute() if data else None) if user else None
+    if user is None or folder is None or not privileges.can_run_us(user):
+        return None, (data or default_data_folder()).absolute()
+    if data is not None and not folder.exists():
+        folder.mkdir(parents=True)
+        folder.chmod(TRAVERSABLE)
+        os.chown(folder, user.pw_uid, user.pw_gid)
+    root = spawn(())
+    privileges.become(user)
+    typer.echo(f"The agent runs as root, everything else as {user.pw_name}, with its data in {folder}.")
+    return root, folder
+
+
+def choose(folder: Path, asked: EngineKind | None, root: RootSide | None) -> Plan:
+    is_root, before = os.geteuid() == 0, engine_before(folder)
+    situation = Situation(
+        is_root=is_root,
+        has_root_process=root is not None,
+        sudo=Sudo.NO if is_root or root or EngineKind.FAKE in (asked, before) else privileges.look_at_sudo(),
+        lacks=facts.missing() if is_root else facts.missing_on_node(),
+        asked=asked,
+        before=before,
+    )
+    return privileges.plan(situation)
+
+
+def start_root(chosen: Plan, before: EngineKind | None) -> tuple[RootSide | None, Plan]:
+    """By sudo, which may ask for a password. Without it there is the fake engine, unless there are environments."""
+    if not chosen.asks:
+        return spawn(SUDO_SILENT), chosen
+    without = "" if before is EngineKind.OCI else " To start without root: gpuaas up --engine fake"
+    typer.echo(f"Only the agent needs root, and sudo starts it.{without}")
+    root = spawn(SUDO)
+    if root.wait_until_ready():
+        return root, chosen
+    if before is EngineKind.OCI:
+        raise Complaint("sudo did not start the agent", next_step="try again, or start it as root")
+    return None, privileges.without_root(["root"])
+
+
+def engine_before(folder: Path) -> EngineKind | None:
+    """What the node in this folder was run with last."""
+    try:
+        file = read(folder / "up.json")
+        if file and file.engine:
+            return EngineKind(file.engine)
+        return EngineKind.OCI if (folder / "agent" / "oci").exists() else None
+    except PermissionError:  # a folder of root's
         return EngineKind.OCI
-    typer.echo(f"This machine cannot make environments. Missing: {', '.join(lacks)}.")
-    typer.echo("The node uses the fake engine: the console and the API work, but no allocation is real.")
-    return EngineKind.FAKE

@@ -4,7 +4,7 @@ from gpuaas.sdk.accounts import AdminAccounts
 from gpuaas.sdk.audit import AdminAudit
 from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
 from gpuaas.sdk.quotas import AdminQuotas
-from gpuaas.sdk.requests import Repeat, Request, delete, get, path, post
+from gpuaas.sdk.requests import Repeat, Request, delete, get, path, post, put
 from gpuaas.sdk.runtimes import AdminRuntimes
 from gpuaas.wire.allocations import (
     Allocation,
@@ -14,7 +14,7 @@ from gpuaas.wire.allocations import (
     ReleaseAllocation,
     Status,
 )
-from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, Slot
+from gpuaas.wire.capacity import ChangeNode, ChangeSlot, CreateEnrolmentToken, EnrolmentToken, Node, SetOvercommit, Slot
 from gpuaas.wire.common import Page
 from gpuaas.wire.invariants import Invariant
 from gpuaas.wire.overview import Overview
@@ -67,6 +67,14 @@ class AdminNodes(Noun[R_co]):
         """A token with which the node changes its key, minutes long, shown once."""
         body = ChangeNode(reason=reason)
         return post(path("admin", "nodes", id, "rotate-key"), EnrolmentToken, body, key=idempotency_key)
+
+    @Call
+    def set_disk_overcommit(
+        self, id: str, overcommit: float, *, reason: str = "", idempotency_key: str | None = None
+    ) -> Request[Node]:
+        """How much disk the node sells for each GiB that it has; 1 sells no more than there is."""
+        body = SetOvercommit(overcommit=overcommit, reason=reason)
+        return put(path("admin", "nodes", id, "disk-overcommit"), Node, body, key=idempotency_key)
 
     @Call
     def create_enrolment_token(

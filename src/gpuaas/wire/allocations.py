@@ -8,7 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.common import Moment, Money, Name, Reason, Reference
-from gpuaas.wire.environments import Isolation
+from gpuaas.wire.environments import Init, Isolation
+from gpuaas.wire.images import AllocationImage
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
@@ -145,6 +146,10 @@ class Allocation(Struct, frozen=True, kw_only=True):
     sku: str
     gpu_count: int
     size: str
+    vcpus: int
+    memory_mib: int
+    disk_gib: int  # of the root disk
+    init: Init
     shape: Shape
     node: AllocationNode
     slots: list[AllocationSlot]
@@ -162,6 +167,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     simulated: bool
     operation_id: str | None = None
     isolation: Isolation | None = None
+    image: AllocationImage | None = None  # none: its node did not report it
     attachments: list[Attachment] = []  # volumes that are or should be on it
     health_reasons: list[HealthReason] = []
     resize: PendingResize | None = None

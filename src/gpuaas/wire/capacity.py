@@ -7,8 +7,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from gpuaas.wire.common import Money, Name, Reason, Reference
-from gpuaas.wire.environments import NodeFacts
+from gpuaas.wire.environments import DEFAULT_DISK_GIB, Confinement, Init, NodeFacts
+from gpuaas.wire.images import CurrentImage
 from gpuaas.wire.quotas import QuotaLine
+from gpuaas.wire.spares import SpareReport
 
 
 class Shape(StrEnum):
@@ -17,12 +19,16 @@ class Shape(StrEnum):
 
 
 class Size(Struct, frozen=True, kw_only=True):
-    """vCPU and memory that go with a GPU count; the first of a count is its default."""
+    """What goes with a GPU count; the first size of a count is its default."""
 
     name: str
     gpu_count: int
     vcpus: int
     memory_mib: int
+    disk_gib: int = DEFAULT_DISK_GIB  # of the root disk
+    init: Init = Init.PLAIN
+    shares_cpus: bool = False  # its node may sell more vCPUs than it has CPUs
+    not_placeable: str = ""  # why no node can have it, whatever is free; empty: one can
 
 
 class Availability(Struct, frozen=True, kw_only=True):
@@ -43,6 +49,7 @@ class Sku(Struct, frozen=True, kw_only=True):
     price_per_gpu_hour: Money
     simulated: bool
     availability: list[Availability] = []
+    confinement: dict[str, Confinement] = {}  # by init of its sizes, as a node read it last; missing: none ran yet
 
 
 class Intent(StrEnum):
@@ -63,6 +70,7 @@ class SlotStatus(StrEnum):
     DISABLED = "disabled"
     CLEANUP_BLOCKED = "cleanup_blocked"
     UNKNOWN_ENVIRONMENT = "unknown_environment"  # an environment that the database does not know uses its device
+    MISSING_REQUIREMENTS = "missing_requirements"  # its node lacks something that environments need
     FREE = "free"
 
 
@@ -98,6 +106,25 @@ class SlotMark(Struct, frozen=True, kw_only=True):
     allocation_id: str | None
 
 
+class NodeDisk(Struct, frozen=True, kw_only=True):
+    """Disk of a node: what it has, what of it is for sale, and what is sold as root disks, volumes and snapshots."""
+
+    size_gib: int | None  # none: its agent reported no disk, and disk is not counted there
+    free_gib: int | None
+    reported_at: datetime | None
+    overcommit: float
+    for_sale_gib: int | None
+    sold_gib: int
+    is_low: bool  # it sells more than it has, and is almost full: nothing is sold there now
+
+
+class SetOvercommit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much disk a node sells for each GiB that it has; 1 sells no more than there is."""
+
+    overcommit: Annotated[float, Meta(ge=1, le=10)]
+    reason: Reason = ""
+
+
 class Node(Struct, frozen=True, kw_only=True):
     id: str
     name: str
@@ -116,9 +143,12 @@ class Node(Struct, frozen=True, kw_only=True):
     slots: list[SlotMark] = []
     unknown_environments: list[str]  # environments that the database does not know; they hold their devices
     facts: NodeFacts | None = None
+    disk: NodeDisk | None = None
     contested_at: datetime | None = None  # two live agents used its key
     contested_detail: str = ""
     key_changed_at: datetime | None = None
+    spares: SpareReport | None = None  # environments prepared in advance, as the node reported them last
+    image: CurrentImage | None = None  # what new environments start from, as the node reported it last
 
 
 class ChangeNode(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -158,6 +188,8 @@ class Unavailable(StrEnum):
     NO_CAPACITY = "no_capacity"
     NO_SINGLE_NODE_FITS = "no_single_node_fits"
     READINESS_BLOCKS = "readiness_blocks"
+    NO_DISK = "no_disk"
+    SIZE_NOT_OFFERED = "size_not_offered"  # by any node, whatever is free
 
 
 class Fit(Struct, frozen=True, kw_only=True):

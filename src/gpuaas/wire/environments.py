@@ -5,6 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from gpuaas.wire.common import Moment
+from gpuaas.wire.images import BaseImage
 
 
 class SlotDevice(Struct, frozen=True, kw_only=True):
@@ -36,6 +37,16 @@ class KeySet(Struct, frozen=True, kw_only=True):
     refused_own: tuple[str, ...] = ()  # fingerprints that the own file never admits: of known people without access
 
 
+class Init(StrEnum):
+    """What runs as pid 1 in an environment."""
+
+    PLAIN = "plain"
+    SYSTEMD = "systemd"
+
+
+DEFAULT_DISK_GIB = 20  # of root disks that were made before sizes stated one
+
+
 class Ownership(Struct, frozen=True, kw_only=True):
     """Whose an environment is and what it costs: kept on its node, so that a database that forgot it can adopt it."""
 
@@ -56,13 +67,8 @@ class Ownership(Struct, frozen=True, kw_only=True):
     price_minor_per_hour: int
     currency: str
     created_at: Moment
-
-
-class Init(StrEnum):
-    """What runs as pid 1 in an environment."""
-
-    PLAIN = "plain"
-    SYSTEMD = "systemd"
+    disk_gib: int = DEFAULT_DISK_GIB
+    init: Init = Init.PLAIN
 
 
 class EnvironmentSpec(Struct, frozen=True, kw_only=True):
@@ -79,7 +85,7 @@ class EnvironmentSpec(Struct, frozen=True, kw_only=True):
     keys: KeySet
     facts: dict[str, str] = {}  # written into /etc/gpuaas/ for the person inside
     ownership: Ownership | None = None
-    disk_gib: int = 20  # of the root disk
+    disk_gib: int = DEFAULT_DISK_GIB  # of the root disk
     init: Init = Init.PLAIN
 
     @property
@@ -112,13 +118,21 @@ class ExitCause(StrEnum):
     NODE_RESTARTED = "node_restarted"
 
 
-class Isolation(Struct, frozen=True, kw_only=True):
-    """What keeps the person inside apart, as found in force and never as assumed."""
+class Confinement(Struct, frozen=True, kw_only=True):
+    """What the kernel says of an environment that has nothing to do with its size; the same for all with one init."""
 
     namespaces: tuple[str, ...]
-    uid: int
     network: str  # own | shared
     no_new_privileges: bool
+    seccomp: str = ""  # the mode in force, such as filter; empty: not read
+    capabilities: tuple[str, ...] = ()  # that root inside can have, in its own user namespace
+    nested_user_namespaces: bool | None = None  # whether the holder could make one; none: not tried
+
+
+class Isolation(Confinement, frozen=True, kw_only=True):
+    """What keeps the person inside apart, as found in force and never as assumed."""
+
+    uid: int
     limits: dict[str, str] = {}  # limit → how it is enforced
     missing: dict[str, str] = {}  # what is not in force → why
 
@@ -148,7 +162,11 @@ class Environment(Struct, frozen=True, kw_only=True):
     ownership: Ownership | None = None
     admitted: tuple[str, ...] = ()  # fingerprints of the keys that admit, without those that were granted
     exit_cause: ExitCause | None = None  # of a stopped one, where the node knows it
+    image: BaseImage | None = None  # none: the node does not say
     detail: str = ""
+
+
+GPU_RESET = "gpu_reset"  # the proof that is about GPUs, not about residue
 
 
 class ProofItem(Struct, frozen=True, kw_only=True):
@@ -200,6 +218,19 @@ class Fact(Struct, frozen=True, kw_only=True):
     source: str
 
 
+VIEWS = "resource_views"
+CHANGING_FACTS = (VIEWS,)
+"""Names of facts that a node reports again when they change; others are those of its last hello."""
+
+
+class GpuReset(Struct, frozen=True, kw_only=True):
+    """Whether a GPU is reset when its environment restarts or ends, as the node found it."""
+
+    method: str = ""  # what resets it, such as nvidia-smi; empty: nothing does
+    detail: str = ""  # why nothing does, or what the reset depends on
+    together: tuple[str, ...] = ()  # PCI addresses of other GPUs that are reset with it
+
+
 class GpuFact(Struct, frozen=True, kw_only=True):
     index: int
     family: str
@@ -209,6 +240,34 @@ class GpuFact(Struct, frozen=True, kw_only=True):
     memory_mib: int
     simulated: bool
     source: str
+    reset: GpuReset | None = None  # none: an older agent, which resets nothing
+
+
+class Capabilities(Struct, frozen=True, kw_only=True):
+    """What the environments of an engine can have. The engine declares it, and the engine contract tries it."""
+
+    root: bool = False  # the holder can become root inside
+    systemd: bool = False  # systemd can be pid 1
+    nesting: bool = False  # containers inside an environment with init systemd
+    disk_limit: str = ""  # how the size of a root disk is enforced; empty: it is not
+    live_mount: bool = False  # volumes are attached and detached while it runs
+    network: bool = False  # a network of its own
+    vm: bool = False  # a kernel of its own
+
+
+class DiskSpace(Struct, frozen=True, kw_only=True):
+    """The file system of root disks and node-bound volumes."""
+
+    size_gib: int  # what they can have together: free space and the space that they use already
+    free_gib: int
+
+
+class DiskReport(Struct, frozen=True, kw_only=True, tag="disk"):
+    """The disk of the node as it is now, and facts that are not as in its hello; sent with the samples."""
+
+    disk: DiskSpace
+    at: Moment
+    facts: dict[str, Fact] = {}
 
 
 class NodeFacts(Struct, frozen=True, kw_only=True):
@@ -221,3 +280,6 @@ class NodeFacts(Struct, frozen=True, kw_only=True):
     ssh_host: str  # where people reach environments of this node
     gpus: tuple[GpuFact, ...] = ()
     facts: dict[str, Fact] = {}
+    capabilities: Capabilities = Capabilities()
+    disk: DiskSpace | None = None  # none: the agent does not know, and disk is not counted
+    missing: tuple[str, ...] = ()  # what the node lacks to make environments; unless empty it offers no capacity

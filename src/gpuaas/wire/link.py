@@ -14,6 +14,7 @@ from msgspec import Struct
 from gpuaas.wire.common import Moment, Name
 from gpuaas.wire.environments import (
     Connection,
+    DiskReport,
     Environment,
     EnvironmentSpec,
     KeySet,
@@ -22,8 +23,10 @@ from gpuaas.wire.environments import (
     Ownership,
     ProofItem,
 )
+from gpuaas.wire.images import ImageReport
 from gpuaas.wire.metrics import Samples
 from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.spares import SpareReport, WantedSpares
 from gpuaas.wire.storage import (
     Backend,
     Check,
@@ -366,8 +369,10 @@ class Beat(Struct, frozen=True, kw_only=True, tag="beat"):
     pass
 
 
-Down = Challenge | Welcome | Refused | Task | Ack | LoginsKept | Lease | OpenStream | EndTerminals | TaskKeyStatement
-Reported = Report | TerminalReport | VolumeReport | Sessions | Logins | Samples | TrustedKeys
+Opened = Challenge | Welcome | Refused
+Down = Opened | Task | Ack | LoginsKept | Lease | OpenStream | EndTerminals | TaskKeyStatement | WantedSpares
+Seen = Report | TerminalReport | VolumeReport | SpareReport | DiskReport | ImageReport
+Reported = Seen | Sessions | Logins | Samples | TrustedKeys
 Up = Hello | Progress | LogLines | Result | Reported | Beat
 
 

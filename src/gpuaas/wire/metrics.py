@@ -50,12 +50,19 @@ class Reading(Struct, frozen=True, kw_only=True):
     source: str
     value: float | None = None
     unavailable: str = ""
-    device: str = ""  # the slot's number, for what is measured per GPU
+    device: str = ""  # the slot's number, for what is measured per GPU; the path of a volume
     at: Moment | None = None  # where it is older than its sample
 
     @property
     def key(self) -> str:
         return f"{self.metric}:{self.device}" if self.device else str(self.metric)
+
+
+class MemoryKills(Struct, frozen=True, kw_only=True):
+    """Processes of this boot that the kernel ended for lack of memory, and when the last of them was noticed."""
+
+    count: int
+    at: Moment
 
 
 class Sample(Struct, frozen=True, kw_only=True):
@@ -65,6 +72,8 @@ class Sample(Struct, frozen=True, kw_only=True):
     boot: int
     at: Moment
     readings: tuple[Reading, ...]
+    memory_kills: MemoryKills | None = None  # none: none of late
+    broken_views: tuple[str, ...] = ()  # files that should show its size and cannot be read
 
 
 class Samples(Struct, frozen=True, kw_only=True, tag="samples"):

@@ -26,6 +26,9 @@ BundleVersion = Annotated[
     str, Meta(min_length=1, max_length=63, pattern=r"^[0-9][0-9A-Za-z._-]*$(?!\n)", description="as in 2.13.0-cpu")
 ]
 DriverVersion = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[0-9]+(\.[0-9]+)*$(?!\n)")]
+Distribution = Annotated[
+    str, Meta(max_length=64, pattern=r"^[a-z0-9]+-[a-z0-9.]+$(?!\n)", description="as in debian-12")
+]
 Family = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)")]
 
 
@@ -56,12 +59,15 @@ class Requirement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     sha256: Annotated[list[Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]], Meta(min_length=1, max_length=100)]
 
 
-class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a bundle is made, to the byte: a Python of the node, locked wheels, and a command that proves it works."""
+class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a bundle is made, to the byte: Python of the base image, locked wheels, and a command that proves it works.
+
+    Its digest is over what is written: a field that is left out does not change it."""
 
     python: Annotated[str, Meta(max_length=8, pattern=r"^3\.[0-9]+$(?!\n)")]
     requirements: Annotated[list[Requirement], Meta(min_length=1, max_length=500)]
     check: Annotated[list[Annotated[str, Meta(min_length=1, max_length=2000)]], Meta(min_length=1, max_length=20)]
+    distribution: Distribution | None = None  # of the base image; none: any
 
 
 def digest_of(recipe: Recipe) -> str:
@@ -104,6 +110,8 @@ class RuntimeBundle(Struct, frozen=True, kw_only=True):
     digest: str
     install_path: str
     published_at: datetime
+    python: str = ""  # that the base image of an allocation must have
+    distribution: str | None = None  # none: any
     compatibility: Compatibility | None = None  # when asked for with an allocation or a SKU
 
 
@@ -150,6 +158,7 @@ class Staging(Struct, frozen=True, kw_only=True):
     checked_at: datetime | None  # when every file was last compared with its checksum
     drift: list[str]  # files that were found changed at the last check, and put right
     in_use: int  # allocations that run with it, or may roll back to it
+    distribution: str = ""  # of the base image in which it was built and checked; empty: not recorded
     proofs: list[ProofItem] = []  # of one that was removed: what was looked for, and not found
 
 
@@ -251,6 +260,8 @@ class StagedBundle(Struct, frozen=True, kw_only=True):
     bytes: int
     staged_at: Moment
     drift: list[str] = []  # what a check found changed and put right
+    distribution: str = ""  # of the base image in which it was built and checked; empty: not recorded
+    python: str = ""
 
 
 class RuntimeDescriptor(Struct, frozen=True, kw_only=True):

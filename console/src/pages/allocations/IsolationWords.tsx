@@ -1,5 +1,6 @@
 import Box from "@cloudscape-design/components/box";
 import type { Allocation } from "../../api/queries/allocations";
+import { capabilityWords, nestingWords } from "../../parts/confinementWords";
 
 /** What keeps the person inside apart, as found in force; what is missing is said as plainly as what is there. */
 export function IsolationWords({ allocation: { isolation } }: { allocation: Allocation }) {
@@ -15,6 +16,10 @@ export function IsolationWords({ allocation: { isolation } }: { allocation: Allo
       <Box variant="small">
         <div>Own: {namespaces.join(", ") || "nothing"}</div>
         <div>New privileges: {no_new_privileges ? "cannot be gained" : "can be gained"}</div>
+        <div>System calls: {isolation.seccomp || "not read"}</div>
+        <div>
+          {nestingWords(isolation)}; {capabilityWords(isolation)}
+        </div>
         {Object.entries(limits).map(([what, how]) => (
           <div key={what}>
             {what}: {how}

@@ -8,7 +8,9 @@ import { usePerson } from "../../api/queries/members";
 import { Ago } from "../../parts/Ago";
 import { Copy } from "../../parts/Copy";
 import { AllocationStatus, HEALTH, Label } from "../../parts/StatusLabel";
+import { inside } from "../../parts/sizeWords";
 import { gpus } from "./dialogs/sizes";
+import { ImageWords, OutdatedImage } from "./ImageWords";
 import { IsolationWords } from "./IsolationWords";
 
 export function StatusCard({ allocation }: { allocation: Allocation }) {
@@ -21,6 +23,9 @@ export function StatusCard({ allocation }: { allocation: Allocation }) {
       label: "SKU and size",
       value: `${sku}, ${gpus(gpu_count)}, ${size}${allocation.simulated ? " (simulated)" : ""}`,
     },
+    { label: "vCPU, memory and root disk", value: inside(allocation) },
+    { label: "Init", value: allocation.init },
+    { label: "Base image", value: <ImageWords allocation={allocation} /> },
     ...(resize ? [{ label: "Resize under way", value: `to ${gpus(resize.gpu_count)}, ${resize.size}` }] : []),
     { label: "GPUs", value: <Slots slots={slots} simulated={allocation.simulated} /> },
     {
@@ -47,7 +52,10 @@ export function StatusCard({ allocation }: { allocation: Allocation }) {
   ];
   return (
     <Container header={<Header>Status</Header>}>
-      <KeyValuePairs columns={3} minColumnWidth={200} items={items} />
+      <SpaceBetween size="l">
+        <KeyValuePairs columns={3} minColumnWidth={200} items={items} />
+        <OutdatedImage allocation={allocation} />
+      </SpaceBetween>
     </Container>
   );
 }

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { Allocation } from "../../api/queries/allocations";
 import { machineRows } from "./machineRows";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { AccessGrant } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";

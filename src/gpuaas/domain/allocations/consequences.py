@@ -1,21 +1,30 @@
 """What a disruption ends and what it leaves, said before it happens."""
 
+from collections.abc import Mapping, Sequence
+
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.wire.allocations import Consequence, Consequences, Disruption
+from gpuaas.wire.environments import GpuReset, SlotDevice
 
 PROCESSES = Consequence(what="processes", detail="Everything that runs is ended; open sessions are told why and cut.")
 DISK = "home folder and all other files on the local disk"
 IDENTITY = "Address, port, host key and the keys that admit stay as they are: the same command gets in again."
+NOT_REPORTED = GpuReset(detail="its node reported no way to reset it")
 
 
-def consequences(row: AllocationRow, of: Disruption) -> Consequences:
-    """Of the machine itself; what lies over it is added by whoever knows it."""
+def consequences(
+    row: AllocationRow, of: Disruption, slots: Sequence[SlotDevice], resets: Mapping[str, GpuReset]
+) -> Consequences:
+    """Of the machine itself; what lies over it is added by whoever knows it. `resets` are those that its node reported,
+    by UUID."""
+    gpus = _gpus(of, slots, resets)
     if of is Disruption.RELEASE:
         return Consequences(
             of=of,
             lost=[
                 Consequence(what="local disk", detail=f"The {DISK} are erased for good; no copy is kept."),
                 PROCESSES,
+                *gpus,
                 Consequence(what="address", detail="The port is closed; later it may lead to another machine."),
             ],
             survives=[Consequence(what="history", detail="Timeline, operations and audit stay readable.", ref=row.id)],
@@ -29,4 +38,28 @@ def consequences(row: AllocationRow, of: Disruption) -> Consequences:
         billing = "Billing goes on while it restarts, and stops if the restart fails."
     else:
         billing = "The old price runs until the new size is in force; billing stops if the resize fails."
-    return Consequences(of=of, lost=[PROCESSES], survives=survives, billing=billing)
+    return Consequences(of=of, lost=[PROCESSES, *gpus], survives=survives, billing=billing)
+
+
+def _gpus(of: Disruption, slots: Sequence[SlotDevice], resets: Mapping[str, GpuReset]) -> list[Consequence]:
+    """What happens to its GPUs, those with the same answer together."""
+    alike: dict[GpuReset, list[str]] = {}
+    for slot in slots:
+        alike.setdefault(resets.get(slot.gpu_uuid, NOT_REPORTED), []).append(str(slot.index))
+    told = " ".join(_fate(of, f"GPU {', '.join(numbers)}", reset) for reset, numbers in alike.items())
+    return [Consequence(what="GPU memory", detail=f"What programs keep in it is lost. {told}")] if slots else []
+
+
+def _fate(of: Disruption, gpu: str, reset: GpuReset) -> str:
+    when = "before another allocation gets it" if of is Disruption.RELEASE else "before it starts again"
+    if not reset.method:
+        risk = (
+            "Overwrite data in its memory that nobody else may see."
+            if of is Disruption.RELEASE
+            else "A GPU or driver that hangs may still hang afterwards."
+        )
+        return f"{gpu}: not reset {when}: {reset.detail}. {risk}"
+    shared = len(reset.together)
+    also = f" This resets {shared} other GPUs of the node too: it is skipped while somebody else uses one of them."
+    condition = f" But {reset.detail}." if reset.detail else ""
+    return f"{gpu}: reset ({reset.method}) {when}.{also if shared else ''}{condition}"

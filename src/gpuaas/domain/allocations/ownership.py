@@ -26,4 +26,6 @@ def ownership(row: AllocationRow, resize: Resize | None = None) -> Ownership:
         price_minor_per_hour=shape.price_minor_per_hour,
         currency=row.currency,
         created_at=row.created_at,
+        disk_gib=shape.disk_gib,
+        init=shape.init,
     )

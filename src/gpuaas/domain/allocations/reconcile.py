@@ -13,11 +13,12 @@ from gpuaas.domain.allocations.ownership import ownership
 from gpuaas.domain.allocations.store import AllocationRow, Change, Seen
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.resizes import store as resizes
+from gpuaas.domain.skus import store as skus
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import SYSTEM, NewEntry, end_operation, record
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.environments import Environment, EnvironmentSpec, ProofItem
+from gpuaas.wire.environments import GPU_RESET, Environment, EnvironmentSpec, ProofItem
 from gpuaas.wire.link import EnsureEnvironment, RemoveEnvironment, Result, TaskKind, TaskStatus
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
@@ -135,7 +136,10 @@ def is_proven(proofs: list[ProofItem]) -> bool:
 
 def _why_not_clean(task: TaskRow) -> str:
     left = [proof.item for proof in task.result.proofs if not proof.ok] if task.result else []
-    return f"Still on the node: {', '.join(left)}." if left else task.reason or "Cleanup could not be proven."
+    residue = ", ".join(item for item in left if item != GPU_RESET)
+    words = [f"Still on the node: {residue}."] if residue else []
+    words += ["A GPU could not be reset."] if GPU_RESET in left else []
+    return " ".join(words) or task.reason or "Cleanup could not be proven."
 
 
 class AllocationWorker:
@@ -204,6 +208,7 @@ class AllocationWorker:
                 port=environment.port,
                 host_key=environment.host_key,
                 isolation=environment.isolation,
+                image=environment.image,
                 active_at=now,
             )
         elif move.to in (Status.FAILED, Status.RESTART_FAILED):
@@ -216,6 +221,9 @@ class AllocationWorker:
 
     async def _up(self, tx: Tx, row: AllocationRow, environment: Environment | None, now: datetime) -> None:
         """What else is known now that the machine runs: which keys it admits, and that a new size is in force."""
+        if environment and environment.isolation and environment.isolation.namespaces:
+            init = (await resizes.under_way(tx, row.id) or row).init
+            await skus.keep_confinement(tx, init, environment.isolation, row.node_id, now)
         if environment:
             await store.keys_observed(tx, row.id, environment.key_generation)
         if resize := await resizes.finish(tx, row.id, row.node_id, now):
@@ -267,5 +275,7 @@ async def wants(tx: Tx, row: AllocationRow, kind: TaskKind) -> EnsureEnvironment
         keys=await store.keyset(tx, row.id),
         facts={"allocation": row.id, "project": row.project_id, "name": row.name, "sku": row.sku, "size": shape.size},
         ownership=ownership(row, resize),
+        disk_gib=shape.disk_gib,
+        init=shape.init,
     )
     return EnsureEnvironment(spec=spec)

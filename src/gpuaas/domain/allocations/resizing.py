@@ -12,9 +12,10 @@ from gpuaas.domain.allocations.authority import Action, authorize
 from gpuaas.domain.allocations.commands import boot_again
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.allocations.views import view
-from gpuaas.domain.capacity.commands import choose_size, explain_placement
+from gpuaas.domain.capacity.commands import ask_of, choose_size, explain_placement
+from gpuaas.domain.capacity.disks import store as disks
 from gpuaas.domain.capacity.index import Index
-from gpuaas.domain.capacity.placement import Blocked, NodeView, reshape
+from gpuaas.domain.capacity.placement import Blocked, Misfit, NodeView, reshape
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.resizes import store as resizes
 from gpuaas.domain.skus import store as skus
@@ -25,6 +26,14 @@ from gpuaas.wire.capacity import AskPlacement, Placement, Shape
 NOT_NOW: dict[Blocked | None, str] = {
     Blocked.NODE_OFFLINE: "does not answer now; until it does it gives out no more GPUs",
     Blocked.NODE_NOT_ACTIVE: "gives out no more GPUs: an operator takes it out of service",
+}
+
+
+NODE_LACKS = {
+    Misfit.NO_SYSTEMD: "it does not offer systemd",
+    Misfit.TOO_FEW_CPUS: "it has fewer CPUs",
+    Misfit.TOO_LITTLE_MEMORY: "it has less memory",
+    Misfit.TOO_SMALL_DISK: "its disk is smaller",
 }
 
 
@@ -56,7 +65,17 @@ async def resize(
     size = choose_size(sku, data.gpu_count, data.size)
     if row.resize is None and (size.gpu_count, size.name) == (row.gpu_count, row.size):
         raise Conflict(f"The machine has {row.gpu_count} GPUs and the size {row.size} already.")
+    if size.disk_gib < row.disk_gib:
+        raise Conflict(
+            f"The size {size.name} has a root disk of {size.disk_gib} GiB, and the machine has {row.disk_gib} GiB. "
+            "A root disk cannot shrink: move what you need to a volume and take a new machine.",
+            disk_gib=row.disk_gib,
+            wanted_disk_gib=size.disk_gib,
+        )
+    await disks.check_left(tx, row.node_id, size.disk_gib - row.disk_gib)
     node = await index.read_node(row.node_id)
+    if node and (misfit := ask_of(sku, size).misfit(node)):
+        raise Conflict(f"The machine's node cannot have the size {size.name}: {NODE_LACKS[misfit]}.", size=size.name)
     held = set(await resizes.held_slots(tx, row.id))
     slot_ids = reshape(node, held, size.gpu_count) if node else None
     if slot_ids is None:
@@ -68,6 +87,8 @@ async def resize(
         size=size.name,
         vcpus=size.vcpus,
         memory_mib=size.memory_mib,
+        disk_gib=size.disk_gib,
+        init=size.init,
         price_id=sku.price_id,
         price_minor_per_hour=sku.amount_minor * size.gpu_count,
         slot_ids=list(slot_ids),

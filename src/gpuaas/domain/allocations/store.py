@@ -18,7 +18,8 @@ from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
 from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, Status
 from gpuaas.wire.capacity import Shape
-from gpuaas.wire.environments import Isolation, KeySet, ProofItem, SlotDevice
+from gpuaas.wire.environments import Init, Isolation, KeySet, ProofItem, SlotDevice
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.runtimes import RuntimeSummary
@@ -62,6 +63,8 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     size: str
     vcpus: int
     memory_mib: int
+    disk_gib: int
+    init: Init
     simulated: bool
     node_id: str
     region: str
@@ -82,6 +85,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     port: int | None
     host_key: str | None
     isolation: Isolation | None
+    image: BaseImage | None = None  # as its node reported it last
     created_at: datetime
     active_at: datetime | None
     released_at: datetime | None
@@ -142,6 +146,7 @@ class Change(Struct, frozen=True, kw_only=True):
     released_at: datetime | None = None
     cleanup_proven_at: datetime | None = None
     billing_stopped_at: datetime | None = None
+    image: BaseImage | None = None
 
 
 NOTHING_ELSE = Change()
@@ -195,18 +200,8 @@ async def move(
 ) -> AllocationRow:
     """The only writer of `status`: checks the move, wins or loses the race, tells timeline and audit. One statement."""
     MACHINE.check(row.status, to)
-    moved = await tx.maybe(
-        AllocationRow,
-        MOVE,
-        row.id,
-        row.version,
-        to.value,
-        now,
-        actor,
-        note,
-        correlation_id.get(),
-        *astuple(change),
-    )
+    told = (to.value, now, actor, note, correlation_id.get())
+    moved = await tx.maybe(AllocationRow, MOVE, row.id, row.version, *told, *astuple(change))
     if moved is None:
         raise StaleWrite("allocation")
     tx.hint(ALLOCATIONS, row.id)
@@ -337,7 +332,7 @@ MOVE = """
             operation_id = coalesce($8, operation_id), boot = coalesce($9, boot),
             observed_boot = coalesce($10, observed_boot),
             ssh_host = coalesce($11, ssh_host), port = coalesce($12, port),
-            host_key = coalesce($13, host_key), isolation = coalesce($14, isolation),
+            host_key = coalesce($13, host_key), isolation = coalesce($14, isolation), image = coalesce($19, image),
             active_at = coalesce(active_at, $15), released_at = coalesce($16, released_at),
             cleanup_proven_at = coalesce($17, cleanup_proven_at),
             billing_stopped_at = case when $3 = 'active' then null else coalesce(billing_stopped_at, $18) end

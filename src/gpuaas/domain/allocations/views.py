@@ -1,5 +1,7 @@
 """An allocation as people see it, made from its row."""
 
+from datetime import UTC
+
 from msgspec import UNSET
 
 from gpuaas.domain.allocations.health import health, reasons
@@ -16,6 +18,13 @@ from gpuaas.wire.allocations import (
     SshConnection,
 )
 from gpuaas.wire.common import Money
+from gpuaas.wire.images import AllocationImage
+
+OUTDATED = (
+    "A newer base image has been current on its node since {since:%Y-%m-%d %H:%M} UTC. A new allocation starts from "
+    "the newer image. To update the packages of this one, run `sudo apt-get update && sudo apt-get upgrade` inside it. "
+    "A restart keeps the image."
+)
 
 
 def view(row: AllocationRow) -> Allocation:
@@ -33,6 +42,10 @@ def view(row: AllocationRow) -> Allocation:
         sku=row.sku,
         gpu_count=row.gpu_count,
         size=row.size,
+        vcpus=row.vcpus,
+        memory_mib=row.memory_mib,
+        disk_gib=row.disk_gib,
+        init=row.init,
         shape=row.shape,
         node=AllocationNode(id=row.node_id, region=row.region),
         slots=[] if row.slots is UNSET else row.slots,
@@ -51,11 +64,28 @@ def view(row: AllocationRow) -> Allocation:
         simulated=row.simulated,
         operation_id=row.operation_id,
         isolation=row.isolation,
+        image=image(row),
         attachments=[] if row.attachments is UNSET else row.attachments,
         resize=pending_resize(row),
         limits=limits(row),
         runtime=None if row.runtime is UNSET else row.runtime,
         retry=retry(row),
+    )
+
+
+def image(row: AllocationRow) -> AllocationImage | None:
+    """Outdated is not unhealthy: nothing is broken, and a tenant decides when to move on."""
+    here = row.image
+    if here is None:
+        return None
+    since = here.replaced_at if row.cleanup_proven_at is None else None
+    return AllocationImage(
+        version=here.version,
+        distribution=here.distribution,
+        python=here.python,
+        built_at=here.built_at,
+        outdated_since=since,
+        advice=OUTDATED.format(since=since.astimezone(UTC)) if since else "",
     )
 
 

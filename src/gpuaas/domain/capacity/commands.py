@@ -4,9 +4,10 @@ import base64
 import binascii
 import secrets
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from msgspec.structs import replace
+from msgspec.structs import replace as with_fields
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, Problem, ValidationError
@@ -14,8 +15,9 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.capacity import store
 from gpuaas.domain.capacity.contests import settle_contest
+from gpuaas.domain.capacity.disks import store as disks
 from gpuaas.domain.capacity.index import Index
-from gpuaas.domain.capacity.placement import Ask, FreeSlots, explain
+from gpuaas.domain.capacity.placement import Ask, Fleet, explain, misfit
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.skus import store as skus
@@ -29,6 +31,8 @@ from gpuaas.wire.capacity import (
     Intent,
     Node,
     Placement,
+    SetOvercommit,
+    Shape,
     Size,
     Sku,
     Slot,
@@ -76,31 +80,61 @@ def choose_size(sku: SkuRow, gpu_count: int, name: str | None) -> Size:
 
 
 def ask_for(sku: SkuRow, data: AskPlacement) -> Ask:
-    choose_size(sku, data.gpu_count, data.size)
-    return Ask(shape=sku.shape, gpu_family=sku.gpu_family, gpu_count=data.gpu_count, region=data.region)
+    return replace(ask_of(sku, choose_size(sku, data.gpu_count, data.size)), region=data.region)
 
 
-async def explain_placement(tx: Tx, data: AskPlacement, fleet: Index) -> Placement:
+def ask_of(sku: SkuRow, size: Size) -> Ask:
+    return Ask(
+        shape=sku.shape,
+        gpu_family=sku.gpu_family,
+        gpu_count=size.gpu_count,
+        vcpus=size.vcpus,
+        memory_mib=size.memory_mib,
+        disk_gib=size.disk_gib,
+        init=size.init,
+    )
+
+
+def default_asks(sku: SkuRow) -> list[Ask]:
+    """Of each GPU count, the size that is had unless another is named."""
+    defaults: dict[int, Size] = {}
+    for size in sku.sizes:
+        defaults.setdefault(size.gpu_count, size)
+    return [ask_of(sku, defaults[count]) for count in sku.allowed_counts if count in defaults]
+
+
+async def explain_placement(tx: Tx, data: AskPlacement, fleet: Index, *, more_disk_gib: int = 0) -> Placement:
     """From a fresh read of the fleet: never from the index, nor by what the caller may see of it."""
     sku = await skus.get(tx, data.sku)
     ask = ask_for(sku, data)
-    return explain(await fleet.read(), ask, count=data.count, allowed_counts=sku.allowed_counts)
+    ask = replace(ask, disk_gib=ask.disk_gib + more_disk_gib)
+    return explain(await fleet.read(), ask, count=data.count, others=default_asks(sku))
 
 
-def with_availability(rows: Iterable[SkuRow], free: FreeSlots) -> list[Sku]:
+def with_availability(rows: Iterable[SkuRow], fleet: Fleet) -> list[Sku]:
     """How many machines of each GPU count could be had now, by region; each figure on its own."""
     return [
-        replace(
+        with_fields(
             row.view(),
+            sizes=[_placed_size(row, size, fleet) for size in row.sizes],
             availability=[
-                Availability(region=region, gpu_count=gpu_count, free=sum(each // gpu_count for each in nodes))
-                for (region, family), nodes in sorted(free.items())
-                if family == row.gpu_family
-                for gpu_count in row.allowed_counts
+                Availability(region=region, gpu_count=ask.gpu_count, free=free)
+                for ask in default_asks(row)
+                for region, free in fleet.room(ask).items()
             ],
         )
         for row in rows
     ]
+
+
+def _placed_size(sku: SkuRow, size: Size, fleet: Fleet) -> Size:
+    """With what the nodes that have its GPUs make of it."""
+    ask, nodes = ask_of(sku, size), [node for node in fleet.views() if node.gpu_family == sku.gpu_family]
+    is_part = sku.shape is not Shape.BAREMETAL
+    shares = any(
+        node.vcpus is not None and len(node.slots) // size.gpu_count * size.vcpus > node.vcpus for node in nodes
+    )
+    return with_fields(size, shares_cpus=is_part and shares, not_placeable=misfit(nodes, ask))
 
 
 async def create_enrolment_token(
@@ -209,6 +243,19 @@ async def enable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reaso
         raise Conflict("This slot was never approved. Approve it instead.")
     await store.disable_slot(tx, slot.id, None, "")
     return await _slot_changed(tx, caller, slot, "enable", now=now, reason=reason)
+
+
+async def set_overcommit(tx: Tx, caller: Caller, node_id: str, data: SetOvercommit, *, now: datetime) -> Node:
+    """From the next request on; what is sold stays sold."""
+    caller.require_platform(Permission.FLEET_OPERATE)
+    before = await disks.set_overcommit(tx, node_id, data.overcommit)
+    subject = Subject(kind="node", id=node_id)
+    note = f"from {before:g} to {data.overcommit:g}" + (f": {data.reason}" if data.reason else "")
+    await record(tx, subject, NewEntry(phase="disk_overcommit", at=now, actor=caller.actor, note=note), None)
+    facts = {"from": before, "to": data.overcommit, "reason": data.reason}
+    await audit(tx, subject, "node.disk_overcommit", actor=caller.actor, at=now, facts=facts)
+    tx.hint(store.CAPACITY, node_id)
+    return store.node_view(await store.node(tx, node_id))
 
 
 async def _slot_changed(tx: Tx, caller: Caller, slot: Slot, verb: str, *, now: datetime, reason: str) -> Slot:

@@ -8,7 +8,8 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.core.hints import Hints
 from gpuaas.domain.capacity import store
-from gpuaas.domain.capacity.placement import Ask, Fleet, FreeSlots, NodeView, Proposal
+from gpuaas.domain.capacity.fleet.store import node_views
+from gpuaas.domain.capacity.placement import Ask, Fleet, NodeView, Proposal
 
 REFRESH_SECONDS = 30.0
 
@@ -55,24 +56,26 @@ class Index:
         if self._doubtful:
             await self.refresh(None if self._losses > 1 else set(self._doubtful))
 
-    def free(self) -> FreeSlots:
-        return self._fleet.free_by_pool()
+    @property
+    def fleet(self) -> Fleet:
+        """For looking only."""
+        return self._fleet
 
     async def read(self) -> list[NodeView]:
         """The whole fleet as it is in the database now."""
         async with self._db.read() as tx:
-            return await store.node_views(tx)
+            return await node_views(tx)
 
     async def read_node(self, node_id: str) -> NodeView | None:
         """One node as it is in the database now, with what all tenants hold of it."""
         async with self._db.read() as tx:
-            return next(iter(await store.node_views(tx, [node_id])), None)
+            return next(iter(await node_views(tx, [node_id])), None)
 
     async def refresh(self, node_ids: set[str] | None = None) -> None:
         async with self._reading:
             now = self._clock.monotonic()
             async with self._db.read() as tx:
-                views = await store.node_views(tx, node_ids)
+                views = await node_views(tx, node_ids)
             known = {view.id for view in views}
             for node_id in (self._fleet.node_ids() if node_ids is None else node_ids) - known:
                 self._fleet.drop(node_id)

@@ -6,12 +6,13 @@ it the slots of one NUMA node if they suffice, the tightest such. A request neve
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import islice
 
 from gpuaas.wire.capacity import Fit, Placement, Shape, Unavailable
+from gpuaas.wire.environments import Init
 
-FreeSlots = dict[tuple[str, str], list[int]]  # (region, family) → free slots of each node that has any
 NUMA_TRIES = 8  # nodes of one bucket looked at for a NUMA fit before any node of it will do
 
 
@@ -20,11 +21,22 @@ class Blocked(StrEnum):
 
     NODE_OFFLINE = "node_offline"
     NODE_NOT_ACTIVE = "node_not_active"
+    MISSING_REQUIREMENTS = "missing_requirements"  # its node lacks something that environments need
     NOT_APPROVED = "not_approved"
     DISABLED = "disabled"
     CLEANUP_BLOCKED = "cleanup_blocked"
     UNKNOWN_ENVIRONMENT = "unknown_environment"
     NO_FABRIC = "no_fabric"
+    DISK_LOW = "disk_low"
+
+
+class Misfit(StrEnum):
+    """Why a size does not go with a node."""
+
+    NO_SYSTEMD = "no node offers systemd"
+    TOO_FEW_CPUS = "no node has as many CPUs"
+    TOO_LITTLE_MEMORY = "no node has as much memory"
+    TOO_SMALL_DISK = "no node has as large a disk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +54,11 @@ class NodeView:
     gpu_family: str
     slots: tuple[SlotView, ...]
     blocked: Blocked | None = None  # the whole node
+    vcpus: int | None = None  # unknown: not compared
+    memory_mib: int | None = None
+    has_systemd: bool = False
+    disk_for_sale_gib: int | None = None
+    disk_left_gib: int | None = None  # of what is for sale; unknown: disk is not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +68,22 @@ class Ask:
     gpu_count: int
     region: str | None = None
     node_id: str | None = None  # only there: data on its disk is wanted
+    vcpus: int = 0
+    memory_mib: int = 0
+    disk_gib: int = 0  # of the root disk, and of volumes that are made with it on the node
+    init: Init = Init.PLAIN
+
+    def misfit(self, node: NodeView) -> Misfit | None:
+        """Why no environment of this size can ever be on this node, whatever is free there."""
+        if self.init is Init.SYSTEMD and not node.has_systemd:
+            return Misfit.NO_SYSTEMD
+        if node.vcpus is not None and self.vcpus > node.vcpus:
+            return Misfit.TOO_FEW_CPUS
+        if node.memory_mib is not None and self.memory_mib > node.memory_mib:
+            return Misfit.TOO_LITTLE_MEMORY
+        if node.disk_for_sale_gib is not None and self.disk_gib > node.disk_for_sale_gib:
+            return Misfit.TOO_SMALL_DISK
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +92,7 @@ class Proposal:
     region: str
     slot_ids: tuple[str, ...]  # sorted: claims in one order cannot deadlock
     whole: bool
+    disk_gib: int = 0
 
 
 @dataclass(slots=True)
@@ -66,6 +100,23 @@ class _Node:
     view: NodeView
     free: dict[str, int | None]  # slot id → NUMA node
     total: int
+    disk_taken_gib: int = 0  # since it was read, or proposed and not yet known to be claimed
+
+    @property
+    def disk_left_gib(self) -> int | None:
+        left = self.view.disk_left_gib
+        return None if left is None else max(0, left - self.disk_taken_gib)
+
+    def suits(self, ask: Ask) -> bool:
+        left = self.disk_left_gib
+        return ask.misfit(self.view) is None and (left is None or ask.disk_gib <= left)
+
+    def room(self, ask: Ask) -> int:
+        """How many environments of this size fit now."""
+        if not self.suits(ask) or (ask.shape is Shape.BAREMETAL and self.total != len(self.free)):
+            return 0
+        by_gpus, left = len(self.free) // ask.gpu_count, self.disk_left_gib
+        return by_gpus if left is None or not ask.disk_gib else min(by_gpus, left // ask.disk_gib)
 
 
 @dataclass(slots=True)
@@ -83,6 +134,7 @@ class Fleet:
         self._nodes: dict[str, _Node] = {}
         self._pools: dict[tuple[str, str], _Pool] = defaultdict(_Pool)
         self._taken: set[str] = set()  # proposed, and not yet known to be claimed
+        self._disk_taken: dict[str, int] = defaultdict(int)  # the same of disk, by node
         for node in nodes:
             self.put(node)
 
@@ -94,7 +146,7 @@ class Fleet:
             for slot in view.slots
             if not slot.claimed and not slot.blocked and slot.id not in self._taken and not view.blocked
         }
-        node = self._nodes[view.id] = _Node(view, free, len(view.slots))
+        node = self._nodes[view.id] = _Node(view, free, len(view.slots), self._disk_taken.get(view.id, 0))
         self._file(node)
 
     def drop(self, node_id: str) -> None:
@@ -105,11 +157,9 @@ class Fleet:
         if ask.node_id:
             return self._propose_on(self._nodes.get(ask.node_id), ask)
         for pool in self._pools_for(ask):
-            node = self._whole(pool, ask) if ask.shape is Shape.BAREMETAL else self._tightest(pool, ask.gpu_count)
+            node = self._whole(pool, ask) if ask.shape is Shape.BAREMETAL else self._tightest(pool, ask)
             if node:
-                slots = list(node.free) if ask.shape is Shape.BAREMETAL else _pick(node.free, ask.gpu_count)
-                whole = ask.shape is Shape.BAREMETAL
-                return Proposal(node.view.id, node.view.region, tuple(sorted(slots)), whole)
+                return _proposal(node, ask)
         return None
 
     def _propose_on(self, node: _Node | None, ask: Ask) -> Proposal | None:
@@ -118,8 +168,7 @@ class Fleet:
         whole = ask.shape is Shape.BAREMETAL
         if len(node.free) < ask.gpu_count or (whole and not node.total == len(node.free) == ask.gpu_count):
             return None
-        slots = list(node.free) if whole else _pick(node.free, ask.gpu_count)
-        return Proposal(node.view.id, node.view.region, tuple(sorted(slots)), whole)
+        return _proposal(node, ask) if node.suits(ask) else None
 
     def take(self, proposal: Proposal) -> None:
         """Reserved in this process until given back or read as claimed."""
@@ -128,15 +177,19 @@ class Fleet:
         for slot_id in proposal.slot_ids:
             node.free.pop(slot_id, None)
             self._taken.add(slot_id)
+        node.disk_taken_gib += proposal.disk_gib
+        self._disk_taken[proposal.node_id] += proposal.disk_gib
         self._file(node)
 
     def settle(self, proposal: Proposal, *, claimed: bool) -> None:
         """The claim committed, and the slots are somebody's; or it did not, and they may be free again."""
         self._taken.difference_update(proposal.slot_ids)
+        self._disk_taken[proposal.node_id] -= proposal.disk_gib
         node = self._nodes.get(proposal.node_id)
         if node is None or claimed:
             return
         self._unfile(node)
+        node.disk_taken_gib = max(0, node.disk_taken_gib - proposal.disk_gib)
         numa = {slot.id: slot.numa for slot in node.view.slots}
         node.free.update({slot_id: numa[slot_id] for slot_id in proposal.slot_ids if slot_id in numa})
         self._file(node)
@@ -144,11 +197,16 @@ class Fleet:
     def node_ids(self) -> set[str]:
         return set(self._nodes)
 
-    def free_by_pool(self) -> FreeSlots:
-        return {
-            key: [free for free, nodes in pool.buckets.items() for _ in nodes if free]
-            for key, pool in self._pools.items()
-        }
+    def views(self) -> Iterator[NodeView]:
+        return (node.view for node in self._nodes.values())
+
+    def room(self, ask: Ask) -> dict[str, int]:
+        """By region that has nodes of this family: how many environments of this size fit now, one by one."""
+        found: dict[str, int] = {}
+        for node in self._nodes.values():
+            if node.view.gpu_family == ask.gpu_family and ask.region in (None, node.view.region):
+                found[node.view.region] = found.get(node.view.region, 0) + node.room(ask)
+        return dict(sorted(found.items()))
 
     def _pools_for(self, ask: Ask) -> Iterator[_Pool]:
         for (region, family), pool in self._pools.items():
@@ -158,24 +216,16 @@ class Fleet:
     def _whole(self, pool: _Pool, ask: Ask) -> _Node | None:
         for node_id in pool.buckets.get(ask.gpu_count, ()):
             node = self._nodes[node_id]
-            if node.total == len(node.free) == ask.gpu_count:
+            if node.total == len(node.free) == ask.gpu_count and node.suits(ask):
                 return node
         return None
 
-    def _tightest(self, pool: _Pool, gpu_count: int) -> _Node | None:
-        for free in range(gpu_count, pool.largest + 1):
-            bucket = pool.buckets.get(free)
-            if not bucket:
-                continue
-            first = None
-            for tried, node_id in enumerate(bucket):
-                node = self._nodes[node_id]
-                first = first or node
-                if _fits_one_numa(node.free, gpu_count):
-                    return node
-                if tried == NUMA_TRIES:
-                    break
-            return first
+    def _tightest(self, pool: _Pool, ask: Ask) -> _Node | None:
+        for free in range(ask.gpu_count, pool.largest + 1):
+            suitable = (self._nodes[node_id] for node_id in pool.buckets.get(free, ()))
+            tried = list(islice((node for node in suitable if node.suits(ask)), NUMA_TRIES + 1))
+            if tried:
+                return next((node for node in tried if _fits_one_numa(node.free, ask.gpu_count)), tried[0])
         return None
 
     def _file(self, node: _Node) -> None:
@@ -185,6 +235,12 @@ class Fleet:
 
     def _unfile(self, node: _Node) -> None:
         self._pools[node.view.region, node.view.gpu_family].buckets[len(node.free)].pop(node.view.id, None)
+
+
+def _proposal(node: _Node, ask: Ask) -> Proposal:
+    whole = ask.shape is Shape.BAREMETAL
+    slots = list(node.free) if whole else _pick(node.free, ask.gpu_count)
+    return Proposal(node.view.id, node.view.region, tuple(sorted(slots)), whole, ask.disk_gib)
 
 
 def _by_numa(free: dict[str, int | None]) -> dict[int | None, list[str]]:
@@ -225,20 +281,20 @@ def reshape(node: NodeView, held: set[str], gpu_count: int) -> tuple[str, ...] |
     return tuple(sorted([*kept, *nearest[:wanted]]))
 
 
-def explain(nodes: list[NodeView], ask: Ask, *, count: int, allowed_counts: list[int]) -> Placement:
-    """Where `count` machines would go, or which of three reasons keeps them out, and what would fit instead."""
+def explain(nodes: list[NodeView], ask: Ask, *, count: int, others: list[Ask]) -> Placement:
+    """Where `count` machines would go, or which reason keeps them out, and which of `others` would fit instead."""
     fleet = Fleet(nodes)
     regions: list[str] = []
     for _ in range(count):
         proposal = fleet.propose(ask)
         if proposal is None:
-            return _refusal(nodes, ask, count=count, placed=len(regions), allowed_counts=allowed_counts)
+            return _refusal(nodes, ask, count=count, placed=len(regions), others=others)
         fleet.take(proposal)
         regions.append(proposal.region)
     return Placement(fits=True, regions=regions)
 
 
-def _refusal(nodes: list[NodeView], ask: Ask, *, count: int, placed: int, allowed_counts: list[int]) -> Placement:
+def _refusal(nodes: list[NodeView], ask: Ask, *, count: int, placed: int, others: list[Ask]) -> Placement:
     fitting = [node for node in nodes if node.gpu_family == ask.gpu_family and ask.region in (None, node.region)]
     blocked: dict[str, int] = defaultdict(int)
     free, would_free = [], []
@@ -249,33 +305,53 @@ def _refusal(nodes: list[NodeView], ask: Ask, *, count: int, placed: int, allowe
         for claimed, why in states:
             if why and not claimed:
                 blocked[why.value] += 1
-    need = ask.gpu_count
-    if sum(free) >= need * count:
-        kind, detail = (
-            Unavailable.NO_SINGLE_NODE_FITS,
-            f"{sum(free)} GPUs are free, but no single node has {need} of them.",
-        )
-    elif sum(would // need for would in would_free) >= count:
-        kind, detail = (
-            Unavailable.READINESS_BLOCKS,
-            "GPUs exist that could serve this, but they are not ready for sale now.",
-        )
-    else:
-        kind, detail = (
-            Unavailable.NO_CAPACITY,
-            f"Of this kind {sum(free) or 'none'} of the {need * count} GPUs that this needs are free.",
-        )
+    kind, detail = _why(fitting, ask, count, free, would_free)
     if placed:
         detail += f" {placed} of the {count} machines would have fitted."
-    would_fit = _would_fit(nodes, ask, allowed_counts)
+    would_fit = [
+        Fit(gpu_count=other.gpu_count, count=machines, region=region)
+        for other in sorted(others, key=lambda one: -one.gpu_count)
+        for region, machines in Fleet(nodes).room(replace(other, region=None)).items()
+        if ask.shape is Shape.GPU_SLICE and machines
+    ]
     return Placement(fits=False, kind=kind, detail=detail, blocked=dict(blocked), would_fit=would_fit)
 
 
-def _would_fit(nodes: list[NodeView], ask: Ask, allowed_counts: list[int]) -> list[Fit]:
-    fits = []
-    for (region, family), free in Fleet(nodes).free_by_pool().items():
-        for gpu_count in sorted(allowed_counts, reverse=True):
-            machines = sum(each // gpu_count for each in free)
-            if family == ask.gpu_family and ask.shape is Shape.GPU_SLICE and machines:
-                fits.append(Fit(gpu_count=gpu_count, count=machines, region=region))
-    return fits
+def _why(
+    nodes: list[NodeView], ask: Ask, count: int, free: list[int], would_free: list[int]
+) -> tuple[Unavailable, str]:
+    """The size itself first, then GPUs, then disk: what is said is what has to change."""
+    need = ask.gpu_count
+    if nodes and (why := misfit(nodes, ask)):
+        return Unavailable.SIZE_NOT_OFFERED, f"This size cannot be placed: {why}."
+    if sum(each // need for each in free) >= count and not _has_disk(nodes, ask, count):
+        return Unavailable.NO_DISK, f"No node has {ask.disk_gib} GiB of disk left."
+    if sum(free) >= need * count:
+        return Unavailable.NO_SINGLE_NODE_FITS, f"{sum(free)} GPUs are free, but no single node has {need} of them."
+    if sum(would // need for would in would_free) >= count:
+        return Unavailable.READINESS_BLOCKS, _unready(nodes)
+    detail = f"Of this kind {sum(free) or 'none'} of the {need * count} GPUs that this needs are free."
+    return Unavailable.NO_CAPACITY, detail
+
+
+def misfit(nodes: Iterable[NodeView], ask: Ask) -> str:
+    """Why this size goes with none of these nodes, whatever is free there; empty if it goes with one."""
+    found = ""
+    for node in nodes:
+        why = ask.misfit(node)
+        if why is None:
+            return ""
+        found = found or why.value
+    return found
+
+
+def _has_disk(nodes: list[NodeView], ask: Ask, count: int) -> bool:
+    return sum(Fleet(nodes).room(ask).values()) >= count
+
+
+def _unready(nodes: list[NodeView]) -> str:
+    if any(node.blocked is Blocked.MISSING_REQUIREMENTS for node in nodes):
+        return "GPUs exist that could serve this, but their node lacks something that environments need."
+    if any(node.blocked is Blocked.DISK_LOW for node in nodes):
+        return "GPUs exist that could serve this, but the disk of their node is almost full, so it sells nothing now."
+    return "GPUs exist that could serve this, but they are not ready for sale now."

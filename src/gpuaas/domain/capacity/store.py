@@ -1,19 +1,19 @@
 """Rows of nodes, slots and claims; who holds what is read from live claims, never kept twice."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, StaleWrite
 from gpuaas.core.paging import Paging
-from gpuaas.domain.capacity.placement import Blocked, NodeView, SlotView
+from gpuaas.domain.capacity.disks import store as disks
 from gpuaas.domain.capacity.states import MACHINE
 from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
 from gpuaas.wire.capacity import Intent, Node, Slot
-from gpuaas.wire.environments import NodeFacts
+from gpuaas.wire.environments import CHANGING_FACTS, Fact, GpuReset, NodeFacts
 
 CAPACITY = "capacity"  # the topic of nodes and slots that changed; its row ids are node ids
 CLAIMED = "claimed"  # the topic of nodes that were claimed on, for other replicas
@@ -57,56 +57,8 @@ class NewSlot(Struct, frozen=True, kw_only=True):
     memory_mib: int
 
 
-class _SlotRow(Struct, frozen=True):
-    node_id: str
-    region: str
-    node_ready: bool
-    node_online: bool
-    gpu_family: str
-    slot_id: str
-    numa: int | None
-    approved: bool
-    disabled: bool
-    cleanup_blocked: bool
-    fabric: bool
-    held: bool
-    claimed: bool
-
-
 async def add_region(tx: Tx, name: str) -> None:
     await tx.run("insert into regions (name) values ($1) on conflict do nothing", name)
-
-
-async def node_views(tx: Tx, node_ids: Iterable[str] | None = None) -> list[NodeView]:
-    """The fleet, or some nodes of it, as placement sees them. Only slots an operator approved are ever free."""
-    rows = await tx.all(_SlotRow, NODE_VIEWS, None if node_ids is None else list(node_ids))
-    nodes: dict[str, list[_SlotRow]] = {}
-    for row in rows:
-        nodes.setdefault(row.node_id, []).append(row)
-    return [_node_view(slots) for slots in nodes.values()]
-
-
-def _node_view(rows: list[_SlotRow]) -> NodeView:
-    first = rows[0]
-    blocked = None
-    if not first.node_ready:
-        blocked = Blocked.NODE_NOT_ACTIVE
-    elif not first.node_online:
-        blocked = Blocked.NODE_OFFLINE
-    slots = tuple(SlotView(row.slot_id, row.numa, row.claimed, _slot_blocked(row)) for row in rows)
-    return NodeView(first.node_id, first.region, first.gpu_family, slots, blocked)
-
-
-def _slot_blocked(row: _SlotRow) -> Blocked | None:
-    if not row.approved:
-        return Blocked.NOT_APPROVED
-    if row.disabled:
-        return Blocked.DISABLED
-    if row.cleanup_blocked:
-        return Blocked.CLEANUP_BLOCKED
-    if row.held:
-        return Blocked.UNKNOWN_ENVIRONMENT
-    return None if row.fabric else Blocked.NO_FABRIC
 
 
 async def add_node(tx: Tx, id: str, name: str, region: str, now: datetime) -> str | None:
@@ -176,6 +128,7 @@ async def use_enrolment_token(tx: Tx, token_hash: bytes, public_key: bytes) -> s
 
 async def enrol_node(tx: Tx, id: str, public_key: bytes, facts: NodeFacts, agent_version: str) -> None:
     await tx.run(ENROL_NODE, id, public_key, facts.engine, facts.simulated, agent_version, facts.ssh_host, facts)
+    await disks.reported(tx, {id: facts.disk})
 
 
 async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> None:
@@ -188,8 +141,21 @@ async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> N
     ]
     generations = [o.task_key_generation for o in opened]
     await tx.run(LINKS_OPENED, *map(list, zip(*rows, strict=True)), now, generations)
+    await disks.reported(tx, {o.node_id: o.facts.disk for o in opened})
     for each in opened:
         tx.hint(CAPACITY, each.node_id)
+
+
+async def facts_changed(tx: Tx, told: Mapping[str, Mapping[str, Fact]]) -> list[str]:
+    """The nodes whose facts are others now. Only facts that may change: a node must not add to them without end."""
+    known = {id: {name: found[name] for name in CHANGING_FACTS if name in found} for id, found in told.items()}
+    changed = {id: found for id, found in known.items() if found}
+    return await tx.column(FACTS_CHANGED, list(changed), list(changed.values())) if changed else []
+
+
+async def gpu_resets(tx: Tx, node_id: str) -> dict[str, GpuReset]:
+    """Of the GPUs of a node, by UUID; those whose agent reported nothing are left out."""
+    return convert(await tx.value("select gpu_resets($1)", node_id), dict[str, GpuReset])
 
 
 async def dispute(tx: Tx, node_ids: Sequence[str], until: datetime) -> None:
@@ -277,16 +243,6 @@ async def block_slots(tx: Tx, allocation_id: str, node_id: str, *, now: datetime
     tx.hint(CAPACITY, node_id)
 
 
-NODE_VIEWS = """
-    select n.id as node_id, n.region, n.intent = 'active' as node_ready, n.offline_since is null as node_online,
-        s.gpu_family, s.id as slot_id, s.numa, s.approved_at is not null as approved,
-        s.disabled_at is not null as disabled, s.cleanup_blocked_at is not null as cleanup_blocked,
-        s.fabric_vf is not null as fabric, exists (select from device_holds h where h.slot_id = s.id) as held,
-        exists (select from claims c where c.slot_id = s.id and c.released_at is null) as claimed
-    from nodes n join slots s on s.node_id = n.id
-    where n.intent not in ('retired', 'enrolling') and ($1::text[] is null or n.id = any ($1))
-    order by n.id, s.index
-"""
 ADD_NODE = """
     insert into nodes as kept (id, name, region, intent, intent_since, created_at)
     values ($1, $2, $3, 'enrolling', $4, $4)
@@ -298,13 +254,14 @@ SLOT = """
     select s.*, c.allocation_id, case when c.id is not null then 'claimed' when s.approved_at is null then 'candidate'
         when s.disabled_at is not null then 'disabled' when s.cleanup_blocked_at is not null then 'cleanup_blocked'
         when exists (select from device_holds h where h.slot_id = s.id) then 'unknown_environment'
-        else 'free' end as status
-    from slots s left join claims c on c.slot_id = s.id and c.released_at is null
+        when not home.is_capable then 'missing_requirements' else 'free' end as status
+    from slots s join nodes home on home.id = s.node_id left join claims c on c.slot_id = s.id and c.released_at is null
 """
 NODE = f"""
-    select n.*, held.* from nodes n, lateral (
+    select n.*, held.*, ({disks.DISK} where d.node_id = n.id) as disk from nodes n, lateral (
         select count(*) filter (where status = 'claimed') as slots_claimed,
-            count(*) filter (where status in ('disabled', 'cleanup_blocked', 'unknown_environment')) as slots_blocked,
+            count(*) filter (where status in
+                ('disabled', 'cleanup_blocked', 'unknown_environment', 'missing_requirements')) as slots_blocked,
             count(*) filter (where status = 'free') as slots_free,
             coalesce(jsonb_agg(jsonb_build_object('index', index, 'status', status, 'gpu_family', gpu_family,
                 'cleanup_blocked', cleanup_blocked_at is not null, 'allocation_id', allocation_id)
@@ -356,6 +313,12 @@ LINKS_OPENED = """
     from unnest($1::text[], $2::text[], $3::bool[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $9::int[])
         as o (node_id, engine, simulated, agent_version, ssh_host, facts, boot_id, task_key_generation)
     where n.id = o.node_id
+"""
+FACTS_CHANGED = """
+    update nodes n set facts = jsonb_set(n.facts, '{facts}', (n.facts -> 'facts') || told.facts)
+    from unnest($1::text[], $2::jsonb[]) as told (id, facts)
+    where n.id = told.id and n.facts ? 'facts' and not n.facts -> 'facts' @> told.facts
+    returning n.id
 """
 SET_CONTESTED = "update nodes set contested_at = $2, contested_detail = $3 where id = $1 and contested_at is null"
 CLEAR_CONTESTED = """

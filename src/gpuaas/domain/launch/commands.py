@@ -60,7 +60,7 @@ class Launch:
         stored = await storage.check(tx, caller, order.found, data, username=USERNAME)
         if data.count > 1:
             await check_quota(tx, order)  # of one allocation the commit says the same
-        proposals = await self._place(tx, order, ask, node_id=stored.node_id)
+        proposals = await self._place(tx, order, ask, stored)
         group_id = self._ids.new("group") if data.count > 1 else None
         if group_id:
             place = (order.found.tenant_id, order.found.project_id)
@@ -91,9 +91,11 @@ class Launch:
         expires_at = check_expiry(data.expires_at, now)
         return await set_limits(tx, row, expires_at=expires_at, idle_minutes=data.idle_minutes, now=now)
 
-    async def _place(self, tx: Tx, order: Order, ask: AskPlacement, *, node_id: str | None) -> list[Proposal]:
+    async def _place(self, tx: Tx, order: Order, ask: AskPlacement, stored: storage.Stored) -> list[Proposal]:
         """From the index, which only proposes; a refusal is given from a fresh read."""
         proposals: list[Proposal] = []
+        wanted, node_id = ask_for(order.sku, ask), stored.node_id
+        wanted = replace(wanted, node_id=node_id, disk_gib=wanted.disk_gib + stored.new_local_gib)
 
         def settle(committed: bool) -> None:  # noqa: FBT001 - the shape of a callback
             for proposal in proposals:
@@ -101,19 +103,19 @@ class Launch:
 
         tx.on_end.append(settle)
         for _ in range(ask.count):
-            proposal = self._index.propose(replace(ask_for(order.sku, ask), node_id=node_id))
+            proposal = self._index.propose(wanted)
             if proposal is None:
                 await check_quota(tx, order)  # who may not have it need not wait for room
             if proposal is None and node_id:
                 raise storage.NodeOfVolumeFull(node_id)
             if proposal is None:
-                placement = await explain_placement(tx, ask, self._index)
+                placement = await explain_placement(tx, ask, self._index, more_disk_gib=stored.new_local_gib)
                 if placement.fits:
                     await self._index.refresh()
                     raise Raced("Capacity was just freed. Try again.")
                 raise SkuUnavailable(placement)
             proposals.append(proposal)
-        return sorted(proposals, key=lambda proposal: proposal.slot_ids)  # claims in one order cannot deadlock
+        return sorted(proposals, key=lambda one: (one.node_id, one.slot_ids))  # locks in one order cannot deadlock
 
     def _new(
         self, order: Order, proposal: Proposal, caller: Caller, *, group: str | None, number: int, now: datetime
@@ -147,6 +149,8 @@ class Launch:
             keys=[key.authorized() for key in order.found.keys],
             ssh_key_ids=[key.id for key in order.found.keys],
             gpu_family=order.sku.gpu_family,
+            disk_gib=order.size.disk_gib,
+            init=order.size.init,
         )
 
 

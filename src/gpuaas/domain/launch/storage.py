@@ -35,6 +35,12 @@ class Stored(Struct, frozen=True, kw_only=True):
     wanted: list[tuple[LaunchAttachment, VolumeRow | None]]
     node_id: str | None  # where the machine has to be
 
+    @property
+    def new_local_gib(self) -> int:
+        """Of volumes that are made with the machine, on the disk of its node."""
+        made = (one.new_volume for one, _ in self.wanted if one.new_volume)
+        return sum(new.size_gib for new in made if new.backend is Backend.LOCAL)
+
 
 async def check(tx: Tx, caller: Caller, project: Placed, data: CreateAllocation, *, username: str) -> Stored:
     wanted: list[tuple[LaunchAttachment, VolumeRow | None]] = []

@@ -14,7 +14,7 @@ from gpuaas.domain.capacity.store import CLAIMED
 from gpuaas.domain.identity.store import Query
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.allocations import CreateAllocation
-from gpuaas.wire.environments import AuthorizedKey
+from gpuaas.wire.environments import AuthorizedKey, Init
 
 
 class NewAllocation(Struct, frozen=True, kw_only=True):
@@ -46,6 +46,8 @@ class NewAllocation(Struct, frozen=True, kw_only=True):
     keys: list[AuthorizedKey]
     ssh_key_ids: list[str]
     gpu_family: str
+    disk_gib: int
+    init: Init
 
 
 class Key(AuthorizedKey, frozen=True, kw_only=True):
@@ -124,9 +126,9 @@ SUBMIT = """
     ), allocation as (
         insert into allocations (id, tenant_id, project_id, group_id, name, sku, shape, gpu_count, size, vcpus,
             memory_mib, simulated, node_id, region, price_id, price_minor_per_hour, currency, requested_by, holder_id,
-            username, operation_id, created_at, status, status_since, last_progress_at)
+            username, operation_id, created_at, disk_gib, init, status, status_since, last_progress_at)
         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $19, $20, $21,
-            'requested', $21, $21
+            $27, $28, 'requested', $21, $21
         from ready where ok
         returning *
     ), claimed as (
@@ -146,7 +148,7 @@ SUBMIT = """
         insert into operations (id, tenant_id, project_id, kind, subject_kind, subject_id, status, requested_by,
             started_at, last_progress_at, correlation_id, node_id)
         select operation_id, tenant_id, project_id, 'create', 'allocation', id, 'running', requested_by, created_at,
-            created_at, $27, node_id
+            created_at, $29, node_id
         from allocation
     ), told as (
         insert into timeline_entries
@@ -159,7 +161,7 @@ SUBMIT = """
         insert into audit
             (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id)
         select created_at, tenant_id, project_id, requested_by, requested_by, 'allocation.create', 'allocation', id,
-            'done', $27
+            'done', $29
         from allocation
     )
     select * from allocation

@@ -1,30 +1,62 @@
 """What a sample says about health. Pure: same sample, same findings."""
 
 from gpuaas.domain.metrics.store import Finding
-from gpuaas.wire.metrics import Metric, Reading, Sample
+from gpuaas.wire.metrics import MemoryKills, Metric, Reading, Sample
 
 SOURCE = "samples"
+ROOT = "/"
+FULL_BYTES = 16 << 20  # less than that is no space to work with
 NEARLY_FULL_BYTES = 1 << 30
-NEARLY_FULL_SHARE = 0.05
+NEARLY_FULL_SHARE = 0.1
 HOT_CELSIUS = 95
 
 
 def findings(sample: Sample) -> list[Finding]:
-    return [*_disk(sample.readings), *_gpus(sample.readings)]
+    return [
+        *_memory(sample.memory_kills),
+        *_disk(sample.readings),
+        *_gpus(sample.readings),
+        *_views(sample.broken_views),
+    ]
+
+
+def _memory(kills: MemoryKills | None) -> list[Finding]:
+    if kills is None:
+        return []
+    count = "1 process was" if kills.count == 1 else f"{kills.count} processes were"
+    return [
+        Finding(
+            code="out_of_memory",
+            words=f"{count} ended for lack of memory since the last start, the last before {kills.at:%H:%M:%S} UTC.",
+            next_step="Use less memory at a time, or resize the allocation. The rest of it runs on.",
+        )
+    ]
 
 
 def _disk(readings: tuple[Reading, ...]) -> list[Finding]:
-    free = next((one.value for one in readings if one.metric is Metric.DISK_FREE), None)
-    used = next((one.value for one in readings if one.metric is Metric.DISK), None) or 0.0
-    if free is None or free > max(NEARLY_FULL_BYTES, (free + used) * NEARLY_FULL_SHARE):
-        return []
-    return [
-        Finding(
-            code="disk_nearly_full",
-            words=f"The local disk has {free / (1 << 20):.0f} MiB left.",
-            next_step="Delete what you do not need, or move data to a volume.",
+    """A disk that is full, root disk or volume, is named by its path; of the root disk also that it soon will be."""
+    free = {one.device or ROOT: one.value for one in readings if one.metric is Metric.DISK_FREE}
+    full = sorted(path for path, left in free.items() if left is not None and left < FULL_BYTES)
+    found = []
+    if full:
+        what = "The disk at {} is full." if len(full) == 1 else "The disks at {} are full."
+        found.append(
+            Finding(
+                code="disk_full",
+                words=what.format(", ".join(full)),
+                next_step="Delete what you do not need there, or move data to a volume with space.",
+            )
         )
-    ]
+    left, used = free.get(ROOT), next((one.value for one in readings if one.metric is Metric.DISK), None) or 0.0
+    if left is not None and ROOT not in full and left < min(NEARLY_FULL_BYTES, (left + used) * NEARLY_FULL_SHARE):
+        found.append(
+            Finding(
+                code="disk_nearly_full",
+                words=f"The root disk (/) has {left / (1 << 20):.0f} MiB left.",
+                next_step="Delete what you do not need, or move data to a volume.",
+            )
+        )
+    return found
 
 
 def _gpus(readings: tuple[Reading, ...]) -> list[Finding]:
@@ -52,6 +84,18 @@ def _gpus(readings: tuple[Reading, ...]) -> list[Finding]:
             )
         )
     return found
+
+
+def _views(broken: tuple[str, ...]) -> list[Finding]:
+    if not broken:
+        return []
+    return [
+        Finding(
+            code="views_broken",
+            words=f"Programs cannot read {', '.join(broken)}: the service on the node that shows the size ended.",
+            next_step="Restart the allocation. Its files and its address stay.",
+        )
+    ]
 
 
 def _by_number(device: str) -> tuple[int, str]:

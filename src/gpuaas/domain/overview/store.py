@@ -54,6 +54,9 @@ COUNTS = """
             select 'offline', count(*) from nodes
             where offline_since is not null and intent in ('active', 'draining', 'quarantined')
             union all
+            select 'missing_requirements', count(*) from nodes
+            where not is_capable and intent in ('active', 'draining', 'quarantined')
+            union all
             select 'contested', count(*) from nodes where contested_at is not null and intent <> 'retired'
         ) n
     ) as nodes, (
@@ -65,7 +68,7 @@ COUNTS = """
                 select exists (select from claims c where c.slot_id = s.id and c.released_at is null) as is_claimed,
                     s.disabled_at is not null or s.cleanup_blocked_at is not null
                         or exists (select from device_holds h where h.slot_id = s.id) or n.intent <> 'active'
-                        or n.offline_since is not null as is_blocked
+                        or n.offline_since is not null or not n.is_capable as is_blocked
                 from slots s join nodes n on n.id = s.node_id
                 where s.approved_at is not null and n.intent <> 'retired'
             ) slot

@@ -9,6 +9,7 @@ from msgspec.structs import astuple
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
 from gpuaas.domain.capacity.store import CAPACITY
+from gpuaas.wire.environments import Init
 
 
 class Resize(Struct, frozen=True, kw_only=True):
@@ -18,6 +19,8 @@ class Resize(Struct, frozen=True, kw_only=True):
     size: str
     vcpus: int
     memory_mib: int
+    disk_gib: int
+    init: Init
     price_id: str
     price_minor_per_hour: int
     slot_ids: list[str]
@@ -63,20 +66,21 @@ async def finish(tx: Tx, allocation_id: str, node_id: str, now: datetime) -> Res
 # Only what is added has to be for sale; a machine may always have less of its node.
 BEGIN = """
     with added as materialized (
-        select coalesce(array_agg(wanted.slot_id), '{}') as ids from unnest($10::text[]) as wanted (slot_id)
+        select coalesce(array_agg(wanted.slot_id), '{}') as ids from unnest($12::text[]) as wanted (slot_id)
         where not exists (select from claims c where c.allocation_id = $1 and c.slot_id = wanted.slot_id
             and c.released_at is null)
     ), ready as materialized (
-        select ids from added where ids = '{}' or claimable($3, ids, $11, false)
+        select ids from added where ids = '{}' or claimable($3, ids, $13, false)
     ), claimed as (
         insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at)
-        select $1, $2, $3, slot_id, 'slot', $12 from ready, unnest(ids) as slot_id order by slot_id
+        select $1, $2, $3, slot_id, 'slot', $14 from ready, unnest(ids) as slot_id order by slot_id
     )
-    insert into resizes (allocation_id, tenant_id, gpu_count, size, vcpus, memory_mib, price_id, price_minor_per_hour,
-        slot_ids)
-    select $1, $2, $4, $5, $6, $7, $8, $9, $10 from ready
+    insert into resizes (allocation_id, tenant_id, gpu_count, size, vcpus, memory_mib, disk_gib, init, price_id,
+        price_minor_per_hour, slot_ids)
+    select $1, $2, $4, $5, $6, $7, $8, $9, $10, $11, $12 from ready
     on conflict (allocation_id) do update set gpu_count = excluded.gpu_count, size = excluded.size,
-        vcpus = excluded.vcpus, memory_mib = excluded.memory_mib, price_id = excluded.price_id,
+        vcpus = excluded.vcpus, memory_mib = excluded.memory_mib, disk_gib = excluded.disk_gib,
+        init = excluded.init, price_id = excluded.price_id,
         price_minor_per_hour = excluded.price_minor_per_hour, slot_ids = excluded.slot_ids
     returning true
 """
@@ -88,7 +92,8 @@ FINISH = """
         where c.allocation_id = $1 and c.released_at is null and c.slot_id <> all (done.slot_ids)
     ), changed as (
         update allocations a set gpu_count = done.gpu_count, size = done.size, vcpus = done.vcpus,
-            memory_mib = done.memory_mib, price_id = done.price_id, price_minor_per_hour = done.price_minor_per_hour
+            memory_mib = done.memory_mib, disk_gib = done.disk_gib, init = done.init, price_id = done.price_id,
+            price_minor_per_hour = done.price_minor_per_hour
         from done where a.id = $1
     )
     select * from done

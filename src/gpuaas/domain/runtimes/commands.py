@@ -14,12 +14,13 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.runtimes import store
-from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
+from gpuaas.domain.runtimes.compatibility import BundleIncompatible, Inside, objection
 from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Shown
 from gpuaas.domain.runtimes.store import NodeOffer
 from gpuaas.domain.skus import store as skus
 from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, record, start_operation
 from gpuaas.wire.allocations import Status
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.runtimes import (
     DESCRIPTORS,
     INSTALL_ROOT,
@@ -37,17 +38,22 @@ from gpuaas.wire.timeline import OperationStatus
 GONE = frozenset(Status) - LIVE | {Status.RELEASING, Status.RELEASE_FAILED}
 
 
-async def show_bundles(tx: Tx, rows: list[BundleRow], node_ids: list[str] | None) -> list[RuntimeBundle]:
-    """With nodes, each says whether it fits there, and why not. Retired ones are shown to nobody new."""
+async def show_bundles(
+    tx: Tx, rows: list[BundleRow], node_ids: list[str] | None, image: BaseImage | None = None
+) -> list[RuntimeBundle]:
+    """With nodes, each says whether it fits there, and why not; with an image, whether it fits an allocation that has
+    it. Retired ones are shown to nobody new."""
     offered = [row for row in rows if row.state is not BundleState.RETIRED]
     if node_ids is None:
         return [row.view() for row in offered]
     nodes = await store.node_offers(tx, node_ids)
-    return [replace(row.view(), compatibility=judge(row, nodes)) for row in offered]
+    return [replace(row.view(), compatibility=judge(row, nodes, image)) for row in offered]
 
 
-async def node_of(tx: Tx, caller: Caller, allocation_id: str) -> str:
-    return (await allocations.get(tx, caller, allocation_id)).node_id
+async def place_of(tx: Tx, caller: Caller, allocation_id: str) -> tuple[str, BaseImage | None]:
+    """Its node, and the base image that it started from."""
+    row = await allocations.get(tx, caller, allocation_id)
+    return row.node_id, row.image
 
 
 async def nodes_of_sku(tx: Tx, sku: str, index: Index) -> list[str]:
@@ -56,16 +62,21 @@ async def nodes_of_sku(tx: Tx, sku: str, index: Index) -> list[str]:
     return [node.id for node in await index.read() if node.gpu_family == family and not node.blocked]
 
 
-def judge(row: BundleRow, nodes: list[NodeOffer]) -> Compatibility:
+def judge(row: BundleRow, nodes: list[NodeOffer], image: BaseImage | None = None) -> Compatibility:
     """On one node, yes or no; on several, whether any will do, and if not all, how many."""
     if not nodes:
         return Compatibility(compatible=False, reason="no node offers such machines now.", staged=False)
-    objections = [objection(row.needs, node.facts) for node in nodes]
+    objections = [_objection(row, node, image) for node in nodes]
     fitting = [node for node, reason in zip(nodes, objections, strict=True) if not reason]
     if not fitting:
         return Compatibility(compatible=False, reason=objections[0], staged=False)
     partly = f"it fits {len(fitting)} of {len(nodes)} nodes; on another it is refused." if any(objections) else ""
     return Compatibility(compatible=True, reason=partly, staged=all(row.id in node.staged for node in fitting))
+
+
+def _objection(bundle: BundleRow, node: NodeOffer, image: BaseImage | None) -> str:
+    inside = Inside(image=image, staged_in=node.staged.get(bundle.id)) if image else None
+    return objection(bundle.needs, node.facts, inside)
 
 
 async def get(tx: Tx, caller: Caller, allocation_id: str) -> AllocationRuntime:
@@ -170,17 +181,18 @@ async def _newest(tx: Tx, row: AllocationRow, slug: str) -> BundleRow:
     if not offered:
         raise _unknown("runtime_bundle_slug", slug)
     supported = [each for each in offered if each.support_level is SupportLevel.SUPPORTED] or offered
-    facts = await store.facts_of(tx, row.node_id)
+    [node] = await store.node_offers(tx, [row.node_id])
     for each in supported:
-        if not objection(each.needs, facts):
+        if not _objection(each, node, row.image):
             return each
-    raise BundleIncompatible(supported[0].name, objection(supported[0].needs, facts))
+    raise BundleIncompatible(supported[0].name, _objection(supported[0], node, row.image))
 
 
 async def _fitting(tx: Tx, row: AllocationRow, bundle: BundleRow) -> BundleRow:
     if bundle.state is BundleState.RETIRED:
         raise Conflict(f"The bundle {bundle.name} is retired and applied to nothing new. See GET /runtime-bundles.")
-    if reason := objection(bundle.needs, await store.facts_of(tx, row.node_id)):
+    [node] = await store.node_offers(tx, [row.node_id])
+    if reason := _objection(bundle, node, row.image):
         raise BundleIncompatible(bundle.name, reason)
     return bundle
 

@@ -1,8 +1,10 @@
-"""Whether a bundle fits a node, judged on what the node was observed to be. Pure."""
+"""Whether a bundle fits a node, or an allocation there, judged on what the node was observed to be. Pure."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gpuaas.core.errors import Problem
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.runtimes import RuntimeFamily
 
 DRIVERS = {
@@ -14,7 +16,8 @@ DRIVERS = {
 class NodeRuntimeFacts(Struct, frozen=True, kw_only=True):
     gpu_families: list[str] = []
     simulated: bool = False
-    runtimes: str | None = None  # the Pythons that bundles can be made with, as in `3.11,3.12`
+    runtimes: str | None = None  # Python of the current base image, as in 3.11; several in a row, as in `3.11,3.12`
+    distribution: str | None = None  # of the current base image, as in debian-12
     nvidia_driver: str | None = None
     amd_driver: str | None = None
 
@@ -24,6 +27,7 @@ class Declared(Struct, frozen=True, kw_only=True):
 
     python: str
     runtime_family: RuntimeFamily
+    distribution: str | None = None  # none: any
     gpu_families: list[str] = []
     driver_min: str | None = None
     driver_max: str | None = None
@@ -40,13 +44,49 @@ class BundleIncompatible(Problem):
         )
 
 
-def objection(needs: Declared, facts: NodeRuntimeFacts) -> str:
-    """Why it does not fit; empty when it does."""
+class Inside(Struct, frozen=True, kw_only=True):
+    """An allocation: the base image that it started from, and the one in which the bundle was staged on its node."""
+
+    image: BaseImage
+    staged_in: str | None  # the distribution; none: it is not staged there. Empty: staged before it was recorded
+
+
+def objection(needs: Declared, facts: NodeRuntimeFacts, inside: Inside | None = None) -> str:
+    """Why it does not fit; empty when it does. Without `inside`, for an environment that is made now."""
+    if inside is not None:
+        own = replace(facts, runtimes=inside.image.python, distribution=inside.image.distribution)
+        return _objection(needs, own, "the base image of this allocation") or _staging_objection(inside, facts)
+    return _objection(needs, facts, "the node")
+
+
+def _staging_objection(inside: Inside, facts: NodeRuntimeFacts) -> str:
+    """A bundle uses the Python and the libraries of the image in which it was built. What is not staged yet would be
+    built in the node's current image."""
+    image, built_in = inside.image, inside.staged_in
+    if built_in is None:
+        current = facts.distribution, facts.runtimes
+        if None in current or current == (image.distribution, image.python):
+            return ""
+        return (
+            f"it is not staged on the node, whose current base image has {facts.distribution} and Python "
+            f"{facts.runtimes}. The base image of this allocation has {image.distribution} and Python {image.python}, "
+            "and only a new allocation has the current one."
+        )
+    if built_in in ("", image.distribution):
+        return ""
+    return f"on the node it was built for {built_in}, and the base image of this allocation has {image.distribution}."
+
+
+def _objection(needs: Declared, facts: NodeRuntimeFacts, where: str) -> str:
     pythons = (facts.runtimes or "none").split(",")
     if pythons == ["none"]:
         return "the node was not observed to offer runtime bundles."
     if needs.python not in pythons:
-        return f"it needs Python {needs.python}, and the node has {', '.join(pythons)}."
+        return f"it needs Python {needs.python}, and {where} has {', '.join(pythons)}."
+    if needs.distribution not in (None, facts.distribution):
+        return (
+            f"it needs {needs.distribution}, and {where} has {facts.distribution or 'not reported its distribution'}."
+        )
     if needs.gpu_families and not set(needs.gpu_families) & set(facts.gpu_families):
         found = ", ".join(facts.gpu_families) or "none"
         return f"it is for GPUs of {', '.join(needs.gpu_families)}, and the node has {found}."

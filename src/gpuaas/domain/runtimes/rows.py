@@ -36,6 +36,7 @@ class BundleRow(Struct, frozen=True, kw_only=True):
     state: BundleState
     digest: str
     python: str
+    distribution: str | None
     published_at: datetime
 
     @property

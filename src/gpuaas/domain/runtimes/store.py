@@ -97,7 +97,7 @@ class NodeOffer(Struct, frozen=True, kw_only=True):
     """What decides whether a bundle fits one node, and those that are ready there."""
 
     facts: NodeRuntimeFacts
-    staged: list[str]
+    staged: dict[str, str]  # bundle → distribution of the base image in which it was built there
 
 
 async def node_offers(tx: Tx, node_ids: list[str]) -> list[NodeOffer]:
@@ -154,7 +154,8 @@ async def copy_phases(tx: Tx, row: RuntimeRow, staging_operation_id: str) -> Non
 
 BUNDLE_COLUMNS = """
     b.id, b.slug, b.version, b.product_name, b.vendor, b.runtime_family, b.gpu_families, b.driver_min, b.driver_max,
-    b.support_level, b.state, b.digest, b.published_at, b.recipe ->> 'python' as python
+    b.support_level, b.state, b.digest, b.published_at, b.recipe ->> 'python' as python,
+    b.recipe ->> 'distribution' as distribution
 """
 BUNDLES = f"select {BUNDLE_COLUMNS} from managed_runtime_bundles b"
 LIST_BUNDLES = f"{BUNDLES} where ($1::text is null or b.slug = $1) and b.id < $2 order by b.id desc limit $3"
@@ -165,8 +166,9 @@ ADD_BUNDLE = """
 """
 MOVE_BUNDLE = "update managed_runtime_bundles set state = $3, state_since = $4 where id = $1 and state = $2"
 NODE_OFFERS = """
-    select runtime_facts(node) as facts, array(
-        select s.bundle_id from node_bundles s where s.node_id = node and s.status = 'staged') as staged
+    select runtime_facts(node) as facts, (
+        select coalesce(jsonb_object_agg(s.bundle_id, s.distribution), '{}') from node_bundles s
+        where s.node_id = node and s.status = 'staged') as staged
     from unnest($1::text[]) node
 """
 CHOSEN = """

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuaas.engines.images import image_recipe, image_sources
+from gpuaas.engines.images import image_recipe, image_sources, images
 from gpuaas.engines.images.image_sources import Source
 from gpuaas.engines.images.images import ImageError
 from gpuaas.engines.node import commands
@@ -113,11 +113,11 @@ async def look_at_node(
 
 
 def debian_release(os_release: str) -> str:
-    facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', os_release, re.MULTILINE))
+    facts = images.os_release(os_release)
     if facts.get("ID") != "debian" or not facts.get("VERSION_CODENAME"):
         name = facts.get("PRETTY_NAME", platform.system())
         raise ImageError(f"this node runs {name}; images are built on Debian", "use a node with Debian 12 or newer")
-    return str(facts["VERSION_CODENAME"])
+    return facts["VERSION_CODENAME"]
 
 
 async def run(

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gpuaas.engines.base import OnPhase
-from gpuaas.engines.images import image_bootstrap, image_manifest, image_recipe, images
+from gpuaas.engines.images import image_bootstrap, image_manifest, image_recipe, image_schedule, images
 from gpuaas.engines.images.image_bootstrap import Node, look_at_node
 from gpuaas.engines.images.image_progress import Progress
 from gpuaas.engines.images.images import Image, ImageError
@@ -61,9 +61,12 @@ async def update(
         if image and image.added == names and not force:
             await on_phase("comparing", "packages of the current image with the package sources")
             if not (changes := await outdated_packages(folder, image, node)):
-                return image, False
+                image_schedule.forget_failure(folder)
+                return images.note(image, checked_at=now()), False
             await on_phase("outdated", f"{len(changes)} packages: {', '.join(changes[:5])}")
-        return await build(folder, names, node, now, on_phase), True
+        made = await build(folder, names, node, now, on_phase)
+        image_schedule.forget_failure(folder)
+        return made, True
 
 
 @asynccontextmanager
@@ -132,9 +135,12 @@ async def build(
         await on_phase("publishing", image.version)
         # After a power cut no whole name may stand for half the content.
         await commands.run("sync", "--file-system", str(draft))
-        return images.publish(folder, draft, image, manifest)
+        made = images.publish(folder, draft, image, manifest)
     finally:
         await files.erase(draft)
+    for version in await images.prune(folder):
+        await on_phase("pruned", version)
+    return made
 
 
 def manifest_of(root: Path) -> bytes:

@@ -9,6 +9,7 @@ those of an old image may have known flaws. Environments see an image through a 
 
 import fcntl
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ VARIABLE = "GPUAAS_IMAGES"
 """Names a folder of images that several engines of one machine share."""
 CURRENT, DRAFT, REMOVED = "current", ".draft-", ".removed-"
 RECORD, MANIFEST, ROOT, CLAIMS = "image.json", "manifest", "root", "claims"
+OS_RELEASE = "usr/lib/os-release"
 
 
 class ImageError(EngineError):
@@ -51,6 +53,10 @@ class Image(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Packages that the operator added to those of the platform."""
     built_at: datetime
     bytes: int
+    checked_at: datetime | None = None
+    """When the package sources had nothing newer for it."""
+    replaced_at: datetime | None = None
+    """When the next image became current in its place."""
     folder: str = ""
     """Where it was read from; not part of the record, so that a folder of images can be moved."""
 
@@ -58,6 +64,20 @@ class Image(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def root(self) -> Path:
         """The lower layer of environments: owned by root, never written."""
         return Path(self.folder, ROOT)
+
+    @property
+    def python_series(self) -> str:
+        """As bundles name it: `3.11.2` is 3.11."""
+        return ".".join(self.python.split(".")[:2])
+
+    @property
+    def system(self) -> str:
+        """Distribution and release, as in debian-12; the code name of a release that has no number."""
+        try:
+            facts = os_release((self.root / OS_RELEASE).read_text())
+        except OSError:
+            facts = {}
+        return f"{facts.get('ID', self.distribution)}-{facts.get('VERSION_ID', self.release)}"
 
 
 def folder_of(parent: Path, shared: str | None) -> Path:
@@ -95,7 +115,25 @@ def list(folder: Path) -> tuple[Image, ...]:
     return tuple(sorted((image for image in found if image), key=lambda image: image.built_at))
 
 
-def is_outdated(image: Image, age: timedelta, now: datetime) -> bool:
+def os_release(text: str) -> dict[str, str]:
+    return dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text, re.MULTILINE))
+
+
+def replaced_at(image: Image, chosen: Image | None) -> datetime | None:
+    """Since when a newer one with other files is current; None for the current one. An image of an older release of the
+    product did not note it."""
+    if chosen is None or chosen.built_at <= image.built_at or chosen.digest == image.digest:
+        return None
+    return image.replaced_at or chosen.built_at
+
+
+def outdated_since(image: Image, age: timedelta, now: datetime) -> datetime | None:
+    """From when on nobody had built it or compared its packages with the package sources for so long."""
+    due = max(image.built_at, image.checked_at or image.built_at) + age
+    return due if age and due < now else None
+
+
+def is_old(image: Image, age: timedelta, now: datetime) -> bool:
     """Older than this; whether its packages are, only the package sources know (image_build.outdated_packages)."""
     return now - image.built_at > age
 
@@ -134,12 +172,26 @@ def publish(folder: Path, draft: Path, image: Image, manifest: bytes) -> Image:
     """Make a draft with its `root` an image, and the current one. After a crash it is whole or still
     a draft; the caller has synced the files of `root`."""
     files.write_whole(draft / MANIFEST, manifest)
-    files.write_whole(draft / RECORD, msgspec.json.format(msgspec.json.encode(structs.replace(image, folder=""))))
+    write_record(draft, image)
     (draft / CLAIMS).mkdir()
     draft.rename(folder / image.version)
     files.sync_folder(folder)
+    former = current(folder)
     make_current(folder, image.version)
+    if former is not None:
+        note(former, replaced_at=image.built_at)
     return structs.replace(image, folder=str((folder / image.version).absolute()))
+
+
+def note(image: Image, **facts: datetime) -> Image:
+    """Add to the record what became known after the build; the digest is over the files and stays."""
+    noted = structs.replace(image, **facts)
+    write_record(Path(image.folder), noted)
+    return noted
+
+
+def write_record(folder: Path, image: Image) -> None:
+    files.write_whole(folder / RECORD, msgspec.json.format(msgspec.json.encode(structs.replace(image, folder=""))))
 
 
 def make_current(folder: Path, version: str) -> None:
@@ -193,6 +245,20 @@ async def remove(folder: Path, version: str, *, in_use: Iterable[str] = ()) -> N
         gone.rename(folder / version)
         raise in_use_error(version, users)
     await files.erase(gone)
+
+
+async def prune(folder: Path) -> tuple[str, ...]:
+    """Remove images that no environment uses, except the current one and the one before it; the versions removed."""
+    chosen = current(folder)
+    older = [image.version for image in list(folder) if chosen and image.version != chosen.version]
+    removed = []
+    for version in older[:-1]:
+        try:
+            await remove(folder, version)
+        except ImageError:  # in use, or claimed just now: the next prune looks again
+            continue
+        removed.append(version)
+    return tuple(removed)
 
 
 def in_use_error(version: str, users: tuple[str, ...]) -> ImageError:

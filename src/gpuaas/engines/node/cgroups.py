@@ -6,6 +6,8 @@ from pathlib import Path
 from gpuaas.engines.base import EngineError
 
 UNIFIED = ""  # cgroup v2, as /proc/<pid>/cgroup names it
+INIT_SCOPE = "init.scope"  # where systemd puts itself, and expects to be when it starts there
+DELEGATED = ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads")
 
 
 def folders_of(pid: int) -> tuple[str, ...]:
@@ -14,12 +16,20 @@ def folders_of(pid: int) -> tuple[str, ...]:
 
 
 def hand_over(pid: int, owner: int) -> None:
-    """systemd makes groups below its own. It cannot change its limits: their files are not handed over."""
+    """systemd makes groups below its own. It cannot change its limits: their files are not handed over.
+
+    pid 1 starts in a leaf: with cgroup v2 a group that passes controllers on to groups below it admits no process, and
+    sessions join the group of pid 1.
+    """
     folder = _folders(pid).get(UNIFIED)
     if folder is None:
         raise EngineError("this node cannot offer systemd", "cgroup v2 is not mounted")
-    for name in ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"):
+    leaf = Path(folder, INIT_SCOPE)
+    leaf.mkdir()
+    (leaf / "cgroup.procs").write_text(str(pid))
+    for name in DELEGATED:
         os.chown(f"{folder}/{name}", owner, owner)
+        os.chown(f"{leaf}/{name}", owner, owner)
 
 
 def _folders(pid: int) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from gpuaas.engines.base import EngineError
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 SOURCE = Path(__file__).parents[3]  # for programs of ours that run with the standard library only
 ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
+FOR_OURS = {**ENVIRONMENT, "PYTHONPATH": str(SOURCE)}  # for those programs of ours; they compile where we do
+if sys.pycache_prefix:
+    FOR_OURS["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 
 @contextmanager
@@ -30,13 +34,13 @@ def mortal(*argv: str) -> tuple[str, ...]:
     return ("setpriv", "--pdeathsig", "KILL", "--", *argv)
 
 
-async def attempt(*argv: str, text: str = "") -> tuple[int, str]:
+async def attempt(*argv: str, text: str = "", environment: Mapping[str, str] = ENVIRONMENT) -> tuple[int, str]:
     """Exit code and everything it said."""
     try:
         with given(text) as stdin:
             process = await asyncio.create_subprocess_exec(
                 *argv,
-                env=ENVIRONMENT,
+                env=environment,
                 stdin=stdin,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,

@@ -4,6 +4,7 @@
 
 import ctypes
 import os
+import threading
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
@@ -15,6 +16,7 @@ _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _CAPABILITY_VERSION_3 = 0x20080522
+_CLONE_NEWUTS = 0x4000000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -69,6 +71,29 @@ def pivot_into(new_root: str) -> None:
     _checked(_libc.pivot_root(b".", b"."), "pivot_root")
     _checked(_libc.umount2(b".", MNT_DETACH), "umount of the old root")
     os.chdir("/")
+
+
+def set_hostname(pid: int, name: str) -> None:
+    """In the UTS namespace of another process, by a thread that ends: a thread does not come back from there."""
+    failed: list[OSError] = []
+
+    def enter() -> None:
+        try:
+            namespace = os.open(f"/proc/{pid}/ns/uts", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                _checked(_libc.setns(ctypes.c_int(namespace), ctypes.c_int(_CLONE_NEWUTS)), "setns")
+            finally:
+                os.close(namespace)
+            data = name.encode()
+            _checked(_libc.sethostname(data, ctypes.c_size_t(len(data))), "sethostname")
+        except OSError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
 
 
 def _prctl(what: str, option: int, argument: int = 0) -> None:

@@ -6,11 +6,16 @@ import errno
 import os
 from pathlib import Path
 
+from gpuaas.engines.node import cgroups
+
 CGROUPS = Path("/sys/fs/cgroup")
 CONTROLLERS = ("cpu", "memory", "pids")
 PROCESS_LIMIT = 8192
 CPU_PERIOD = 100_000
 REMOVE_TRIES = 50
+MEMBERS = "cgroup.procs"
+NO_MEMBERS = (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP)
+"""The group went away meanwhile, or it holds threads only: their process is listed above it."""
 
 
 class Limits:
@@ -79,23 +84,45 @@ class Limits:
         }
         limits = {}
         for name, folder in self.folders(allocation_id).items():
-            with contextlib.suppress(FileNotFoundError, PermissionError):
-                if str(pid) in (folder / "cgroup.procs").read_text().split():
+            with contextlib.suppress(FileNotFoundError, PermissionError, ProcessLookupError):
+                if self._is_member(folder, pid):
                     value = (folder / files[name]).read_text().strip()
                     limits[name] = f"cgroup v{self.version}: {files[name]} = {value}"
         return limits
 
+    def _is_member(self, folder: Path, pid: int) -> bool:
+        """In the group, or with version 2 in one below it: those that systemd made inside."""
+        if self.version == "1":
+            return str(pid) in (folder / "cgroup.procs").read_text().split()
+        return any(Path(found).is_relative_to(folder) for found in cgroups.folders_of(pid))
+
+    def members(self, allocation_id: str) -> set[int]:
+        """Processes of an environment, also those in groups that were made inside."""
+        found: set[int] = set()
+        for file in (file for folder in set(self.folders(allocation_id).values()) for file in folder.rglob(MEMBERS)):
+            try:
+                found |= {int(pid) for pid in file.read_text().split()}
+            except OSError as error:
+                if error.errno not in NO_MEMBERS:
+                    raise
+        return found
+
     async def remove(self, allocation_id: str) -> None:
-        for folder in set(self.folders(allocation_id).values()):
-            for _ in range(REMOVE_TRIES):
-                try:
-                    folder.rmdir()
-                except FileNotFoundError:
-                    break
-                except OSError:  # the kernel is still letting go of its last process
-                    await asyncio.sleep(0.01)
-                else:
-                    break
+        """With the groups that were made inside."""
+        for top in set(self.folders(allocation_id).values()):
+            for folder in (*sorted(top.rglob("*/"), reverse=True), top):
+                await self._remove(folder)
+
+    async def _remove(self, folder: Path) -> None:
+        for _ in range(REMOVE_TRIES):
+            try:
+                folder.rmdir()  # noqa: ASYNC240 (of the kernel, at once)
+            except FileNotFoundError:
+                break
+            except OSError:  # the kernel is still letting go of its last process
+                await asyncio.sleep(0.01)
+            else:
+                break
 
     def residue(self, allocation_id: str) -> list[str]:
         return sorted({str(folder) for folder in self.folders(allocation_id).values() if folder.exists()})

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import files
-from gpuaas.wire.environments import EnvironmentSpec, KeySet
+from gpuaas.wire.environments import EnvironmentSpec, KeySet, Ownership, SlotDevice
 
 NAME = "record.json"
 
@@ -40,10 +40,23 @@ class Record(Struct, frozen=True, kw_only=True):
     def devices(self) -> tuple[str, ...]:
         return self.spec.devices
 
+    @property
+    def slots(self) -> tuple[SlotDevice, ...]:
+        return self.spec.slots
+
     def renewed(self, spec: EnvironmentSpec, now: datetime) -> "Record":
         """The next boot of the same disk, port and host key; an older key set never comes back."""
         keys = spec.keys if spec.keys.generation >= self.keys.generation else self.keys
         return msgspec.structs.replace(self, spec=spec, boot=max(spec.boot, self.boot), keys=keys, started_at=now)
+
+    def admitting(self, keys: KeySet, ownership: Ownership | None) -> "Record":
+        """The same boot with other keys or another owner; an older key set changes nothing."""
+        renewed = self
+        if keys.generation >= self.keys.generation and keys != self.keys:
+            renewed = msgspec.structs.replace(renewed, keys=keys)
+        if ownership not in (None, self.spec.ownership):
+            renewed = msgspec.structs.replace(renewed, spec=msgspec.structs.replace(self.spec, ownership=ownership))
+        return renewed
 
 
 class Remains(Struct, frozen=True, kw_only=True):
@@ -55,6 +68,9 @@ class Remains(Struct, frozen=True, kw_only=True):
     port: int | None = None
     volumes: tuple[str, ...] = ()  # that were mounted inside: they have to be whole afterwards
     devices: tuple[str, ...] = ()  # UUIDs of GPUs that nobody else may use until the removal is proven
+    container: str = ""  # name of its control groups; empty: that of the environment
+    slots: tuple[SlotDevice, ...] = ()  # of these GPUs, which are reset
+    simulated: bool = False
     seen: tuple[tuple[int, str], ...] = ()  # processes that lived inside, with the time each was born
 
 

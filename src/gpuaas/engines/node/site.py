@@ -29,7 +29,6 @@ class Site:
         self.tag = digest[:3].hex()
         self.seed: int = int.from_bytes(digest[3:8], "big")
         self._lock = -1
-        self.is_root = os.geteuid() == 0
         self.environments = self.root / "environments"
         self.runtimes = self.root / "runtimes"  # staged bundles, seen by every environment
         self.staging = self.root / "staging"  # bundles in the making, seen by nobody

@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.images import images
 from gpuaas.engines.node import capabilities, files, seccomp
 from gpuaas.engines.node.records import Record
 from gpuaas.engines.oci import config
-from gpuaas.engines.oci.containers import Containers, Folder
+from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.oci.gateway import Gateway
 from gpuaas.engines.oci.ids import HOLDER
 from gpuaas.wire.environments import EnvironmentSpec, Init
@@ -22,22 +22,27 @@ SESSION_PATH = f"/opt/gpuaas/bin:{config.PATH}"
 class Access:
     """Writes `access.json` before the gateway is told: what admits after a crash is never older than before it."""
 
-    def __init__(self, gateway: Gateway, containers: Containers, *, root: Path, images_folder: Path, bind: str) -> None:
+    def __init__(self, gateway: Gateway, containers: Containers, *, root: Path, bind: str) -> None:
         self._gateway, self._containers = gateway, containers
-        self._root, self._images, self._bind = root, images_folder, bind
+        self._root, self._bind = root, bind
 
     def open(self) -> None:
         """The filters that sessions get, compiled from the same profile that the runtime has."""
         for init in Init:
             filter = seccomp.compile_bpf(seccomp.profile(config.held(init)))
-            files.write_whole(self._filter(init), filter, durable=False)
+            files.write_whole(self.filter(init), filter, durable=False)
 
-    def _filter(self, init: Init) -> Path:
+    def filter(self, init: Init) -> Path:
         return self._root / f"seccomp-{init}.bpf"
+
+    @staticmethod
+    def withdraw(folder: Path) -> None:
+        """A gateway that starts from here on does not serve it."""
+        (folder / NAME).unlink(missing_ok=True)
 
     async def serve(self, folder: Path, record: Record, init: InitProcess | None) -> AccessState:
         """In force when this answers. `init` None: the environment does not run, and nobody is admitted."""
-        image = images.read(self._images, record.image)
+        image = self._containers.images.of(record.image)
         if image is None:
             raise EngineError("the base image of this environment is gone", record.image)
         spec = record.spec
@@ -57,7 +62,7 @@ class Access:
             cgroups=self._containers.session_groups(init.pid) if init else (),
             connection_cgroups=self._containers.connection_groups(spec.allocation_id),
             capabilities=capabilities.numbers(config.held(spec.init)),
-            seccomp=str(self._filter(spec.init)),
+            seccomp=str(self.filter(spec.init)),
             open_files=config.OPEN_FILES,
             banner=str(Folder(folder).facts / "storage"),
         )
@@ -69,4 +74,4 @@ class Access:
 
 
 def _variables(spec: EnvironmentSpec) -> dict[str, str]:
-    return {**config.variables(spec), "PATH": SESSION_PATH}
+    return {**config.variables(spec), "GPUAAS_ALLOCATION_ID": spec.allocation_id, "PATH": SESSION_PATH}

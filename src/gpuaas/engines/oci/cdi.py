@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from gpuaas.engines.node.files import write_whole
+from gpuaas.engines.node.pci import normalize_pci
 from gpuaas.engines.oci.cdi_specs import (
     MOUNT_SOURCES,
     OTHERS_MAY_WRITE,
@@ -46,7 +47,6 @@ NULL = "/dev/null"
 NULL_NUMBER = (1, 3)
 MEMORY_MAJOR = 1
 HARMLESS_MINORS = {3, 5, 7, 8, 9}  # null, zero, full, random, urandom; the others of this major are the node's memory
-PCI = re.compile(r"([0-9a-f]{4,8}):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])")
 NVIDIA_NODE = re.compile(r"/dev/nvidia([0-9]+)")
 NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
 CHARACTER_DEVICES = Path("/sys/dev/char")
@@ -74,12 +74,6 @@ def pci_address(node: DeviceNode) -> str | None:
         return normalize_pci((CHARACTER_DEVICES / f"{major}:{minor}" / "device").resolve().name)
     except (OSError, CdiError):
         return None
-
-
-def normalize_pci(address: str) -> str | None:
-    """nvidia-smi writes the domain with eight digits, the kernel with four."""
-    match = PCI.fullmatch(address.lower())
-    return f"{int(match[1], 16):04x}:{match[2]}:{match[3]}.{match[4]}" if match else None
 
 
 def select(specs: Specs, slots: Iterable[SlotDevice], find_pci: FindPci = pci_address) -> tuple[Selected, ...]:

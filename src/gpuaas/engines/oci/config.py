@@ -19,6 +19,12 @@ OPEN_FILES = 1_048_576
 SHARED_MEMORY_SHARE = 2  # /dev/shm is half of the memory: PyTorch's data loaders and NCCL use it
 RUN_MIB = 256
 PTYS = 1_024
+OOM_SCORE = 500  # of services with systemd, as of sessions: they end for lack of memory before pid 1
+# systemd's default is 15 % of the tasks. With cgroup v2 that would limit all sessions: they are in the group of pid 1.
+MANAGER = f"[Manager]\nDefaultOOMScoreAdjust={OOM_SCORE}\nDefaultTasksMax=infinity\n"
+MANAGER_FILE = {"/etc/systemd/system.conf.d/gpuaas.conf": (0o644, 0, MANAGER)}
+"""With each init, because a resize can change it."""
+
 PID_1 = {Init.PLAIN: ("/usr/bin/catatonit", "-P"), Init.SYSTEMD: ("/sbin/init",)}
 NAMESPACES = ("pid", "ipc", "uts", "mount", "user", "network", "cgroup")
 PLATFORM = {"runtimes": "/opt/gpuaas/runtimes", "gpuaas": "/etc/gpuaas", "programs": "/opt/gpuaas/bin"}
@@ -27,6 +33,7 @@ PLATFORM = {"runtimes": "/opt/gpuaas/runtimes", "gpuaas": "/etc/gpuaas", "progra
 MASKED = (
     *("/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats"),
     *("/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/sys/devices/virtual/powercap", "/sys/firmware"),
+    "/sys/devices/virtual/block",  # the loop devices of all environments, with the paths of their disks
 )
 READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 FACT_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
@@ -42,10 +49,9 @@ def tasks(vcpus: int) -> int:
 
 
 def variables(spec: EnvironmentSpec) -> dict[str, str]:
-    """In the environment of pid 1 and of every session."""
+    """In the environment of pid 1 and of every session. Nothing of the allocation: a spare has them too."""
     return {
         "LANG": "C.UTF-8",
-        "GPUAAS_ALLOCATION_ID": spec.allocation_id,
         "GPUAAS_SLOTS": ",".join(str(slot.index) for slot in spec.slots),
         "CUDA_VISIBLE_DEVICES": ",".join(slot.gpu_uuid for slot in spec.slots),
     }
@@ -146,7 +152,11 @@ def home(spec: EnvironmentSpec) -> str:
 
 def folders(spec: EnvironmentSpec) -> dict[str, tuple[int, int]]:
     """What the root disk starts with: path → mode and owner, as seen inside."""
-    return {home(spec): (0o700, HOLDER), **dict.fromkeys(PLATFORM.values(), (0o755, 0))}
+    return {
+        home(spec): (0o700, HOLDER),
+        "/etc/systemd/system.conf.d": (0o755, 0),
+        **dict.fromkeys(PLATFORM.values(), (0o755, 0)),
+    }
 
 
 def files(

@@ -13,71 +13,53 @@ import os
 import signal
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.images import images
-from gpuaas.engines.node import cgroups, commands, files, processes, resolvers
+from gpuaas.engines.images.node_images import NodeImages
+from gpuaas.engines.node import cgroups, commands, files, kernel, processes, resolvers
 from gpuaas.engines.node.limits import Limits
-from gpuaas.engines.node.records import Record
+from gpuaas.engines.node.records import NAME, Record
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci import cdi, cdi_specs, config, launcher
-from gpuaas.engines.oci.ids import HOLDER, IdRanges
+from gpuaas.engines.oci.folders import Folder
+from gpuaas.engines.oci.ids import COUNT, HOLDER, IdRanges
 from gpuaas.engines.oci.network import Networks
+from gpuaas.engines.oci.view_keeper import ViewKeeper
 from gpuaas.engines.oci.views import Lxcfs, choose_cpus, parse_cpus
+from gpuaas.engines.storage.mounting import VOLUME_UID
+from gpuaas.engines.storage.mounts import VolumeIds
 from gpuaas.wire.environments import EnvironmentSpec, GpuFact, Init
 
 CREATE_SECONDS = 30.0
 CONMON_SECONDS = 5.0
 EXECUTE_TRIES = 5_000  # of two milliseconds each
 CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment
-GIB = 1 << 30
-SOURCE = Path(launcher.__file__).parents[3]
 HALT = signal.SIGRTMIN + 3  # systemd: halt
-PROGRAMS = ("runc", "conmon", "lxcfs", "ip", "nft", "nsenter", "mkfs.ext4")
-
-
-@dataclass(frozen=True)
-class Folder:
-    """Where the parts of one environment lie."""
-
-    path: Path
-
-    @property
-    def disk(self) -> Path:
-        return self.path / "disk.img"
-
-    @property
-    def bundle(self) -> Path:
-        return self.path / "bundle"
-
-    @property
-    def exits(self) -> Path:
-        return self.path / "exits"
-
-    @property
-    def pid(self) -> Path:
-        return self.path / "pid"
-
-    @property
-    def facts(self) -> Path:
-        """Seen inside as /etc/gpuaas."""
-        return self.path / "etc" / "gpuaas"
+PROGRAMS = ("runc", "conmon", "lxcfs", "ip", "nft", "nsenter", "mkfs.ext4", "e2fsck", "resize2fs")
 
 
 class Containers:
     """The containers of one engine; knows nothing of keys and connections."""
 
-    def __init__(self, site: Site, images_folder: Path, allowed_networks: tuple[IPv4Network, ...]) -> None:
-        self._site, self._images, self._allowed = site, images_folder, allowed_networks
+    def __init__(
+        self,
+        site: Site,
+        images: NodeImages,
+        allowed_networks: tuple[IPv4Network, ...],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._site, self.images, self._allowed = site, images, allowed_networks
         self._state = site.root / "runc"
         self.ids = IdRanges(site.root)
         self.limits = Limits(site.tag)
         self.networks: Networks | None = None
         self._lxcfs = Lxcfs(site.root / "lxcfs")
+        self.views = ViewKeeper(self._lxcfs, clock)
 
     async def open(self, keep: set[int]) -> None:
         self._state.mkdir(mode=0o700, exist_ok=True)
@@ -86,47 +68,44 @@ class Containers:
         await self.networks.open(keep)
 
     async def close(self, *, remove: bool) -> None:
+        await self.views.close()
         if self.networks is not None:
             await self.networks.close(remove=remove)
         if remove:
             await self._lxcfs.stop()
             self.limits.close()
 
-    def image(self) -> images.Image:
-        image = images.current(self._images)
-        if image is None:
-            raise EngineError("this node has no base image", "run `gpuaas node image build` on the node")
-        return image
+    def lxcfs_pid(self) -> int | None:
+        return self._lxcfs.pid()
 
-    async def make_disk(self, path: Path, disk_gib: int) -> None:
-        """A sparse file of the size that was sold; its set-up is the launcher's."""
-        with path.open("wb") as image:
-            image.truncate(disk_gib * GIB)
-        options = ("-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard")
-        await commands.run("mkfs.ext4", *options, str(path))
+    def has_network(self, index: int) -> bool:
+        return self.networks is None or bool(self.networks.residue(index))
 
-    async def boot(self, path: Path, record: Record) -> int:
-        """The pid of pid 1, as the node numbers it."""
-        id, folder = record.spec.allocation_id, Folder(path)
-        await self.delete(id)
-        for one in (folder.bundle, folder.exits, folder.facts):
+    async def boot(self, path: Path, record: Record, *, is_spare: bool = False) -> int:
+        """The pid of pid 1, as the node numbers it. A spare has nothing of a person in it yet."""
+        id, folder = path.name, Folder(path)
+        await self.delete(folder.container)
+        folder.drop_container_name()
+        for one in (folder.bundle, folder.exit_code.parent, folder.facts):
             one.mkdir(mode=0o755, parents=True, exist_ok=True)
-        (folder.exits / id).unlink(missing_ok=True)
+        folder.exit_code.unlink(missing_ok=True)
         folder.pid.unlink(missing_ok=True)
         first_id = self.ids.first(record.index)
         cpus = choose_cpus(record.spec.vcpus, self._cpus_in_use(), os.sched_getaffinity(0))
         runtime = config.build(record.spec, first_id=first_id, cgroup=self._cgroup(id), cpus=cpus)
+        await self.views.revive()
         runtime["mounts"] += self._lxcfs.mounts()
         runtime = cdi.apply(runtime, cdi.select(_device_specs(folder, record.spec), record.spec.slots))
         files.write_whole(folder.bundle / "config.json", json.dumps(runtime).encode(), durable=False)
-        pid = await self._launch(folder, record, first_id)
         try:
+            pid = await self._launch({**self._order(folder, record, first_id), "is_spare": is_spare})
             _check_nodes(pid, runtime)
             if record.spec.init is Init.SYSTEMD:
                 cgroups.hand_over(pid, first_id)
             if self.networks is not None:
                 await self.networks.attach(record.index, pid)
-            self.limits.make(f"{id}.ssh", vcpus=record.spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
+            if not is_spare:
+                self._limit_connections(record.spec)
             await commands.run("runc", "--root", str(self._state), "start", id)
             await executed(pid)
         except BaseException:
@@ -134,27 +113,42 @@ class Containers:
             raise
         return pid
 
+    def _limit_connections(self, spec: EnvironmentSpec) -> None:
+        self.limits.make(f"{spec.allocation_id}.ssh", vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
+
+    async def personalise(self, path: Path, record: Record, pid: int) -> None:
+        """Make a running spare the environment of this record: what is personal on its root disk, and its host name.
+        Nobody but the programs of the image has run there."""
+        keeper = processes.parent(pid)  # conmon has the mounts of the launcher
+        if not _is_conmon(keeper):  # whoever has pid 1 now has the node's own mounts
+            raise EngineError("the spare is defective", "its conmon has ended")
+        self._limit_connections(record.spec)
+        order = self._order(Folder(path), record, self.ids.first(record.index))
+        stage = f"/proc/{keeper}/root{launcher.STAGE}"
+        await asyncio.to_thread(launcher.set_up, stage, order)
+        kernel.set_hostname(pid, record.spec.hostname)
+
     def _cpus_in_use(self) -> Counter[int]:
-        """How many environments each CPU has, as their own configurations say."""
+        """How many containers each CPU has, as their own configurations say."""
         found: Counter[int] = Counter()
-        for state in self._state.iterdir():
+        for path in self._site.root.glob("*/*/bundle/config.json"):
             with contextlib.suppress(OSError, KeyError, json.JSONDecodeError):
-                path = Folder(self._site.environments / state.name).bundle / "config.json"
-                found.update(parse_cpus(json.loads(path.read_text())["linux"]["resources"]["cpu"]["cpus"]))
+                runtime = json.loads(path.read_text())["linux"]
+                if (self._state / Path(runtime["cgroupsPath"]).name).exists():
+                    found.update(parse_cpus(runtime["resources"]["cpu"]["cpus"]))
         return found
 
     def _cgroup(self, id: str) -> str:
         return f"/gpuaas-{self._site.tag}/{id}"
 
-    async def _launch(self, folder: Folder, record: Record, first_id: int) -> int:
+    async def _launch(self, order: dict[str, object]) -> int:
         """Mounts, conmon and `runc create`; answers when the container waits for its start."""
-        order = self._order(folder, record, first_id)
         answers, answer = os.pipe2(os.O_CLOEXEC)
         try:
             with commands.given(json.dumps(order)) as stdin:
                 process = await asyncio.create_subprocess_exec(
                     *(os.path.realpath(sys.executable), "-S", "-s", "-P", str(launcher.__file__)),
-                    env={**commands.ENVIRONMENT, "PYTHONPATH": str(SOURCE), "_OCI_SYNCPIPE": str(answer)},
+                    env={**commands.FOR_OURS, "_OCI_SYNCPIPE": str(answer)},
                     pass_fds=(answer,),
                     stdin=stdin,
                     stdout=asyncio.subprocess.DEVNULL,
@@ -190,8 +184,8 @@ class Containers:
         return {"message": (await process.stderr.read(4096)).decode(errors="replace")}
 
     def _order(self, folder: Folder, record: Record, first_id: int) -> dict[str, object]:
-        spec, id = record.spec, record.spec.allocation_id
-        root = images.read(self._images, record.image)
+        spec, id = record.spec, folder.path.name
+        root = self.images.of(record.image)
         if root is None:
             raise EngineError("the base image of this environment is gone", record.image)
         etc = {name: (root.root / "etc" / name).read_text() for name in ("passwd", "group", "shadow")}
@@ -204,7 +198,7 @@ class Containers:
             "uid": HOLDER,
             "home": config.home(spec),
             "folders": config.folders(spec),
-            "files": config.files(spec, image_etc=etc, address=address, resolv=resolv),
+            "files": config.files(spec, image_etc=etc, address=address, resolv=resolv) | config.MANAGER_FILE,
             "platform": {
                 "runtimes": str(self._site.runtimes),
                 "gpuaas": str(folder.facts),
@@ -214,7 +208,7 @@ class Containers:
                 *(commands.find("conmon") or "conmon", "--api-version", "1", "-c", id, "-u", id, "-n", id),
                 *("-r", commands.find("runc") or "runc", "-b", str(folder.bundle), "-p", str(folder.pid)),
                 *("--runtime-arg", "--root", "--runtime-arg", str(self._state)),
-                *("--exit-dir", str(folder.exits), "--socket-dir-path", str(folder.bundle), "-l", "none"),
+                *("--exit-dir", str(folder.exit_code.parent), "--socket-dir-path", str(folder.bundle), "-l", "none"),
                 *("--log-level", "error"),
             ],
         }
@@ -225,9 +219,9 @@ class Containers:
         if grace and birth:
             await self._ask_to_end(folder, pid, grace)
         await processes.end(pid, lambda pid: processes.born(pid) == birth)
-        if above > 1:
+        if _is_conmon(above):  # one that was killed left pid 1 to somebody else
             await processes.gone(above, CONMON_SECONDS)  # its mounts hold the disk
-        await self.delete(folder.name)
+        await self.delete(Folder(folder).container)
 
     async def _ask_to_end(self, folder: Path, pid: int, grace: float) -> None:
         others = [other for other, _ in processes.in_pid_namespace_of(pid) if other != pid]
@@ -246,26 +240,35 @@ class Containers:
                 waiting.create_task(processes.gone(other, grace))
 
     async def delete(self, id: str) -> None:
-        """The runtime's own state and control groups; a container that waits for its start ends too."""
+        """The runtime's own state and control groups; a container that waits for its start ends too. A runtime that was
+        killed may have forgotten a process that it started: it is in the control group, which has to be empty."""
         if (self._state / id).exists():
             await commands.attempt("runc", "--root", str(self._state), "delete", "--force", id)
+        for pid in self.limits.members(id):
+            await processes.end(pid)
 
     def is_waiting(self, id: str) -> bool:
         """Created and never started: what an agent leaves that died in between."""
         return (self._state / id / "exec.fifo").exists()
 
-    def leftovers(self, known: set[str]) -> list[str]:
-        """Containers that serve no environment we know, or never started."""
+    def leftovers(self, environments: Iterable[Path]) -> list[str]:
+        """Containers that serve none of these environments, or never started. An environment without a record was left
+        half made."""
         if not self._state.is_dir():
             return []
+        known = {Folder(path).container for path in environments if (path / NAME).exists()}
         found = [path.name for path in self._state.iterdir()]
         return [id for id in found if id not in known or self.is_waiting(id)]
 
-    async def forget(self, allocation_id: str, index: int | None) -> None:
-        """What an environment had beside its folder."""
-        await self.delete(allocation_id)
-        for id in (allocation_id, f"{allocation_id}.ssh"):
+    async def forget(self, allocation_id: str, container: str, index: int | None) -> None:
+        """What an environment had beside its folder. Its connections are closed: an sshd that is left was never known
+        to anybody, because its gateway died before it wrote that down."""
+        await self.delete(container)
+        for pid in self.limits.members(f"{allocation_id}.ssh"):
+            await processes.end(pid)
+        for id in (container, f"{allocation_id}.ssh"):
             await self.limits.remove(id)
+        (self._site.root / "exits" / container).unlink(missing_ok=True)
         if self.networks is not None and index is not None:
             await self.networks.remove(index)
 
@@ -277,6 +280,11 @@ class Containers:
         except (OSError, KeyError, IndexError, TypeError, json.JSONDecodeError):
             return None
 
+    def volume_ids(self, record: Record) -> VolumeIds:
+        """Inside ids are kept as they are, in a range of their own on the volume."""
+        first = self.ids.first(record.index)
+        return VolumeIds(on_disk=VOLUME_UID - HOLDER, outside=first, count=COUNT, root=first, holder=first + HOLDER)
+
     def uids(self, index: int) -> range:
         return self.ids.of(index)
 
@@ -284,8 +292,8 @@ class Containers:
         """The SSH gateway, also one of an older release that still runs."""
         return processes.with_argument(str(self._site.root))
 
-    def groups(self, allocation_id: str) -> list[str]:
-        return self.limits.residue(allocation_id) + self.limits.residue(f"{allocation_id}.ssh")
+    def groups(self, allocation_id: str, container: str) -> list[str]:
+        return self.limits.residue(container) + self.limits.residue(f"{allocation_id}.ssh")
 
     def session_groups(self, pid: int) -> tuple[str, ...]:
         """Folders of every hierarchy that pid 1 is in, so that a session is limited as pid 1 is."""
@@ -293,6 +301,10 @@ class Containers:
 
     def connection_groups(self, allocation_id: str) -> tuple[str, ...]:
         return tuple(sorted({str(folder) for folder in self.limits.folders(f"{allocation_id}.ssh").values()}))
+
+
+def _is_conmon(pid: int) -> bool:
+    return processes.status(pid).get("Name") == "conmon"
 
 
 def _device_specs(folder: Folder, spec: EnvironmentSpec) -> cdi_specs.Specs:

@@ -5,39 +5,52 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
-from functools import cache
 from ipaddress import IPv4Network
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-import asyncssh
-import msgspec
+from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, OnPhase, Telling
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.images import images
+from gpuaas.engines.images.node_images import NodeImages
 from gpuaas.engines.leases import Leases
 from gpuaas.engines.node import files
+from gpuaas.engines.node.gpu_resets import Ways
 from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.node.site import Site
-from gpuaas.engines.nvml import Nvml, open_nvml
-from gpuaas.engines.oci import facts, liveness
+from gpuaas.engines.nvml import Nvml, NvmlSource, open_nvml
+from gpuaas.engines.oci import disks, facts, liveness
 from gpuaas.engines.oci.access import Access
 from gpuaas.engines.oci.checks import ID, check, check_keys, told
-from gpuaas.engines.oci.containers import Containers, Folder
-from gpuaas.engines.oci.environments import Running, Sights, check_gpus, write_facts
+from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.oci.environments import Running, Sights, check_gpus, new_host_key, write_facts
+from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.oci.gateway import Gateway
-from gpuaas.engines.oci.ids import COUNT, HOLDER
 from gpuaas.engines.oci.liveness import Liveness
 from gpuaas.engines.oci.numbers import Numbers
 from gpuaas.engines.oci.removals import Removals
+from gpuaas.engines.oci.resets import Resets
 from gpuaas.engines.oci.samples import OciSamples
+from gpuaas.engines.oci.spares import OciSpares
 from gpuaas.engines.oci.upgrade import remove_sandbox
 from gpuaas.engines.runtimes.runtimes import NodeRuntimes
 from gpuaas.engines.runtimes.staging import Staging
-from gpuaas.engines.storage.mounts import NodeMounts, VolumeIds
-from gpuaas.engines.storage.volumes import VOLUME_UID, NodeVolumes
-from gpuaas.wire.environments import Connection, Environment, EnvironmentSpec, KeySet, NodeFacts, Ownership, ProofItem
+from gpuaas.engines.storage.mounts import NodeMounts
+from gpuaas.engines.storage.volumes import NodeVolumes
+from gpuaas.wire.environments import (
+    VIEWS,
+    Connection,
+    DiskSpace,
+    Environment,
+    EnvironmentSpec,
+    Fact,
+    KeySet,
+    NodeFacts,
+    Ownership,
+    ProofItem,
+)
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.runtimes import BundleSpec
 
@@ -47,6 +60,8 @@ STOP_SECONDS = 2.0
 
 class OciEngine:
     name = "oci"
+    capabilities = facts.CAPABILITIES
+    lacks: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -59,61 +74,66 @@ class OciEngine:
         ports: range = PORTS,
         simulated_gpus: int = 8,
         images_folder: Path | None = None,
+        image_days: int = 0,
         allowed_networks: tuple[IPv4Network, ...] = (),
         nvml: Callable[[], Nvml | str] = open_nvml,
         shared_storage: Path | None = None,
+        most_spares: int = 0,
+        gpu_reset: bool = True,
     ) -> None:
         self._site = Site(root)
         self._clock, self._ssh_host, self._simulated_gpus = clock, ssh_host or bind, simulated_gpus
-        self._images = images_folder or images.folder_of(self._site.root, None)
+        self.images = NodeImages(images_folder or self._site.root / "images", now=clock, max_age_days=image_days)
         self._numbers = Numbers(self._site.root, address=bind, ports=ports)
         self._records = Records(self._site.environments)
-        self._containers = Containers(self._site, self._images, allowed_networks)
+        self._containers = Containers(self._site, self.images, allowed_networks, clock)
         self.volumes = NodeVolumes(self._site, shared_storage, clock)
-        self._removals = Removals(self._site, self._containers, self._records, self.volumes)
+        self._removals = Removals(self._containers, self._records, self.volumes)
         self._running: dict[str, Running] = {}
         self._devices = Devices()
+        self.spares = OciSpares(
+            self._site, self._containers, self._numbers, self._devices, self.volumes, clock=clock, most=most_spares
+        )
         self._gateway = Gateway(self._site.root)
         self.logins, self.terminals = self._gateway.logins, self._gateway.terminals
-        self._access = Access(
-            self._gateway, self._containers, root=self._site.root, images_folder=self._images, bind=bind
-        )
+        self._access = Access(self._gateway, self._containers, root=self._site.root, bind=bind)
         self._sights = Sights(self._records, self._running, self._containers, self._devices)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic, file=self._site.root / "lease.json", clock=clock)
-        self._nvml = cache(nvml)
+        self._nvml = NvmlSource(nvml)
+        self._resets = Resets(self._devices, Ways(self._site.root), self._nvml, is_on=gpu_reset)
         self.samples = OciSamples(
             self._running, self._records, self._containers, connections=self.connections, nvml=self._nvml
         )
-        self.runtimes = NodeRuntimes(self._site, self._records, staging=self._staging, alone=self._alone, clock=clock)
+        self.runtimes = NodeRuntimes(
+            self._site, self._records, self.images.used, staging=self._staging, alone=self._alone, clock=clock
+        )
         self.mounts = NodeMounts(
-            self._site, self._records, self.volumes, ids=self._volume_ids, pid_of=self._pid_of, alone=self._alone
+            self._records, self.volumes, ids=self._containers.volume_ids, pid_of=self._sights.pid_of, alone=self._alone
         )
 
     async def start(self) -> None:
-        if lacks := facts.missing():
-            raise EngineError("this node cannot make environments", f"missing: {', '.join(lacks)}")
         self._site.open()
         self._containers.ids.open(self._site.seed)
         self._leases.restore()
         await remove_sandbox(self._site.root.with_name("sandbox"), self._site.root)
         await self.runtimes.open()
-        self.volumes.open()
+        await self.volumes.open()
         self._numbers.open()
-        for id in self._containers.leftovers(set(self._records.ids())):
+        for id in self._containers.leftovers([self._records.folder(id) for id in self._records.ids()]):
             await self._containers.delete(id)
         await self._containers.open(self._find_living())
+        await self.spares.clear()
         self._access.open()
         await self._gateway.start()
-        await self.terminals.end_abandoned([one.id for one in await self._gateway.list_terminals()])
         await self._adopt_all()
         for id in self._records.ids():
             if id not in self._running and not self._sights.look(id).is_dead:
                 self._devices.hold(id, self._sights.devices_of(id))
+        self._containers.views.begin(lambda: {id: one.pid for id, one in self._running.items()})
 
     def _find_living(self) -> set[int]:
-        """Indexes of networks to be left alone: of every environment that is not proven dead. Numbers in use are
-        nobody else's."""
+        """Indexes of networks to be left alone: of every environment that is not proven dead."""
         living = set()
         for id in self._records.ids():
             here = None
@@ -123,6 +143,7 @@ class OciEngine:
             except UnreadableError:
                 index = self._containers.index_of(self._records.folder(id))
             self._devices.hold(id, () if here is None else here.devices)
+            self._resets.learn(here.slots if here else ())
             self._numbers.keep(id, index=index, port=here.port if here else None)
             if index is not None and not isinstance(here, Remains) and not self._sights.look(id).is_dead:
                 living.add(index)
@@ -133,6 +154,7 @@ class OciEngine:
             for id in self._records.ids():
                 await self._stop(id, "the node is going away")
         await self._gateway.close(stop=stop_environments)
+        await self.spares.clear()
         await self._containers.close(remove=stop_environments)
         if stop_environments and not self._records.ids():
             self._containers.ids.close()
@@ -147,16 +169,25 @@ class OciEngine:
                 await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
 
     async def probe(self) -> NodeFacts:
-        return await asyncio.to_thread(
+        found = await asyncio.to_thread(
             facts.probe,
             ssh_host=self._ssh_host,
             simulated_gpus=self._simulated_gpus,
             tag=self._site.tag,
             limits=self._containers.limits,
-            image=images.current(self._images),
+            image=self.images.find(),
             storage=self.volumes.describe(),
             nvml=self._nvml(),
+            disk=await self.disk_space(),
+            views=self._containers.views.fact(),
         )
+        return replace(found, gpus=await self._resets.described(found.gpus))
+
+    async def changed_facts(self) -> dict[str, Fact]:
+        return {VIEWS: self._containers.views.fact()} if self._containers.views.has_changed else {}
+
+    async def disk_space(self) -> DiskSpace:
+        return await asyncio.to_thread(facts.disk_space, self._site.root)
 
     async def observe(self) -> list[Environment]:
         try:
@@ -175,9 +206,14 @@ class OciEngine:
                 raise EngineError("this environment is being removed", id)
             sighting = self._sights.look(id)
             if record is None or sighting.is_dead or record.boot < spec.boot:
+                await self._resets.settled(spec.slots)
                 with self._reserved(spec):
-                    await on_phase("preparing", "making its disk" if record is None else "its disk is here")
-                    record = await (self._make(spec) if record is None else self._halt(record))
+                    await on_phase("preparing", self.spares.prospect(spec) if record is None else "its disk is here")
+                    if record is None:
+                        record = await self._make(spec)
+                    else:
+                        await self._halt(record)
+                        await self._resets.before_boot(record, spec, on_phase)
                     await on_phase("booting", f"boot {spec.boot}")
                     record = await self._boot(record.renewed(spec, self._clock()))
                 note = "reachable"
@@ -200,11 +236,13 @@ class OciEngine:
             index, port = self._numbers.of(allocation_id)
             remains = self._removals.begin(allocation_id, pid=pid, index=index, port=port)
             self._running.pop(allocation_id, None)
+            self._access.withdraw(self._records.folder(allocation_id))
             await self._gateway.close_environment(allocation_id, "the allocation was released")
             await on_phase("sessions_ended", "nobody is connected")
             await self._removals.end_processes(allocation_id, pid, remains)
             await on_phase("environment_removed", f"{len(remains.seen)} processes ended")
-            items = await self._clean(allocation_id, remains)
+            reset = await self._resets.after_removal(allocation_id, remains, on_phase)
+            items = await self._clean(allocation_id, remains, reset)
             await on_phase("cleaned", ", ".join(item.item for item in items if item.ok))
             return items
 
@@ -261,42 +299,32 @@ class OciEngine:
                 here = self._records.read(spec.allocation_id)
                 self._devices.hold(spec.allocation_id, () if here is None else here.devices)
 
-    def _pid_of(self, allocation_id: str) -> int | None:
-        """None only when it is proven that nothing runs there."""
-        sighting = self._sights.look(allocation_id)
-        if sighting.liveness is Liveness.UNKNOWN:
-            raise EngineError("the state of the environment is unknown", sighting.reason)
-        return sighting.pid
-
-    def _volume_ids(self, record: Record) -> VolumeIds:
-        """Inside ids are kept as they are, in a range of their own on the volume."""
-        first = self._containers.ids.first(record.index)
-        return VolumeIds(on_disk=VOLUME_UID - HOLDER, outside=first, count=COUNT, root=first, holder=first + HOLDER)
-
     def _staging(self, bundle: BundleSpec, tell: Telling) -> Staging:
-        return Staging(self._site, bundle, tell, image=self._containers.image, environment=os.environ)
+        return Staging(self._site, bundle, tell, image=self.images.current, environment=os.environ)
 
     async def _make(self, spec: EnvironmentSpec) -> Record:
         """Everything but the boot; until the record is written there is nothing but a folder to throw away."""
-        id, folder, image = spec.allocation_id, self._records.folder(spec.allocation_id), self._containers.image()
+        id, folder, image = spec.allocation_id, self._records.folder(spec.allocation_id), self.images.current()
+        await self._containers.delete(Folder(folder).container)  # of a spare that was being made this environment
         await files.erase(folder)
-        index, port = self._numbers.take(id, is_prepared=lambda _: False)
-        folder.mkdir(mode=0o700)
-        images.claim(image, folder)
-        await self._containers.make_disk(Folder(folder).disk, spec.disk_gib)
-        host_key = asyncssh.generate_private_key("ssh-ed25519")
+        index = self.spares.claim(spec, image)
+        if index is None:
+            index = self._numbers.take_index(id)
+            folder.mkdir(mode=0o700)
+            images.claim(image, folder)
+            await disks.make(Folder(folder).disk, spec.disk_gib)
         return Record(
             spec=spec,
             boot=spec.boot,
             index=index,
-            port=port,
-            host_key=host_key.export_private_key().decode(),
+            port=self._numbers.take_port(id),
+            host_key=new_host_key(),
             keys=spec.keys,
             started_at=self._clock(),
             image=image.version,
         )
 
-    async def _halt(self, record: Record) -> Record:
+    async def _halt(self, record: Record) -> None:
         """Stopped by the process that is known; one that is neither known nor proven dead is never booted over."""
         id = record.spec.allocation_id
         pid = self._sights.look(id).known()
@@ -304,25 +332,26 @@ class OciEngine:
         await self._gateway.close_environment(id, "the environment restarts")
         if pid is not None:
             await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
-        return record
 
     async def _boot(self, record: Record) -> Record:
         id, folder = record.spec.allocation_id, self._records.folder(record.spec.allocation_id)
         self._numbers.keep(id, index=record.index, port=record.port)
-        await asyncio.to_thread(self._records.write, id, record)
-        (folder / liveness.NAME).unlink(missing_ok=True)
         write_facts(Folder(folder).facts, record.spec)
-        pid = await self._containers.boot(folder, record)
-        liveness.record(folder, pid)
+        is_up = await self.spares.personalise(folder, record)
+        await asyncio.to_thread(self._records.write, id, record)
+        if not is_up:
+            await disks.fit(Folder(folder).disk, record.spec.disk_gib)
+            (folder / liveness.NAME).unlink(missing_ok=True)
+            liveness.record(folder, await self._containers.boot(folder, record))
         await self._serve(record)
+        await self._sights.try_nesting(record, self._access.filter(record.spec.init))
         self.mounts.tell(id, record)
         return record
 
     async def _serve(self, record: Record) -> None:
         """The gateway admits exactly what the record says from here on."""
         id, folder = record.spec.allocation_id, self._records.folder(record.spec.allocation_id)
-        init = liveness.recorded(folder)
-        if init is None:
+        if (init := liveness.recorded(folder)) is None:
             raise EngineError("the environment is not running", id)
         access = await self._access.serve(folder, record, init)
         self._running[id] = Running(init=init, boot=record.boot, access=access)
@@ -353,20 +382,15 @@ class OciEngine:
         await self._serve(record)
 
     def _renewed(self, record: Record, keys: KeySet, ownership: Ownership | None) -> Record:
-        """On disk first; an older key set changes nothing."""
-        renewed = record
-        if keys.generation >= record.keys.generation and keys != record.keys:
-            renewed = msgspec.structs.replace(renewed, keys=keys)
-        if ownership not in (None, record.spec.ownership):
-            spec = msgspec.structs.replace(record.spec, ownership=ownership)
-            renewed = msgspec.structs.replace(renewed, spec=spec)
+        """On disk first."""
+        renewed = record.admitting(keys, ownership)
         if renewed is not record:
             self._records.write(record.spec.allocation_id, renewed)
         return renewed
 
-    async def _clean(self, id: str, remains: Remains) -> list[ProofItem]:
+    async def _clean(self, id: str, remains: Remains, reset: ProofItem) -> list[ProofItem]:
         """Its numbers come back once all is proven to be gone, and not before."""
-        items = await self._removals.clean(id, remains)
+        items = [reset, *await self._removals.clean(id, remains)]
         if not all(item.ok for item in items):
             return [*items, self._removals.keep(id)]
         self._numbers.retire(remains)

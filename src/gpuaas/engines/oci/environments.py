@@ -1,30 +1,43 @@
 """Environments as they are found: what runs, what the records say, and what an observer is told of both."""
 
 import json
+import os
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import asyncssh
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_ssh_private_key,
+)
 from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.devices import Devices
-from gpuaas.engines.node import files, processes
+from gpuaas.engines.node import capabilities, commands, files, processes
 from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.nvml import Nvml, NvmlError
-from gpuaas.engines.oci import config, exits, liveness
+from gpuaas.engines.oci import config, exits, liveness, nesting
 from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.oci.liveness import Liveness, Sighting
 from gpuaas.engines.storage.mounts import mounts_in
-from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, Isolation, fingerprints
+from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, Init, Isolation, fingerprints
 from gpuaas.wire.gateway import AccessState, InitProcess
 
 KINDS = {"mnt": "mount", "pid": "pid", "ipc": "ipc", "uts": "uts", "user": "user", "net": "network"}
 FACT_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-SECCOMP_FILTER = "2"  # /proc/<pid>/status: Seccomp
+SECCOMP = {"0": "none", "1": "strict", "2": "filter"}  # /proc/<pid>/status: Seccomp
+NESTING = "nesting"  # in the folder of an environment: what the kernel said when a user namespace was tried
+PYTHON = os.path.realpath(sys.executable)
+TRIED = {0: "allowed", nesting.REFUSED: "refused"}
 VISIBLE = ("GPUAAS_SLOTS", "CUDA_VISIBLE_DEVICES")
 
 
@@ -48,11 +61,19 @@ class Sights:
         self, records: Records, running: Mapping[str, Running], containers: Containers, devices: Devices
     ) -> None:
         self._records, self._running, self._containers, self._devices = records, running, containers, devices
+        self._nested: dict[Init, str] = {}
 
     def look(self, id: str) -> Sighting:
         """Asked of the kernel, never remembered."""
         running = self._running.get(id)
         return liveness.look(self._records.folder(id), self._containers.limits, running.init if running else None)
+
+    def pid_of(self, id: str) -> int | None:
+        """None only when it is proven that nothing runs there."""
+        sighting = self.look(id)
+        if sighting.liveness is Liveness.UNKNOWN:
+            raise EngineError("the state of the environment is unknown", sighting.reason)
+        return sighting.pid
 
     def devices_of(self, id: str) -> tuple[str, ...] | None:
         """Of an environment that lives and was not adopted: by its record, else as its pid 1 has them."""
@@ -82,22 +103,15 @@ class Sights:
                 return self.describe(id, record)
 
     def describe(self, id: str, record: Record) -> Environment:
-        seen = Environment(
-            allocation_id=id,
-            state=EnvironmentState.STOPPED,
-            boot=record.boot,
-            port=record.port,
-            host_key=_public_half(record.host_key),
-            key_generation=record.keys.generation,
-            started_at=record.started_at,
-            devices=record.devices,
-            ownership=record.spec.ownership,
-            admitted=fingerprints(record.keys),
-        )
+        image = self._containers.images.used(record.image)
+        seen = replace(_as_recorded(id, record), state=EnvironmentState.STOPPED, image=image)
         sighting, running = self.look(id), self._running.get(id)
-        if sighting.is_dead:
-            return replace(seen, exit_cause=exits.cause(self._records.folder(id), self._containers.limits))
         unknown = replace(seen, state=EnvironmentState.UNKNOWN)
+        if sighting.is_dead:
+            cause = exits.cause(self._records.folder(id), self._containers.limits)
+            if cause is None and exits.is_ending(self._records.folder(id)):
+                return replace(unknown, detail="its last processes are ending")
+            return replace(seen, exit_cause=cause)
         if sighting.liveness is Liveness.UNKNOWN or running is None:
             return replace(unknown, detail=sighting.reason or "it runs and was not adopted yet")
         try:
@@ -120,11 +134,12 @@ class Sights:
         """Read from the kernel for the running pid 1; nothing here is taken on trust."""
         fields = processes.status(pid)
         own = tuple(name for kind, name in KINDS.items() if _differs(pid, kind))
-        limits = self._containers.limits.found(record.spec.allocation_id, pid)
+        limits = self._containers.limits.found(Folder(self._records.folder(record.spec.allocation_id)).container, pid)
         limits["disk"] = f"ext4 image of {record.spec.disk_gib} GiB"
         missing = {name: "shared with the node" for name in KINDS.values() if name not in own}
         missing |= {f"limit:{name}": "not in force" for name in ("cpu", "memory", "pids") if name not in limits}
-        if fields.get("Seccomp") != SECCOMP_FILTER:
+        mode = SECCOMP.get(fields.get("Seccomp", ""), "")
+        if mode != "filter":
             missing["seccomp"] = "the kernel reports no filter"
         return Isolation(
             namespaces=own,
@@ -133,7 +148,61 @@ class Sights:
             no_new_privileges=fields.get("NoNewPrivs") == "1",
             limits=limits,
             missing=missing,
+            seccomp=mode,
+            capabilities=tuple(sorted(capabilities.from_mask(int(fields.get("CapBnd", "0"), 16)))),
+            nested_user_namespaces=self._nesting(record),
         )
+
+    def _nesting(self, record: Record) -> bool | None:
+        try:
+            return (self._records.folder(record.spec.allocation_id) / NESTING).read_text() == "allowed"
+        except FileNotFoundError:
+            return None
+
+    async def try_nesting(self, record: Record, filter: Path) -> None:
+        """Once for each init of an agent's life: whether the kernel lets the holder make a user namespace."""
+        init, id = record.spec.init, record.spec.allocation_id
+        if init not in self._nested:
+            argv = (PYTHON, "-I", "-S", str(nesting.__file__))
+            code, _ = await commands.attempt(*argv, str(self._running[id].pid), str(filter))
+            if code in TRIED:
+                self._nested[init] = TRIED[code]
+        path = self._records.folder(id) / NESTING
+        path.unlink(missing_ok=True)
+        if found := self._nested.get(init):
+            files.write_whole(path, found.encode(), durable=False)
+
+
+def recorded(records: Records, id: str, reason: str) -> Environment:
+    """What its record says of an environment that nobody looked at; `reason` says why nobody did."""
+    unknown = Environment(allocation_id=id, state=EnvironmentState.UNKNOWN, boot=0, detail=reason)
+    try:
+        record = records.read(id)
+    except UnreadableError as error:
+        return replace(unknown, detail=f"{error.reason}; {reason}")
+    match record:
+        case None:
+            return unknown
+        case Remains():
+            return replace(unknown, boot=record.boot, port=record.port, devices=record.devices)
+        case Record():
+            return replace(_as_recorded(id, record), detail=reason)
+
+
+def _as_recorded(id: str, record: Record) -> Environment:
+    """Everything but its state."""
+    return Environment(
+        allocation_id=id,
+        state=EnvironmentState.UNKNOWN,
+        boot=record.boot,
+        port=record.port,
+        host_key=_public_half(record.host_key),
+        key_generation=record.keys.generation,
+        started_at=record.started_at,
+        devices=record.devices,
+        ownership=record.spec.ownership,
+        admitted=fingerprints(record.keys),
+    )
 
 
 def write_facts(folder: Path, spec: EnvironmentSpec) -> None:
@@ -196,5 +265,11 @@ def _differs(pid: int, kind: str) -> bool:
     return bool(theirs) and theirs != str(Path(f"/proc/self/ns/{kind}").readlink())
 
 
+def new_host_key() -> str:
+    key = Ed25519PrivateKey.generate()
+    return key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
+
+
 def _public_half(host_key: str) -> str:
-    return asyncssh.import_private_key(host_key).export_public_key().decode().strip()
+    public = load_ssh_private_key(host_key.encode(), password=None).public_key()
+    return public.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()

@@ -3,9 +3,10 @@
 import signal
 from pathlib import Path
 
+from gpuaas.engines.node import processes
 from gpuaas.engines.node.limits import Limits
 from gpuaas.engines.oci import liveness
-from gpuaas.engines.oci.containers import Folder
+from gpuaas.engines.oci.folders import Folder
 from gpuaas.wire.environments import ExitCause
 
 SIGNALLED, KILLED = 128, 128 + signal.SIGKILL
@@ -19,7 +20,7 @@ CAUSES = {
 def code(path: Path) -> int | None:
     """What conmon wrote; 128 and the number of the signal that ended pid 1."""
     try:
-        return int((Folder(path).exits / path.name).read_text())
+        return int(Folder(path).exit_code.read_text())
     except (FileNotFoundError, ValueError):
         return None
 
@@ -31,9 +32,15 @@ def cause(path: Path, limits: Limits) -> ExitCause | None:
     found = code(path)
     if found is None:
         return None
-    if found == KILLED and out_of_memory(path.name, limits):
+    if found == KILLED and out_of_memory(Folder(path).container, limits):
         return ExitCause.OUT_OF_MEMORY
     return CAUSES.get(found, ExitCause.CRASHED if found > SIGNALLED else ExitCause.EXITED)
+
+
+def is_ending(path: Path) -> bool:
+    """Pid 1 has ended and conmon could not collect it yet: the kernel still ends the others."""
+    init = liveness.recorded(path)
+    return init is not None and processes.born(init.pid) == init.born
 
 
 def out_of_memory(id: str, limits: Limits) -> int:

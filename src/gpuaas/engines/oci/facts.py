@@ -7,27 +7,49 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpuaas.engines.images.images import Image
-from gpuaas.engines.node import commands
+from gpuaas.engines.node import capabilities, commands, processes
 from gpuaas.engines.node.limits import Limits
 from gpuaas.engines.nvml import Nvml, NvmlError
 from gpuaas.engines.oci.containers import PROGRAMS
-from gpuaas.wire.environments import Fact, GpuFact, NodeFacts
+from gpuaas.wire.environments import VIEWS, Capabilities, DiskSpace, Fact, GpuFact, NodeFacts
 
-NOT_CONFIGURED = "not configured"
 UNKNOWN = "unknown"
+CAPABILITIES = Capabilities(
+    root=True, systemd=True, nesting=True, disk_limit="loop image (ext4)", live_mount=True, network=True
+)
 AMD_DRIVER = Path("/sys/module/amdgpu/version")
 GPU_FAMILY, GPU_MEMORY_MIB = "h200", 81_920
+ROOT = "root"
+WHOLE_NODE = ["0", "0", "4294967295"]  # ids outside a user namespace: inside one, root is not root of the node
+NEEDED_CAPABILITIES = ("CAP_NET_ADMIN", "CAP_SYS_ADMIN")  # root of a container may have been left without them
 NEEDED_FILES = {"/dev/loop-control": "loop devices", "/proc/self/ns/user": "user namespaces"}
+NEEDED_FILE_SYSTEMS = ("overlay", "ext4")
 
 
 def missing() -> list[str]:
     """What this node lacks to make environments; empty when nothing."""
-    lacks = [] if os.geteuid() == 0 else ["root"]
-    lacks += [f"the program {name}" for name in PROGRAMS if commands.find(name) is None]
+    is_root = os.geteuid() == 0 and Path("/proc/self/uid_map").read_text().split() == WHOLE_NODE
+    rights = [] if is_root else [ROOT]
+    if not rights:
+        effective = capabilities.from_mask(int(processes.status(os.getpid())["CapEff"], 16))
+        rights = [f"the capability {name}" for name in NEEDED_CAPABILITIES if name not in effective]
+    return rights + missing_on_node()
+
+
+def missing_on_node() -> list[str]:
+    """The same, whoever asks: what root alone does not bring."""
+    lacks = [f"the program {name}" for name in PROGRAMS if commands.find(name) is None]
     lacks += [what for path, what in NEEDED_FILES.items() if not Path(path).exists()]
-    systems = Path("/proc/filesystems").read_text().split()
-    lacks += [f"the file system {name}" for name in ("overlay", "ext4") if name not in systems]
-    return lacks
+    modules = Path("/lib/modules") / platform.release() / "modules.dep"
+    return lacks + missing_file_systems(Path("/proc/filesystems"), modules)
+
+
+def missing_file_systems(present: Path, modules: Path) -> list[str]:
+    """A file system whose module is not loaded yet is not missing: the kernel loads it with the first mount."""
+    known = set(present.read_text().split())
+    with suppress(OSError):
+        known |= {Path(line.partition(":")[0]).name.partition(".")[0] for line in modules.read_text().splitlines()}
+    return [f"the file system {name}" for name in NEEDED_FILE_SYSTEMS if name not in known]
 
 
 def probe(
@@ -37,8 +59,10 @@ def probe(
     tag: str,
     limits: Limits,
     image: Image | None,
-    storage: dict[str, str],
+    storage: dict[str, Fact],
     nvml: Nvml | str,
+    disk: DiskSpace,
+    views: Fact,
 ) -> NodeFacts:
     lacks = missing() + ([] if image else ["a base image: run `gpuaas node image build`"])
     found = {
@@ -46,15 +70,13 @@ def probe(
         "isolation": Fact(value=f"missing: {', '.join(lacks)}" if lacks else "oci", source="programs and /proc"),
         "network": Fact(value="own", source="the engine"),
         "limits": Fact(value=f"cgroup v{limits.version}" if limits.version else "none", source="/sys/fs/cgroup"),
-        "disk_limit": Fact(value="ext4 image", source="the engine"),
-        "image": Fact(value=image.version if image else "none", source="the node's images"),
-        "sshd": Fact(value=image.sshd if image else "none", source="the base image"),
-        "runtimes": Fact(value=_minor(image.python) if image else "none", source="Python of the base image"),
+        "distribution": Fact(value=image.system if image else "none", source="the base image"),
+        "runtimes": Fact(value=image.python_series if image else "none", source="Python of the base image"),
         "machine_id": Fact(value=_first_line(Path("/etc/machine-id")), source="/etc/machine-id"),
         "boot_id": Fact(value=_first_line(Path("/proc/sys/kernel/random/boot_id")), source="the kernel"),
     }
-    for backend, folder in storage.items():
-        found[f"storage_{backend}"] = Fact(value=folder or NOT_CONFIGURED, source="the agent's settings")
+    found[VIEWS] = views
+    found |= {f"storage_{name}": fact for name, fact in storage.items()}
     for program in PROGRAMS:
         found[program] = Fact(value=commands.find(program) or "not installed", source="system folders")
     found |= drivers(nvml)
@@ -64,14 +86,25 @@ def probe(
         vcpus=os.cpu_count() or 1,
         memory_mib=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20,
         ssh_host=ssh_host,
-        gpus=() if lacks else gpus(simulated_gpus, tag),
+        gpus=gpus(simulated_gpus, tag),
         facts=found,
+        capabilities=CAPABILITIES,
+        disk=disk,
+        missing=tuple(lacks),
     )
 
 
-def _minor(version: str) -> str:
-    """`3.11.2` is 3.11, which is what bundles name."""
-    return ".".join(version.split(".")[:2])
+def disk_space(root: Path) -> DiskSpace:
+    """Blocks that root disks and volumes use already are theirs; what else fills the disk cannot be sold. Snapshots are
+    left out, because they may share their blocks with volumes."""
+    found = os.statvfs(next(path for path in (root, *root.parents) if path.exists()))  # none yet before the first start
+    used = 0
+    for pattern in ("environments/*/disk.img", "volumes/vol_*/disk.img"):
+        for image in root.glob(pattern):
+            with suppress(FileNotFoundError):
+                used += image.stat().st_blocks * 512
+    free = found.f_bavail * found.f_frsize
+    return DiskSpace(size_gib=(free + used) >> 30, free_gib=free >> 30)
 
 
 def _first_line(path: Path) -> str:

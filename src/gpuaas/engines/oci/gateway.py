@@ -19,7 +19,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.logins import Logins
 from gpuaas.engines.node import processes
 from gpuaas.engines.oci import gateway_protocol as protocol
-from gpuaas.engines.oci.gateway_protocol import Answer, Channel, Envelope, GatewayStatus, TerminalState
+from gpuaas.engines.oci.gateway_protocol import Answer, Channel, Envelope, GatewayStatus
 from gpuaas.engines.oci.gateway_terminals import GatewayTerminals
 from gpuaas.wire.environments import Connection, LoginEvent
 from gpuaas.wire.gateway import AccessState
@@ -28,6 +28,7 @@ START_SECONDS = 20.0
 ANSWER_SECONDS = 30.0
 PAUSE_SECONDS = 0.02
 AWAY = "the SSH gateway of the node does not answer"
+NOT_REPLACED = "the SSH gateway of the node could not be replaced"
 LOG = "gateway.log"
 T = TypeVar("T")
 answers = msgspec.msgpack.Decoder(Answer)
@@ -74,12 +75,15 @@ class Gateway:
         """Put a new process in place of the gateway; connections and terminals go on."""
         before = await self.status()
         child = self._spawn()
-        async with asyncio.timeout(START_SECONDS):
-            while (await self.status()).pid == before.pid:
-                self._collect_children()
-                if child not in self._children:
-                    raise EngineError("the SSH gateway of the node could not be replaced", f"see {self._root / LOG}")
-                await asyncio.sleep(PAUSE_SECONDS)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while (await self.status()).pid == before.pid:
+                    self._collect_children()
+                    if child not in self._children:
+                        raise EngineError(NOT_REPLACED, f"see {self._root / LOG}")
+                    await asyncio.sleep(PAUSE_SECONDS)
+        except TimeoutError as error:
+            raise EngineError(NOT_REPLACED, f"process {before.pid} does not hand over") from error
 
     async def close(self, *, stop: bool) -> None:
         """Let go of the gateway, which serves on; `stop` ends it, and every connection and terminal."""
@@ -129,9 +133,6 @@ class Gateway:
 
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
         return await self.ask(protocol.EndConnections(allocation_id, fingerprints, reason), int)
-
-    async def list_terminals(self, allocation_id: str | None = None) -> list[TerminalState]:
-        return await self.ask(protocol.ListTerminals(allocation_id), list[TerminalState])
 
     # How it is asked
 

@@ -61,12 +61,16 @@ class TakeEvents(Struct, tag=True, frozen=True):
 
 
 class OpenTerminal(Struct, tag=True, frozen=True):
+    """Answered with two descriptors: the terminal, and memory for what it showed. Whoever opens, attaches or adopts a
+    terminal has it until its connection ends."""
+
     allocation_id: str
     boot: int
+    name: str  # of the server's
 
 
 class ListTerminals(Struct, tag=True, frozen=True):
-    allocation_id: str | None
+    pass
 
 
 class AttachTerminal(Struct, tag=True, frozen=True):
@@ -74,7 +78,7 @@ class AttachTerminal(Struct, tag=True, frozen=True):
 
 
 class AdoptTerminal(Struct, tag=True, frozen=True):
-    """The agent has the terminal of an earlier gateway: it comes with this message."""
+    """The agent has a terminal of an earlier gateway: its descriptors come with this message."""
 
     terminal_id: str
 
@@ -150,6 +154,7 @@ class TerminalState(Struct, frozen=True, kw_only=True):
     id: str
     allocation_id: str
     boot: int
+    name: str
 
 
 class TerminalResult(Struct, frozen=True, kw_only=True):

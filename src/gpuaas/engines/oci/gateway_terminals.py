@@ -5,14 +5,14 @@ import fcntl
 import os
 import struct
 import termios
-from collections.abc import Iterable
 from typing import Any, Protocol
 
-from gpuaas.engines.base import EngineError, TerminalEnd
+from gpuaas.engines.base import EngineError, EngineTerminal, TerminalEnd
 from gpuaas.engines.oci import gateway_protocol as protocol
-from gpuaas.engines.oci.gateway_protocol import TerminalResult
+from gpuaas.engines.oci.gateway_protocol import TerminalResult, TerminalState
 
 PAUSE_SECONDS = 0.2
+GIVEN = 2  # descriptors of a terminal: itself and its memory
 
 
 class Ask(Protocol):
@@ -30,12 +30,13 @@ class Ask(Protocol):
 
 
 class GatewayTerminal:
-    """An EngineTerminal. The gateway has the same terminal open, so that an agent that restarts finds it again."""
+    """An EngineTerminal. The gateway has the same descriptors open, so that the next agent finds them again."""
 
-    def __init__(self, terminals: "GatewayTerminals", id: str, descriptor: int) -> None:
-        self.id, self.descriptor = id, descriptor
+    def __init__(self, terminals: "GatewayTerminals", id: str, given: list[int]) -> None:
+        self.id = id
+        self.descriptor, self.memory = given
         self._terminals = terminals
-        os.set_blocking(descriptor, False)
+        os.set_blocking(self.descriptor, False)
         self._end: asyncio.Future[TerminalEnd] = asyncio.get_running_loop().create_future()
         self._watch = asyncio.create_task(self._wait())
 
@@ -60,11 +61,21 @@ class GatewayTerminal:
 
     def close(self) -> None:
         """Hangs up: the gateway's own descriptor goes too."""
+        if self._let_go():
+            self._terminals.closed(self.id)
+
+    def leave(self) -> None:
+        if self._let_go():
+            self._terminals.left(self.id)
+
+    def _let_go(self) -> bool:
         self._watch.cancel()
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
-            self._terminals.closed(self)
+        if self.descriptor < 0:
+            return False
+        os.close(self.descriptor)
+        os.close(self.memory)
+        self.descriptor = self.memory = -1
+        return True
 
 
 class GatewayTerminals:
@@ -75,8 +86,29 @@ class GatewayTerminals:
         self._open: dict[str, GatewayTerminal] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def open(self, allocation_id: str, boot: int) -> GatewayTerminal:
-        return await self._receive(protocol.OpenTerminal(allocation_id, boot))
+    async def open(self, allocation_id: str, boot: int, name: str) -> GatewayTerminal:
+        return await self._receive(protocol.OpenTerminal(allocation_id, boot, name))
+
+    async def listed(self) -> list[TerminalState]:
+        found: list[TerminalState] = await self.ask(protocol.ListTerminals(), list[TerminalState])
+        return found
+
+    async def take_over(self) -> list[tuple[str, str, EngineTerminal]]:
+        """One that cannot be attached to is of no use to anybody, and ends."""
+        found: list[tuple[str, str, EngineTerminal]] = []
+        for state in await self.listed():
+            if state.id in self._open:
+                continue
+            try:
+                terminal = await self.attach(state.id)
+            except EngineError:
+                await self._close(state.id)
+                continue
+            if state.name:
+                found.append((state.name, state.allocation_id, terminal))
+            else:
+                terminal.close()  # a gateway of an earlier release kept no name
+        return found
 
     async def attach(self, terminal_id: str) -> GatewayTerminal:
         """One that an earlier agent opened."""
@@ -85,14 +117,19 @@ class GatewayTerminals:
     async def _receive(self, request: protocol.Request) -> GatewayTerminal:
         found: list[int] = []
         id: str = await self.ask(request, str, received=found.extend)
-        if not found:
+        if len(found) != GIVEN:
+            for descriptor in found:
+                os.close(descriptor)
             raise EngineError("the SSH gateway gave no terminal", id)
-        terminal = self._open[id] = GatewayTerminal(self, id, found[0])
+        terminal = self._open[id] = GatewayTerminal(self, id, found)
         return terminal
 
-    def closed(self, terminal: GatewayTerminal) -> None:
-        self._open.pop(terminal.id, None)
-        task = asyncio.create_task(self._close(terminal.id))
+    def left(self, id: str) -> None:
+        self._open.pop(id, None)
+
+    def closed(self, id: str) -> None:
+        self._open.pop(id, None)
+        task = asyncio.create_task(self._close(id))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
@@ -102,17 +139,11 @@ class GatewayTerminals:
         except EngineError:
             return  # a gateway that is gone has let go of it; its shell is hung up with the last descriptor
 
-    async def end_abandoned(self, ids: Iterable[str]) -> None:
-        """Terminals of an agent that died: nobody can reach them any more."""
-        for id in ids:
-            if id not in self._open:
-                await self._close(id)
-
     async def reconnected(self) -> None:
         """A gateway that was killed has lost its descriptors: the next one gets those of this agent."""
         for id, terminal in list(self._open.items()):
             try:
-                await self.ask(protocol.AdoptTerminal(id), None, descriptors=(terminal.descriptor,))
+                await self.ask(protocol.AdoptTerminal(id), None, descriptors=(terminal.descriptor, terminal.memory))
             except EngineError:
                 continue  # it has ended, which `ended` tells
 

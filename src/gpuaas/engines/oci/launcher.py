@@ -91,13 +91,19 @@ def mount_root(order: Order, first_id: int) -> None:
             os.chown(f"{disk}/{name}", first_id, first_id)
     os.mkdir(root, 0o755)
     mount("root", root, "overlay", MS_NODEV, f"lowerdir={STAGE}/lower,upperdir={disk}/upper,workdir={disk}/work")
-    if is_new:  # nothing has run here yet, so no name below the root can be a trap
-        for folder, (mode, owner) in order["folders"].items():
-            make_folder(root + folder, mode, first_id + owner)
-        for file, (mode, owner, text) in order["files"].items():
-            write_file(root + file, mode, first_id + owner, text)
-        copy_skeleton(root, order["home"], first_id + order["uid"])
-        mark_ready(disk)
+    if is_new and not order["is_spare"]:
+        set_up(STAGE, order)
+
+
+def set_up(stage: str, order: Order) -> None:
+    """What a root disk starts with. Nobody has worked here yet, so no name below the root can be a trap."""
+    root, first_id = f"{stage}/root", order["first_id"]
+    for folder, (mode, owner) in order["folders"].items():
+        make_folder(root + folder, mode, first_id + owner)
+    for file, (mode, owner, text) in order["files"].items():
+        write_file(root + file, mode, first_id + owner, text)
+    copy_skeleton(root, order["home"], first_id + order["uid"])
+    mark_ready(f"{stage}/disk")
 
 
 def mark_ready(disk: str) -> None:

@@ -15,6 +15,7 @@ import msgspec
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.oci.folders import Folder
 from gpuaas.wire.gateway import InitProcess
 
 NAME = "init.json"
@@ -79,18 +80,14 @@ def look(folder: Path, limits: Limits, init: InitProcess | None = None) -> Sight
     try:
         init = init or recorded(folder)
         if init is None:
-            return _look_in_group(folder.name, limits)
+            return _look_in_group(Folder(folder).container, limits)
         return Sighting(Liveness.RUNNING, init.pid) if is_alive(init) else Sighting(Liveness.DEAD)
     except OSError as error:
         words = f"{errno.errorcode.get(error.errno or 0, 'error')} {error.strerror or error}"
         return Sighting(Liveness.UNKNOWN, reason=f"its first process cannot be looked up: {words}")
 
 
-def _look_in_group(id: str, limits: Limits) -> Sighting:
+def _look_in_group(container: str, limits: Limits) -> Sighting:
     """A boot that was cut short: pid 1 is the first process of the group, if there is one."""
-    group = limits.folders(id).get("pids")
-    try:
-        found = [int(line) for line in (group / "cgroup.procs").read_text().split()] if group else []
-    except FileNotFoundError:
-        found = []
+    found = limits.members(container)
     return Sighting(Liveness.RUNNING, min(found)) if found else Sighting(Liveness.DEAD)

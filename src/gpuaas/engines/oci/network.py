@@ -12,10 +12,12 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 from gpuaas.engines.node import commands, flows
+from gpuaas.engines.node.addresses import LIMIT
 from gpuaas.engines.node.resolvers import resolvers
 
 INTERFACES = Path("/sys/class/net")
 NEW_CONNECTIONS = 200  # per environment and second, with as many again at once
+OPEN_CONNECTIONS = 8_192  # per environment, also silent ones: the node's table of connections is shared
 PRIVATE = (
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
     *("192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"),
@@ -26,6 +28,8 @@ table inet gpuaas_{tag} {{}}
 delete table inet gpuaas_{tag}
 table inet gpuaas_{tag} {{
     set new_connections {{ type ipv4_addr; size 4096; flags dynamic; timeout 1m; }}
+    set flows {{ type ipv4_addr; size 4096; flags dynamic; }}
+    set senders {{ type ifname . ipv4_addr; elements = {{ {senders} }} }}
     chain input {{
         type filter hook input priority filter - 10; policy accept;
         iifname "{prefix}*" ct state established,related accept
@@ -37,10 +41,11 @@ table inet gpuaas_{tag} {{
         oifname "{prefix}*" reject with icmpx admin-prohibited
         iifname != "{prefix}*" accept
         meta nfproto ipv6 reject with icmpx admin-prohibited
-        ip saddr != {block} drop
+        iifname . ip saddr != @senders drop
         ct state established,related accept
         ct state new add @new_connections {{ ip saddr limit rate over {rate}/second burst {rate} packets }} \
             reject with icmpx admin-prohibited
+        ct state new add @flows {{ ip saddr ct count over {flows} }} reject with icmpx admin-prohibited
         {allowed}
         ip daddr {{ {private} }} reject with icmpx admin-prohibited
     }}
@@ -84,7 +89,9 @@ class Networks:
             tag=self._tag,
             prefix=self._prefix,
             block=self._block,
+            senders=", ".join(f'"{self._interface(index)}" . {self.address(index)}' for index in range(LIMIT)),
             rate=NEW_CONNECTIONS,
+            flows=OPEN_CONNECTIONS,
             allowed="\n        ".join(dns + allowed),
             private=", ".join(PRIVATE),
         )

@@ -1,6 +1,5 @@
 """The numbers that one environment has alone: its index, from which uid and network follow, and its port."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError
@@ -31,23 +30,20 @@ class Numbers:
     def of(self, id: str) -> tuple[int | None, int | None]:
         return self._indexes.get(id), self._ports.get(id)
 
-    def take(self, id: str, *, is_prepared: Callable[[int], bool]) -> tuple[int, int]:
-        """An index, of which one that something is prepared for is better, and a port that no other program has."""
-        free = self.free_indexes()
-        if not free:
-            raise EngineError("this node is full", f"{len(self._indexes)} environments")
-        index = self._indexes[id] = next(filter(is_prepared, free), free[0])
-        port = self._ports[id] = self._choose_port()
-        return index, port
-
-    def free_indexes(self) -> list[int]:
+    def take_index(self, id: str) -> int:
         taken = set(self._indexes.values())
-        return [index for index in self._index_use.order() if index not in taken]
+        for index in self._index_use.order():
+            if index not in taken:
+                self._indexes[id] = index
+                return index
+        raise EngineError("this node is full", f"{len(self._indexes)} environments")
 
-    def _choose_port(self) -> int:
+    def take_port(self, id: str) -> int:
+        """One that no other program has."""
         taken = set(self._ports.values())
         for port in self._port_use.order():
             if port not in taken and is_free(self._address, port):
+                self._ports[id] = port
                 return port
         raise EngineError("this node has no port left", f"{self._port_range}")
 

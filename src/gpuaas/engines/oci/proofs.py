@@ -66,16 +66,13 @@ def network_residue(residue: list[str], address: str) -> ProofItem:
     )
 
 
-def uid_residue(uids: Collection[int], environments: Path) -> ProofItem:
-    """Free to be another's: no process, no shared memory, no folder of an environment is owned by it."""
+def uid_residue(uids: Collection[int]) -> ProofItem:
+    """Free to be another's: no process and no shared memory is owned by it. Its files went with its root disk."""
     left = [f"process {pid}" for pid in processes.of_uids(uids)]
     for kind in ("shm", "sem", "msg"):
         for line in _lines(Path(f"/proc/sysvipc/{kind}"))[1:]:
             left += [f"{kind} {line.split()[1]}"] if any(int(w) in uids for w in line.split() if w.isdigit()) else []
-    for folder in environments.iterdir():
-        home = folder / "disk" / "home"
-        left += [str(path) for path in _entries(home) if path.lstat().st_uid in uids]
-    return item("uid", left, f"{_words(uids)} owns no process, no memory segment and no folder")
+    return item("uid", left, f"{_words(uids)} owns no process and no memory segment")
 
 
 def shared_memory_residue(uids: Collection[int]) -> ProofItem:

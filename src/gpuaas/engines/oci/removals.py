@@ -12,8 +12,8 @@ import msgspec
 
 from gpuaas.engines.node import processes
 from gpuaas.engines.node.records import NAME, Record, Records, Remains, UnreadableError
-from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci import proofs
+from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.storage.mounts import mounts_in
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import ProofItem
@@ -35,11 +35,11 @@ class Machinery(Protocol):
 
     async def stop(self, folder: Path, pid: int, *, grace: float) -> None: ...
 
-    async def forget(self, allocation_id: str, index: int | None) -> None: ...
+    async def forget(self, allocation_id: str, container: str, index: int | None) -> None: ...
 
     def uids(self, index: int) -> Collection[int]: ...
 
-    def groups(self, allocation_id: str) -> list[str]: ...
+    def groups(self, allocation_id: str, container: str) -> list[str]: ...
 
     def listeners(self) -> list[int]:
         """Processes of ours that may listen on the port of an environment."""
@@ -48,8 +48,8 @@ class Machinery(Protocol):
 class Removals:
     """Takes environments of one engine away, whatever is left of them."""
 
-    def __init__(self, site: Site, boots: Machinery, records: Records, volumes: NodeVolumes) -> None:
-        self._site, self._boots, self._records, self._volumes = site, boots, records, volumes
+    def __init__(self, boots: Machinery, records: Records, volumes: NodeVolumes) -> None:
+        self._boots, self._records, self._volumes = boots, records, volumes
 
     def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
         """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
@@ -58,7 +58,7 @@ class Removals:
         except UnreadableError:
             here = None
         found = processes.in_pid_namespace_of(pid) if pid else []
-        remains = _remains(here, index, port)
+        remains = _remains(here, index, port, Folder(self._records.folder(id)).container)
         volumes = (*remains.volumes, *(mount.volume_id for mount in mounts_in(pid)))
         remains = msgspec.structs.replace(
             remains, seen=tuple(dict.fromkeys((*remains.seen, *found))), volumes=tuple(dict.fromkeys(volumes))
@@ -84,7 +84,7 @@ class Removals:
 
     async def clean(self, id: str, remains: Remains) -> list[ProofItem]:
         """Everything but the record goes, and is looked for; `finish` or `keep` has the last word."""
-        await self._boots.forget(id, remains.index)
+        await self._boots.forget(id, remains.container or id, remains.index)
         await self._records.erase_all_but_the_record(id)
         if _is_unwritten(self._records, id, remains):
             self._write(id, remains)
@@ -109,25 +109,34 @@ class Removals:
             proofs.mount_residue(self._records.folder(id)),
             proofs.port_residue(remains.port, self._boots.listeners()),
             proofs.shared_memory_residue(uids),
-            proofs.group_residue(self._boots.groups(id)),
+            proofs.group_residue(self._boots.groups(id, remains.container or id)),
             proofs.device_residue(self._records.folder(id)),
             proofs.volumes_whole(remains.volumes, [one for one in remains.volumes if not self._volumes.has(one)]),
         ]
         if networks is not None and remains.index is not None:
             address = str(networks.address(remains.index))
             items.append(proofs.network_residue(networks.residue(remains.index), address))
-            items.append(proofs.uid_residue(uids, self._site.environments))
+            items.append(proofs.uid_residue(uids))
         return items
 
 
-def _remains(here: Record | Remains | None, index: int | None, port: int | None) -> Remains:
+def _remains(here: Record | Remains | None, index: int | None, port: int | None, container: str) -> Remains:
     match here:
         case Remains():
             return here
         case Record():
-            return Remains(removing=True, boot=here.boot, index=here.index, port=here.port, devices=here.devices)
+            return Remains(
+                removing=True,
+                boot=here.boot,
+                index=here.index,
+                port=here.port,
+                devices=here.devices,
+                slots=here.spec.slots,
+                simulated=here.spec.simulated,
+                container=container,
+            )
         case None:
-            return Remains(removing=True, index=index, port=port)
+            return Remains(removing=True, index=index, port=port, container=container)
 
 
 def _is_unwritten(records: Records, id: str, remains: Remains) -> bool:

@@ -4,18 +4,23 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import processes
 from gpuaas.engines.node.records import Record, Records
-from gpuaas.engines.nvml import Nvml, NvmlError
+from gpuaas.engines.nvml import Nvml, NvmlClosedError, NvmlError
+from gpuaas.engines.oci import exits
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.environments import Running
+from gpuaas.engines.oci.folders import Folder
+from gpuaas.engines.storage.mounts import mounts_in
 from gpuaas.wire.environments import Connection, EnvironmentSpec
-from gpuaas.wire.metrics import GPU_METRICS, Metric, Reading, Sample
+from gpuaas.wire.metrics import GPU_METRICS, MemoryKills, Metric, Reading, Sample
 
+KILLS_TOLD = timedelta(minutes=15)
 SIMULATED = "simulated GPU: there is nothing to measure"
 Connections = Callable[[str | None], Awaitable[list[Connection]]]
 
@@ -34,6 +39,7 @@ class OciSamples:
     ) -> None:
         self._running, self._records, self._containers = running, records, containers
         self._connections, self._nvml = connections, nvml
+        self._kills: dict[str, tuple[int, int, MemoryKills | None]] = {}  # boot and count at the last look
 
     async def take(self, at: datetime) -> list[Sample]:
         try:
@@ -47,17 +53,40 @@ class OciSamples:
             record = self._records.read(id)
             if isinstance(record, Record):
                 readings = [
-                    *self._usage(id),
+                    *self._usage(Folder(self._records.folder(id)).container),
                     *disk(running.pid),
+                    *volumes(running.pid),
                     *network(running.pid),
                     _connections(counts, id),
                     *gpus(record.spec, self._nvml()),
                 ]
-                yield Sample(allocation_id=id, boot=record.boot, at=at, readings=tuple(readings))
+                yield Sample(
+                    allocation_id=id,
+                    boot=record.boot,
+                    at=at,
+                    readings=tuple(readings),
+                    memory_kills=self._memory_kills(id, record, at),
+                    broken_views=tuple(f"/{name}" for name in self._containers.views.broken(running.pid)),
+                )
+        self._kills = {id: kills for id, kills in self._kills.items() if id in self._running}
 
-    def _usage(self, id: str) -> Iterator[Reading]:
+    def _memory_kills(self, id: str, record: Record, at: datetime) -> MemoryKills | None:
+        """Told for a while. An agent that starts does not know when earlier ones were, unless the boot is as young."""
+        count = exits.out_of_memory(id, self._containers.limits)
+        boot, known, told = self._kills.get(id, (-1, count, None))
+        if boot != record.boot:
+            is_young = boot >= 0 or at - record.started_at < KILLS_TOLD
+            known, told = (0 if is_young else count), None
+        if count > known:
+            told = MemoryKills(count=count, at=at)
+        elif told is not None and at - told.at > KILLS_TOLD:
+            told = None
+        self._kills[id] = (record.boot, count, told)
+        return told
+
+    def _usage(self, container: str) -> Iterator[Reading]:
         limits = self._containers.limits
-        folders = limits.folders(id)
+        folders = limits.folders(container)
         if limits.version == "2":
             cpu, memory = ("cpu", "cpu.stat", _usage_usec), ("memory", "memory.current", float)
         else:
@@ -105,7 +134,39 @@ def disk(pid: int) -> Iterator[Reading]:
         yield from (Reading(metric=one, source=source, unavailable=why) for one in (Metric.DISK, Metric.DISK_FREE))
         return
     yield Reading(metric=Metric.DISK, value=(found.f_blocks - found.f_bfree) * found.f_frsize, source=source)
-    yield Reading(metric=Metric.DISK_FREE, value=found.f_bavail * found.f_frsize, source=source)
+    yield Reading(metric=Metric.DISK_FREE, value=_free(found), source=source)
+
+
+def _free(found: os.statvfs_result) -> float:
+    """A disk without a free inode takes no new file, however many bytes are free."""
+    return 0.0 if found.f_files and not found.f_favail else found.f_bavail * found.f_frsize
+
+
+def volumes(pid: int) -> Iterator[Reading]:
+    """Of each volume by its path inside. Walked without links: the names on the way are the holder's."""
+    with suppress(OSError):
+        for mount in mounts_in(pid):
+            source = "statvfs of the volume"
+            try:
+                free = _free(_statvfs_inside(pid, mount.mount_path))
+            except OSError as error:
+                why = f"the volume cannot be read: {error.strerror}"
+                yield Reading(metric=Metric.DISK_FREE, device=mount.mount_path, source=source, unavailable=why)
+            else:
+                yield Reading(metric=Metric.DISK_FREE, device=mount.mount_path, source=source, value=free)
+
+
+def _statvfs_inside(pid: int, path: str) -> os.statvfs_result:
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    at = os.open(f"/proc/{pid}/root", flags)
+    try:
+        for name in Path(path).parts[1:]:
+            below = os.open(name, flags | os.O_NOFOLLOW, dir_fd=at)
+            os.close(at)
+            at = below
+        return os.fstatvfs(at)
+    finally:
+        os.close(at)
 
 
 def _connections(counts: Counter[str] | None, id: str) -> Reading:
@@ -148,6 +209,9 @@ def gpus(spec: EnvironmentSpec, nvml: Nvml | str) -> Iterator[Reading]:
 def gpu(device: str, gpu_uuid: str, nvml: Nvml) -> Iterator[Reading]:
     try:
         state = nvml.state(gpu_uuid)
+    except NvmlClosedError as error:
+        yield from none_of_gpu(device, "NVML", str(error))
+        return
     except NvmlError as error:
         yield from none_of_gpu(device, "NVML", f"GPU {gpu_uuid} does not answer: {error}")
         return

@@ -1,8 +1,8 @@
 """Makes an environment see its own size: lxcfs behind files of /proc and /sys, and CPUs of its own.
 
 One lxcfs serves all environments of a node. It must survive the agent: when it ends, the files that are bound into
-environments return ENOTCONN until the environment starts again. So it has no parent to die with, and an agent that
-starts adopts the one that it finds.
+environments return ENOTCONN until they are replaced (view_keeper.py). So it has no parent to die with, and an agent
+that starts adopts the one that it finds.
 """
 
 # ruff: noqa: ASYNC240 (single looks at /proc and at small files of the engine)
@@ -10,7 +10,6 @@ starts adopts the one that it finds.
 import asyncio
 import contextlib
 import os
-import signal
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands, processes
+from gpuaas.engines.storage.mounting import words_of
 
 # Not slabinfo: on kernels without memory.kmem.slabinfo lxcfs shows that of the node, which the kernel keeps for root.
 FILES = (
@@ -30,12 +30,13 @@ FILES = (
     "proc/uptime",
     "sys/devices/system/cpu/online",
 )
-START_SECONDS, STOP_SECONDS, ANSWER_SECONDS = 15.0, 10.0, 5.0
+START_SECONDS, ANSWER_SECONDS = 15.0, 5.0
 POLL_SECONDS = 0.02
 GONE_LOOKS = 25
 LOG_TAIL = 500
 NEVER_FIRST = "-1000"  # oom_score_adj; as lxcfs.service of the distribution has it
 PROBED = "proc/uptime"
+FIXED_WORDS = 6  # of a line of mountinfo, before the optional ones
 
 
 def lxcfs_mounts(root: Path) -> list[dict[str, Any]]:
@@ -83,9 +84,15 @@ class Lxcfs:
         return is_ours and set(uids) == {str(os.geteuid())} and not processes.has_ended(pid)
 
     def is_mounted(self) -> bool:
-        place = str(self.mount).replace("\\", "\\134").replace(" ", "\\040")
-        lines = Path("/proc/self/mountinfo").read_text().splitlines()
-        return any(line.split()[4] == place and " - fuse.lxcfs " in line for line in lines)
+        return self._mounted() is not None
+
+    def device(self) -> str | None:
+        """Number of the file system that it serves now; environments with files of another one have stale files."""
+        return None if self.pid() is None else self._mounted()
+
+    def _mounted(self) -> str | None:
+        found = [words for words in words_of(Path("/proc/self/mountinfo").read_bytes()) if _is_lxcfs(words)]
+        return next((words[2] for words in reversed(found) if words[4] == str(self.mount)), None)
 
     async def is_alive(self) -> bool:
         """Whether it runs, is mounted and answers. Read by another process: one that hangs must not hold the agent."""
@@ -150,17 +157,26 @@ class Lxcfs:
     async def _clear(self) -> None:
         """Nothing of it is left, also of one that was killed and left its mount."""
         for pid in {self.pid(), *processes.with_argument(str(self.mount))} - {None}:
-            if pid is not None and self._serves(pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGTERM)
-                if not await processes.gone(pid, STOP_SECONDS):
-                    await processes.end(pid, self._serves)
+            if pid is not None and self._serves(pid):  # killed: it has nothing to save, and SIGTERM takes it 5 s
+                await processes.end(pid, self._serves)
         while self.is_mounted():
             # Lazy: files that are bound into an environment keep the file system busy.
             await commands.run("umount", "--lazy", str(self.mount))
         self._pid_file.unlink(missing_ok=True)
         with contextlib.suppress(FileNotFoundError):
             self.mount.rmdir()
+
+
+def _is_lxcfs(words: list[str]) -> bool:
+    return words[words.index("-", FIXED_WORDS) + 1] == "fuse.lxcfs"
+
+
+def stale_views(table: bytes, device: str | None) -> list[str]:
+    """Names of files in this mount table that belong to another lxcfs than that of `device`. The device of a file
+    system has no other meaning while anything of it is mounted. What somebody mounted over a file is not ours."""
+    on_top = {words[4]: words for words in words_of(table)}
+    found = {name: on_top.get(f"/{name}") for name in FILES}
+    return [name for name, words in found.items() if words and _is_lxcfs(words) and words[2] != device]
 
 
 def choose_cpus(vcpus: int, in_use: Mapping[int, int], online: Iterable[int]) -> str:

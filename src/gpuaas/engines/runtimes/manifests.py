@@ -1,4 +1,4 @@
-"""Checksums of every file of a staged bundle: what it was when it was checked, and what became of it since."""
+"""What is known of a staged bundle: the checksum of every file when it was checked, and the image it was built in."""
 
 import hashlib
 import os
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from gpuaas.engines.base import EngineError
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.runtimes import StagedBundle
 
 MANIFEST, RECORD = "manifest.json", "bundle.json"
@@ -78,3 +80,16 @@ def drift(root: Path, manifest: str) -> list[str]:
 
 def _checksum(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def require_image(staged: StagedBundle, image: BaseImage | None) -> None:
+    """A bundle uses the Python and the libraries of the image in which it was built. One that was staged before its
+    image was recorded is not refused."""
+    if image is None or not staged.distribution:
+        return
+    if (staged.distribution, staged.python) != (image.distribution, image.python):
+        raise EngineError(
+            f"the bundle was built for {staged.distribution} with Python {staged.python}, and the base image of this "
+            f"environment has {image.distribution} with Python {image.python}",
+            f"{staged.slug} {staged.version}; image {image.version}",
+        )

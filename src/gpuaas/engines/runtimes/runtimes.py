@@ -28,9 +28,14 @@ from gpuaas.engines.node.site import Site
 from gpuaas.engines.runtimes import manifests
 from gpuaas.engines.runtimes.manifests import UnreadableBundleError
 from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.runtimes import IN_USE, INSTALL_ROOT, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
 
-PROGRAMS = {name: Path(__file__).with_name(f"{name}.sh") for name in ("gpuaas-runtime", "reboot")}
+HERE = Path(__file__).parent
+PROGRAMS = {
+    "gpuaas-runtime": HERE / "gpuaas-runtime.sh",
+    **dict.fromkeys(("reboot", "poweroff", "halt", "shutdown"), HERE / "power.sh"),
+}
 CURRENT, INSIDE = "current", "/etc/gpuaas/runtime"
 DESCRIPTOR = "descriptor.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -47,18 +52,19 @@ class BundleStaging(Protocol):
 
 
 class NodeRuntimes:
-    """`alone` is the engine's: one verb at a time per allocation."""
+    """`image` finds a base image by its version. `alone` is the engine's: one verb at a time per allocation."""
 
     def __init__(
         self,
         site: Site,
         records: Records,
+        image: Callable[[str], BaseImage | None],
         *,
         staging: Callable[[BundleSpec, Telling], BundleStaging],
         alone: Callable[[str], AbstractAsyncContextManager[None]],
         clock: Callable[[], datetime],
     ) -> None:
-        self._site, self._records, self._staging = site, records, staging
+        self._site, self._records, self._image, self._staging = site, records, image, staging
         self._alone, self._clock = alone, clock
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -169,17 +175,18 @@ class NodeRuntimes:
 
     async def write_descriptor(self, allocation_id: str, descriptor: RuntimeDescriptor | None) -> None:
         async with self._alone(allocation_id):
-            if not isinstance(self._records.read(allocation_id), Record):
+            record = self._records.read(allocation_id)
+            if not isinstance(record, Record):
                 raise EngineError("there is no such environment here", allocation_id)
             own = self._records.folder(allocation_id) / "etc" / "gpuaas"
             if descriptor is None:
                 await self._switch(own, allocation_id, None)
                 return
             async with self._held(self._site.runtimes / descriptor.slug / descriptor.version):
-                self._require(descriptor)
+                manifests.require_image(self._require(descriptor), self._image(record.image))
                 await self._switch(own, allocation_id, descriptor)
 
-    def _require(self, descriptor: RuntimeDescriptor) -> None:
+    def _require(self, descriptor: RuntimeDescriptor) -> StagedBundle:
         name = f"{descriptor.slug} {descriptor.version}"
         try:
             here = manifests.read(self._site.runtimes / descriptor.slug / descriptor.version)
@@ -187,6 +194,7 @@ class NodeRuntimes:
             raise EngineError(NOT_STAGED, f"{name}: {error}") from error
         if here.digest != descriptor.digest:
             raise EngineError("another bundle has this name and version here", name)
+        return here
 
     async def _switch(self, own: Path, allocation_id: str, descriptor: RuntimeDescriptor | None) -> None:
         """Descriptor and `current` change together: both lie behind one link, which is replaced in one step."""

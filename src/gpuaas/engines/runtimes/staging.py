@@ -124,6 +124,8 @@ class Staging:
             files=len(sums),
             bytes=sizes,
             staged_at=now,
+            distribution=image.system,
+            python=image.python_series,
         )
         manifests.record(self.tree, staged)
         await commands.run("sync", "-f", str(self.tree))
@@ -131,7 +133,7 @@ class Staging:
 
     async def _prepare(self) -> Image:
         image = self._find_image()
-        require_python(self._bundle, image)
+        require_image(self._bundle, image)
         await files.erase(self.folder)
         for path, mode in (
             (self.folder, 0o700),
@@ -187,7 +189,7 @@ class Staging:
             process = await asyncio.create_subprocess_exec(
                 *commands.mortal("unshare", *NAMESPACES, *(() if rights.has_network else ("--net",)), "--"),
                 *(INTERPRETER, "-S", "-s", "-P", str(workshop.__file__)),
-                env={"PYTHONPATH": str(commands.SOURCE), **commands.ENVIRONMENT},
+                env=commands.FOR_OURS,
                 cwd="/",
                 stdin=stdin,
                 stdout=asyncio.subprocess.PIPE,
@@ -267,13 +269,15 @@ class Staging:
                 self._tell.say(told)
 
 
-def require_python(bundle: BundleSpec, image: Image) -> None:
-    found = ".".join(image.python.split(".")[:2])
-    if found != bundle.recipe.python:
-        raise EngineError(
-            f"the bundle needs Python {bundle.recipe.python}, and the base image of this node has Python {found}",
-            f"{bundle.slug} {bundle.version}; image {image.version} ({image.distribution} {image.release})",
-        )
+def require_image(bundle: BundleSpec, image: Image) -> None:
+    """What is built in the current image fits environments with the same distribution and Python, and no others."""
+    needs = bundle.recipe.distribution, f"Python {bundle.recipe.python}"
+    for needed, found in zip(needs, (image.system, f"Python {image.python_series}"), strict=True):
+        if needed not in (None, found):
+            raise EngineError(
+                f"the bundle needs {needed}, and the current base image of this node has {found}",
+                f"{bundle.slug} {bundle.version}; image {image.version}",
+            )
 
 
 async def end(process: asyncio.subprocess.Process) -> None:

@@ -15,7 +15,7 @@ PYTHON = os.path.realpath(sys.executable)
 IMAGE_BYTES = 64 << 20
 
 
-async def run(bench: Path, *, is_image: bool) -> list[Check]:
+async def run(bench: Path, *, is_image: bool, is_served: bool) -> list[Check]:
     """`bench` is an empty folder on the backend; whoever made it takes it away."""
     where, image = bench / "at", bench / "disk.img"
     where.mkdir(mode=0o711)
@@ -23,8 +23,9 @@ async def run(bench: Path, *, is_image: bool) -> list[Check]:
         with image.open("wb") as file:
             file.truncate(IMAGE_BYTES)
         await commands.run("mkfs.ext4", "-q", "-F", "-m", "0", str(image))
-    arguments = [str(where), *([str(image)] if is_image else [])]
-    code, said = await commands.attempt(PYTHON, "-I", "-S", TRIAL, *arguments)
+    kind = "image" if is_image else "served" if is_served else "folder"
+    python = ("env", f"PYTHONPATH={commands.SOURCE}", PYTHON, "-S", "-s", "-P")
+    code, said = await commands.attempt(*python, TRIAL, kind, str(where), str(image))
     lines = [line for line in said.splitlines() if line.startswith("{")]
     if code != 0 or not lines:
         raise EngineError("the conformance run did not end", said[-1000:])

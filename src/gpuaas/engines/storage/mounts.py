@@ -1,29 +1,23 @@
 """Volumes in running environments: attached, seen and detached while people work in them."""
 
-import asyncio
 import contextlib
-import json
 import os
 import re
-import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError, OnPhase
-from gpuaas.engines.node import commands, files, processes
+from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
-from gpuaas.engines.node.site import Site
-from gpuaas.engines.storage import mounting
+from gpuaas.engines.storage import mounting, serving
+from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
 
 HELD = re.compile(r"/(?P<id>vol_[0-9a-z]+)/(data|disk\.img)$")
-PYTHON = os.path.realpath(sys.executable)
-HELPER = str(mounting.__file__)
-ANSWER_SECONDS = 60.0
 NAMED_HOLDERS = 8
 ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
 
@@ -36,13 +30,12 @@ class VolumeIds:
     outside: int
     count: int
     holder: int
-    root: int = 0  # of root inside, where there is one
+    root: int
 
 
 class NodeMounts:
     def __init__(
         self,
-        site: Site,
         records: Records,
         volumes: NodeVolumes,
         *,
@@ -50,7 +43,7 @@ class NodeMounts:
         pid_of: Callable[[str], int | None],
         alone: Callable[[str], AbstractAsyncContextManager[None]],
     ) -> None:
-        self._site, self._records, self._volumes = site, records, volumes
+        self._records, self._volumes = records, volumes
         self._ids, self._pid_of, self._alone = ids, pid_of, alone
 
     async def attach(self, allocation_id: str, wanted: WantedMount, on_phase: OnPhase) -> None:
@@ -63,11 +56,13 @@ class NodeMounts:
             order = self._order(allocation_id, pid, wanted.mount_path, record) | {
                 "verb": "attach",
                 "source": str(place.path),
-                "image": str(place.path) if place.is_image else "",
+                "volume_id": wanted.volume.volume_id,
+                "is_image": place.is_image,
+                "is_served": self._volumes.is_served(wanted.volume.backend),
                 "read_only": wanted.access_mode is AccessMode.READ_ONLY,
                 "others": [mount.mount_path for mount in mounts_in(pid)],
             }
-            await _ask(order)
+            await ask(order)
             if not self._is_there(pid, wanted):
                 raise EngineError("the volume was mounted and is not seen there", wanted.mount_path)
             self.tell(allocation_id, record)
@@ -100,7 +95,7 @@ class NodeMounts:
     async def _unmount(self, order: dict[str, object], pid: int, *, force: bool) -> str:
         path, ended, inside = str(order["mount_path"]), 0, processes.namespace(pid, "pid")
         for _ in range(ROUNDS):
-            answer = await _ask({**order, "verb": "detach", "lazy": False})
+            answer = await ask({**order, "verb": "detach", "lazy": False})
             if not answer.get("busy"):
                 return f"unmounted; {ended} processes that used it were ended" if ended else "unmounted"
             holders = holders_of(pid, path)
@@ -109,7 +104,7 @@ class NodeMounts:
             for holder, _, _ in holders:
                 await processes.end(holder, lambda number: processes.namespace(number, "pid") == inside)
                 ended += 1
-        await _ask({**order, "verb": "detach", "lazy": True})
+        await ask({**order, "verb": "detach", "lazy": True})
         return "unmounted lazily: something still held it"
 
     def _running(self, allocation_id: str) -> tuple[Record, int]:
@@ -123,9 +118,8 @@ class NodeMounts:
         return {
             "pid": pid,
             "born": processes.born(pid),
-            "is_root": self._site.is_root,
             "mount_path": mount_path,
-            "owner": ids.holder if self._site.is_root else 0,
+            "owner": ids.holder,
             "root": ids.root,
             "ids": [ids.on_disk, ids.outside, ids.count],
             "lock": str(self._records.folder(allocation_id) / "mounts.lock"),
@@ -161,13 +155,17 @@ def mounts_in(pid: int | None) -> list[Mount]:
 
 def _mount_of(words: list[str]) -> Mount | None:
     device, root, where, options = words[2:6]
+    read_only = "ro" in options.split(",")
+    if served := serving.served_volume(words):
+        volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
+        return Mount(volume_id=volume_id, mount_path=where, read_only=read_only) if is_alive else None
     if root == "/" and device.startswith("7:"):
         with contextlib.suppress(FileNotFoundError):
             root = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text().rstrip("\n")
     held = HELD.search(root.removesuffix("//deleted"))
     if held is None:
         return None
-    return Mount(volume_id=held["id"], mount_path=where, read_only="ro" in options.split(","))
+    return Mount(volume_id=held["id"], mount_path=where, read_only=read_only)
 
 
 def holders_of(pid: int, path: str) -> list[tuple[int, str, str]]:
@@ -210,36 +208,3 @@ def _named(holders: list[tuple[int, str, str]]) -> list[str]:
 def _printable(text: str) -> str:
     """What processes and files are called is up to people, and others read it."""
     return "".join(each if each.isprintable() else "?" for each in text)
-
-
-async def _ask(order: dict[str, object]) -> dict[str, object]:
-    """In a process of its own: who enters an environment's namespaces does not come back."""
-    with commands.given(json.dumps(order)) as stdin:
-        process = await asyncio.create_subprocess_exec(
-            PYTHON,
-            "-I",
-            "-S",
-            HELPER,
-            env=commands.ENVIRONMENT,
-            stdin=stdin,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            said, wrong = await process.communicate()
-    except asyncio.CancelledError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        raise
-    except TimeoutError as error:
-        process.kill()
-        raise EngineError("the storage does not answer", f"{order['verb']} took over {ANSWER_SECONDS:.0f} s") from error
-    if not said:
-        raise EngineError("the node could not mount the volume", wrong.decode(errors="replace")[-500:])
-    answer: dict[str, object] = json.loads(said)
-    if "refused" in answer:
-        raise EngineError(str(answer["refused"]), "refused by the node")
-    if "failed" in answer:
-        raise EngineError("the node could not do it", str(answer["failed"]))
-    return answer

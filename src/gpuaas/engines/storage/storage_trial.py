@@ -1,8 +1,9 @@
 """Tries what a storage backend promises, with real processes on it; a program of its own, standard library only.
 
-    storage_trial.py FOLDER [IMAGE]
+    storage_trial.py image|served|folder FOLDER IMAGE
 
-With an image, its file system is mounted on the folder first, where only this program sees it.
+The file system of the image, or what a daemon serves of the folder, is mounted on the folder first, where only this
+program sees it.
 """
 
 # ruff: noqa: PTH102, PTH104, PTH107, PTH116, PTH123, PTH208 (plain strings start faster)
@@ -17,13 +18,13 @@ import signal
 import sys
 from collections.abc import Callable
 
-sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120 (run as a file, from wherever the agent is installed)
-
-import mounting  # type: ignore[import-not-found]
+from gpuaas.engines.storage import mounting, serving
 
 WRITERS, LINES, MOUNTS = 4, 200, 16
 BLOCK = 1 << 20
 STRANGER = 65_534
+HOLDER, IDS = 1000, 65_536
+RANGES = (1_890_000_000, 1_890_100_000)  # of two environments that do not exist
 Evidence = tuple[bool, str]
 
 
@@ -128,9 +129,6 @@ def project_isolation(folder: str) -> Evidence:
     os.mkdir(closed, 0o700)
     with open(f"{closed}/secret", "w") as file:
         file.write("1")
-    if os.geteuid() != 0:
-        mode = os.stat(closed).st_mode & 0o077
-        return mode == 0, "folders are closed to other users; people are kept apart by their environment's own view"
 
     def work(_: int) -> None:
         os.setgroups([])
@@ -149,13 +147,10 @@ def many_mounts(folder: str) -> Evidence:
     os.mkdir(f"{folder}/seen")
 
     def work(number: int) -> None:
-        flags = mounting.CLONE_NEWNS | (0 if os.geteuid() == 0 else mounting.CLONE_NEWUSER)
-        mounting.checked("unshare", mounting.libc.unshare(ctypes.c_int(flags)))
-        mounting.checked("private", mounting.libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None))
+        serving.own_mounts()
         target = f"{folder}/at-{number}"
         os.mkdir(target)
-        tree, here = mounting.clone_tree(f"{folder}/seen"), os.open(target, os.O_PATH)
-        mounting.call("move_mount", mounting.MOVE_MOUNT, tree, b"", here, b"", 0x44)
+        serving.move(mounting.clone_tree(f"{folder}/seen"), target)
         with open(f"{target}/{number}", "w") as file:
             file.write(str(number))
 
@@ -191,21 +186,53 @@ def node_loss(folder: str) -> Evidence:
     return was_held and kept, "a killed writer's lock was held until its death, then free; what it had synced was there"
 
 
+def one_owner(folder: str, views: list[int], owner: int) -> Evidence:
+    """A file that the holder of one environment makes belongs to the holder in another one."""
+    os.mkdir(f"{folder}/owned", 0o700)
+    os.chown(f"{folder}/owned", owner, owner)
+    made = "owned/file"
+
+    def work(_: int) -> None:
+        mounting.libc.setfsgid(ctypes.c_int(RANGES[0] + HOLDER))
+        mounting.libc.setfsuid(ctypes.c_int(RANGES[0] + HOLDER))
+        os.close(os.open(made, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=views[0]))
+
+    ended = side_by_side(1, work)
+    owners = [os.stat(made, dir_fd=view).st_uid - first for view, first in zip(views, RANGES, strict=True)]
+    ok = ended and owners == [HOLDER, HOLDER]
+    return ok, f"a file of {HOLDER} in one environment belongs to {owners[1]} in another"
+
+
+def view(folder: str, first: int, *, is_served: bool) -> int:
+    """The folder as an environment with this range of ids sees it."""
+    if is_served:
+        return serving.serve(folder, "vol_trial", first - serving.FIRST_ID)
+    tree = mounting.clone_tree(folder)
+    mounting.idmap(tree, [mounting.VOLUME_UID - HOLDER, first, IDS])
+    return tree
+
+
 def main() -> None:
-    folder, *image = sys.argv[1:]
-    if image:
-        mounting.checked("unshare", mounting.libc.unshare(ctypes.c_int(mounting.CLONE_NEWNS)))
-        mounting.checked("private", mounting.libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None))
-        tree, here = mounting.mount_image(image[0]), os.open(folder, os.O_PATH)
-        mounting.call("move_mount", mounting.MOVE_MOUNT, tree, b"", here, b"", 0x44)
+    kind, folder, image = sys.argv[1:]
+    is_image, is_served = kind == "image", kind == "served"
+    owner = serving.FIRST_ID + HOLDER if is_served else mounting.VOLUME_UID
+    serving.own_mounts()
+    if is_image:
+        serving.move(mounting.mount_image(image), folder)
+    views = [view(folder, first, is_served=is_served) for first in RANGES]
+    if is_served:
+        tree = serving.serve(folder, "vol_trial", 0)
+        serving.own_mounts()  # the daemon would keep what is mounted in its own mount namespace, and live on
+        serving.move(tree, folder)
     checks: dict[str, Callable[[str], Evidence]] = {
         "concurrent_writers": concurrent_writers,
         "locks": locks,
         "visibility": visibility,
-        "quota": lambda where: quota(where, is_image=bool(image)),
+        "quota": lambda where: quota(where, is_image=is_image),
         "project_isolation": project_isolation,
         "many_mounts": many_mounts,
         "node_loss": node_loss,
+        "one_owner": lambda where: one_owner(where, views, owner),
     }
     for name, check in checks.items():
         try:

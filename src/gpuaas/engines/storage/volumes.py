@@ -1,6 +1,6 @@
 """Volumes on this node's disk and in the folder all nodes share: made, measured, copied, deleted.
 
-A folder per volume. As root a `local` one holds a file system in a file of the volume's size, so that full is full; any
+A folder per volume. A `local` one holds a file system in a file of the volume's size, so that full is full; any
 other is a plain folder whose use is measured. What was deleted leaves a tombstone, so that no late order revives it.
 """
 
@@ -19,8 +19,10 @@ from pathlib import Path
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.node import commands, files
 from gpuaas.engines.node.site import Site
-from gpuaas.engines.storage import conformance, linkless, volume_records
-from gpuaas.wire.environments import ProofItem
+from gpuaas.engines.storage import conformance, linkless, serving, volume_records
+from gpuaas.engines.storage.mount_process import ask
+from gpuaas.engines.storage.mounting import VOLUME_UID
+from gpuaas.wire.environments import Fact, ProofItem
 from gpuaas.wire.storage import (
     Backend,
     Check,
@@ -31,12 +33,12 @@ from gpuaas.wire.storage import (
 )
 
 ID = re.compile(r"(vol|snap|conf)_[0-9a-z]{1,40}")
-VOLUME_UID = 1_899_999_999
-"""Every file of a volume is this one's on disk, whichever uid the machine it is attached to has; nobody else's."""
-
 IMAGE, DATA = "disk.img", "data"
+HOLDER = 1000
+OWNERS = ".owners"  # in the shared folder: who the holder is on disk, the same for all nodes
 TOMBSTONES = ".deleted"
 GIB = 1 << 30
+NOT_CONFIGURED = "not configured"
 ENFORCED, MEASURED = "enforced", "measured"
 MEASURE_SECONDS = 20  # a folder with very many files is not counted to the end
 
@@ -53,19 +55,59 @@ class Place:
         return self.folder / (IMAGE if self.is_image else DATA)
 
 
+@dataclass(frozen=True)
+class Owners:
+    """How environments see one owner of the files of shared volumes; why they cannot, if there is no method."""
+
+    method: str
+    problem: str
+
+    @property
+    def holder(self) -> int:
+        """On disk."""
+        return serving.FIRST_ID + HOLDER if self.method == serving.KIND else VOLUME_UID
+
+    @property
+    def words(self) -> str:
+        return self.method or f"not usable: {self.problem}"
+
+
 class NodeVolumes:
     def __init__(self, site: Site, shared: Path | None, clock: Callable[[], datetime]) -> None:
         self._site, self._shared, self._clock = site, shared, clock
+        self._owners = Owners("", "nobody looked at the shared folder yet")
 
-    def open(self) -> None:
-        for backend in (Backend.LOCAL, *([Backend.SHARED] if self._shared else [])):
-            (self.root(backend) / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)
+    async def open(self) -> None:
+        (self.root(Backend.LOCAL) / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._shared:
+            self._owners = await self._look(self._shared)
+
+    async def _look(self, shared: Path) -> "Owners":
+        """What the file system of the shared folder can do. The node goes on without a folder that is of no use."""
+        trial = shared / f".probe_{self._site.tag}_{os.uname().nodename}"
+        try:
+            (shared / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)
+            trial.mkdir(mode=0o700, exist_ok=True)
+            order: dict[str, object] = {"verb": "probe", "source": str(trial), "ids": [VOLUME_UID, VOLUME_UID, 1]}
+            answer = await ask(order)
+            with contextlib.suppress(OSError):
+                trial.rmdir()
+        except (EngineError, OSError) as error:
+            return Owners("", f"the shared folder cannot be used: {error}")
+        found = owners_of(str(answer["owners"]), str(answer["idmap"]), commands.find(serving.KIND))
+        return _agreed(found, shared / OWNERS) if found.method else found
+
+    def is_served(self, backend: Backend) -> bool:
+        """Whether a daemon shows its volumes to environments, because the kernel cannot."""
+        return backend is Backend.SHARED and self._owners.method == serving.KIND
 
     def root(self, backend: Backend) -> Path:
         if backend is Backend.LOCAL:
             return self._site.root / "volumes"
         if self._shared is None:
             raise EngineError("this node has no shared storage", "start the agent with --shared-storage FOLDER")
+        if not self._owners.method:
+            raise EngineError("the shared storage of this node cannot hold volumes", self._owners.problem)
         return self._shared
 
     def has(self, volume_id: str) -> bool:
@@ -77,7 +119,7 @@ class NodeVolumes:
         id = id or volume.volume_id
         if not ID.fullmatch(id):
             raise EngineError("this is not a volume", id)
-        return Place(self.root(volume.backend) / id, self._site.is_root and volume.backend is Backend.LOCAL)
+        return Place(self.root(volume.backend) / id, volume.backend is Backend.LOCAL)
 
     def find(self, volume: VolumeRef) -> Place:
         """One that must be there: a shared folder that is not mounted today is no empty volume."""
@@ -115,7 +157,9 @@ class NodeVolumes:
 
     async def present(self) -> list[PresentVolume]:
         """A thread looks: a shared folder may answer slowly, and there may be thousands of volumes."""
-        roots = [(backend, self.root(backend)) for backend in Backend if backend is Backend.LOCAL or self._shared]
+        roots = [(Backend.LOCAL, self.root(Backend.LOCAL))]
+        if self._shared and self._owners.method:
+            roots.append((Backend.SHARED, self._shared))
         return await asyncio.to_thread(_present, roots)
 
     @contextlib.asynccontextmanager
@@ -136,8 +180,7 @@ class NodeVolumes:
     async def _make(self, place: Place, volume: VolumeRef) -> None:
         if not place.is_image:
             place.path.mkdir(mode=0o755)
-            if self._site.is_root:
-                os.chown(place.path, VOLUME_UID, VOLUME_UID)
+            os.chown(place.path, self._owners.holder, self._owners.holder)
             return
         with place.path.open("wb") as image:
             image.truncate(volume.size_gib * GIB)
@@ -165,10 +208,9 @@ class NodeVolumes:
 
     def _linkless(self, folder: Path, *argv: str) -> tuple[str, ...]:
         """A command that reads a folder of which people change the names meanwhile."""
-        flags = ("--mount",) if self._site.is_root else ("--user", "--map-current-user", "--keep-caps", "--mount")
         python = ("env", f"PYTHONPATH={commands.SOURCE}", os.path.realpath(sys.executable), "-S", "-s", "-P")
         # Only in its namespaces: whoever gains rights in new ones is no longer told of a parent's death.
-        return ("unshare", *flags, "--", *commands.mortal(*python, str(linkless.__file__), str(folder), *argv))
+        return ("unshare", "--mount", "--", *commands.mortal(*python, str(linkless.__file__), str(folder), *argv))
 
     async def _check_image(self, image: Path, volume: VolumeRef) -> None:
         """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
@@ -243,7 +285,9 @@ class NodeVolumes:
             ProofItem(
                 item="devices",
                 ok=not held,
-                evidence=f"left: {', '.join(held)}" if held else "no mount and no loop device of this node names it",
+                evidence=f"left: {', '.join(held)}"
+                if held
+                else "no mount, no loop device and no daemon of this node has it",
             ),
         ]
 
@@ -256,16 +300,45 @@ class NodeVolumes:
         await files.erase(bench)
         bench.mkdir(mode=0o700)
         try:
-            return await conformance.run(bench, is_image=self._is_imaged(backend))
+            return await conformance.run(bench, is_image=backend is Backend.LOCAL, is_served=self.is_served(backend))
         finally:
             await files.erase(bench)
 
-    def _is_imaged(self, backend: Backend) -> bool:
-        return self._site.is_root and backend is Backend.LOCAL
+    def describe(self) -> dict[str, Fact]:
+        """For the facts of this node; a node whose shared folder is of no use is asked for no shared volume."""
+        settings, trial = "the agent's settings", "a trial in the folder"
+        found = {"local": Fact(value=str(self.root(Backend.LOCAL)), source=settings)}
+        if self._shared is None or not self._owners.method:
+            found["shared"] = Fact(value=NOT_CONFIGURED, source=settings)
+        else:
+            found["shared"] = Fact(value=str(self._shared), source=settings)
+        if self._shared is not None:
+            found["shared_owners"] = Fact(value=self._owners.words, source=trial)
+        return found
 
-    def describe(self) -> dict[str, str]:
-        """For the facts of this node."""
-        return {"local": str(self.root(Backend.LOCAL)), "shared": str(self._shared or "")}
+
+def owners_of(chown: str, idmap: str, bindfs: str | None) -> Owners:
+    """From what went wrong in the trial: nothing, if the words are empty."""
+    if chown:
+        fix = "as root of this node; an NFS server needs no_root_squash"
+        return Owners("", f"files in it cannot be given to another owner ({chown}): it must be writable {fix}")
+    if not idmap:
+        return Owners("idmap", "")
+    if bindfs is None:
+        fix = "apt-get install bindfs, then start the agent again"
+        return Owners("", f"its file system cannot be idmapped ({idmap}) and bindfs is not installed: {fix}")
+    return Owners(serving.KIND, "")
+
+
+def _agreed(found: Owners, file: Path) -> Owners:
+    """All nodes keep the same owners on disk, or a file would change its owner with the node."""
+    with contextlib.suppress(FileExistsError), file.open("x") as new:
+        new.write(f"{found.holder}\n")
+    kept = file.read_text().strip()
+    if kept == str(found.holder):
+        return found
+    fix = "mount the storage in the same way on all nodes"
+    return Owners("", f"this node would keep owners by {found.method}, other nodes do not ({file}: {kept}): {fix}")
 
 
 def _draft(folder: Path) -> Path:
@@ -273,12 +346,16 @@ def _draft(folder: Path) -> Path:
 
 
 def mentions(volume_id: str) -> list[str]:
-    """Mounts and loop devices of the machine that have to do with a volume."""
+    """Mounts, loop devices and daemons of the node that have to do with a volume."""
     found = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines() if volume_id in line]
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
         with contextlib.suppress(FileNotFoundError):
             if volume_id in path.read_text():
                 found.append(f"/dev/{path.parts[3]}")
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"/{volume_id}@".encode() in path.read_bytes():
+                found.append(f"process {path.parts[2]}")
     return found
 
 

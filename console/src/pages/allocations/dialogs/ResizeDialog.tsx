@@ -11,10 +11,11 @@ import { type Allocation, useConsequences, useResize } from "../../../api/querie
 import { type Sku, useSkus } from "../../../api/queries/skus";
 import { Ask } from "../../../parts/Ask";
 import { perHour } from "../../../parts/money";
+import { inside } from "../../../parts/sizeWords";
 import { View } from "../../../parts/View";
 import type { DialogProps } from "./Dialog";
 import { Reason } from "./Reason";
-import { firstOfCount, gpus, refusal, type Size, sizeChoices } from "./sizes";
+import { firstOfCount, gpus, notFor, refusal, type Size, sizeChoices } from "./sizes";
 import { NOT_SEEN, WhatSurvives } from "./WhatSurvives";
 
 export function ResizeDialog({ allocation, onClose }: DialogProps) {
@@ -71,8 +72,8 @@ function Sizes({ sku, allocation, chosen, onChoose }: SizesProps) {
         items={choices.map(({ value, size, price, isNow }) => ({
           value,
           label: `${gpus(size.gpu_count)}, ${size.name}${isNow ? " (now)" : ""}`,
-          description: `${size.vcpus} vCPU, ${Math.round(size.memory_mib / 1024)} GiB memory, ${perHour(price)}`,
-          disabled: isNow && !allocation.resize,
+          description: notFor(size, allocation) || `${inside(size)}, init ${size.init}, ${perHour(price)}`,
+          disabled: (isNow && !allocation.resize) || notFor(size, allocation) !== "",
         }))}
         onChange={({ detail }) => {
           const choice = choices.find(({ value }) => value === detail.value);

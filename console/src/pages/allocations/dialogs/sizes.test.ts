@@ -4,6 +4,8 @@ import type { Allocation } from "../../../api/queries/allocations";
 import type { Sku } from "../../../api/queries/skus";
 import { firstOfCount, refusal, sizeChoices } from "./sizes";
 
+const ROOM = { disk_gib: 20, init: "plain", shares_cpus: false, not_placeable: "" } as const;
+
 const SKU: Sku = {
   sku: "sim-h200-slice",
   title: "H200",
@@ -11,10 +13,10 @@ const SKU: Sku = {
   gpu_family: "h200",
   allowed_counts: [1, 2],
   sizes: [
-    { name: "standard", gpu_count: 2, vcpus: 16, memory_mib: 65_536 },
-    { name: "standard", gpu_count: 1, vcpus: 8, memory_mib: 32_768 },
-    { name: "large", gpu_count: 1, vcpus: 12, memory_mib: 49_152 },
-    { name: "standard", gpu_count: 8, vcpus: 64, memory_mib: 262_144 },
+    { name: "standard", gpu_count: 2, vcpus: 16, memory_mib: 65_536, ...ROOM },
+    { name: "standard", gpu_count: 1, vcpus: 8, memory_mib: 32_768, ...ROOM },
+    { name: "large", gpu_count: 1, vcpus: 12, memory_mib: 49_152, ...ROOM },
+    { name: "standard", gpu_count: 8, vcpus: 64, memory_mib: 262_144, ...ROOM },
   ],
   price_per_gpu_hour: { amount_minor: 250, currency: "USD" },
   simulated: true,

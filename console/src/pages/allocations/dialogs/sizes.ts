@@ -30,6 +30,13 @@ export function sizeChoices(sku: Sku, { gpu_count, size: name }: Allocation): Si
     }));
 }
 
+/** Why a machine cannot become this size, said before it is asked; empty: it can. */
+export function notFor(size: Size, { disk_gib }: Pick<Allocation, "disk_gib">): string {
+  const wanted = size.disk_gib ?? disk_gib;
+  if (wanted < disk_gib) return `Its root disk of ${wanted} GiB is smaller, and a root disk cannot shrink.`;
+  return size.not_placeable ? `Cannot be placed: ${size.not_placeable}.` : "";
+}
+
 /** The default size of a count is the first that is listed for it. */
 export function firstOfCount(sku: Sku | undefined, count: number): Size | null {
   return sku?.sizes.find((size) => size.gpu_count === count) ?? null;

@@ -82,7 +82,7 @@ export interface Chart {
 export function chartsOf({ series }: Metrics): Chart[] {
   return Object.entries(KINDS).flatMap(([id, kind]) => {
     const mine = series
-      .filter(({ metric }) => PLACES[metric] === id)
+      .filter(({ metric, device }) => PLACES[metric] === id && !(metric === "disk_free" && device)) // of volumes: in health
       .sort(
         (a, b) =>
           kind.metrics.indexOf(a.metric) - kind.metrics.indexOf(b.metric) || Number(a.device) - Number(b.device),

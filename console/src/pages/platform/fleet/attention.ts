@@ -37,6 +37,13 @@ export function concerns(overview: Overview): Concern[] {
       "unknown",
       NODES,
     ),
+    many(
+      nodes.missing_requirements,
+      "node lacks something that environments need",
+      "nodes lack something that environments need",
+      "missing",
+      NODES,
+    ),
     many(nodes.offline, "node does not answer", "nodes do not answer", "offline", NODES),
     many(
       allocations.release_failed,

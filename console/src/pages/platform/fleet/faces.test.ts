@@ -29,6 +29,11 @@ describe("the face of a slot", () => {
     );
   });
 
+  it("says that requirements are missing, whatever the node is meant to do", () => {
+    expect(faceOf(mark("missing_requirements"), { intent: "active", offline_since: null })).toBe("missing");
+    expect(faceOf(mark("claimed"), { intent: "active", offline_since: null })).toBe("used");
+  });
+
   it("is a candidate's or a disabled one's whatever the node does", () => {
     expect(faceOf(mark("candidate"), { intent: "draining", offline_since: null })).toBe("candidate");
     expect(faceOf(mark("disabled"), { intent: "active", offline_since: null })).toBe("disabled");

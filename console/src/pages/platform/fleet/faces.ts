@@ -1,7 +1,7 @@
 import type { Node, Slot, SlotMark } from "../../../api/queries/nodes";
 
 /** What a slot is to who looks for capacity: a free one on a node that takes nothing new is not free. */
-export type Face = "free" | "used" | "withheld" | "blocked" | "unknown" | "disabled" | "candidate";
+export type Face = "free" | "used" | "withheld" | "blocked" | "unknown" | "missing" | "disabled" | "candidate";
 
 export const FACES: Record<Face, { words: string; means: string }> = {
   free: { words: "Free", means: "Can be had now" },
@@ -9,6 +9,7 @@ export const FACES: Record<Face, { words: string; means: string }> = {
   withheld: { words: "Held back", means: "Free, but its node is draining, quarantined or does not answer" },
   blocked: { words: "Cleanup blocked", means: "Whoever had it is not proven gone" },
   unknown: { words: "Unknown environment", means: "An environment that the database does not know uses it" },
+  missing: { words: "Requirements missing", means: "Its node lacks something that environments need" },
   disabled: { words: "Disabled", means: "Taken off sale by an operator" },
   candidate: { words: "Candidate", means: "Found, but not approved for sale" },
 };
@@ -27,6 +28,7 @@ export function faceOf({ status, cleanup_blocked }: Marked, node: Stand): Face {
   if (cleanup_blocked || status === "cleanup_blocked") return "blocked";
   if (status === "claimed") return "used";
   if (status === "unknown_environment") return "unknown";
+  if (status === "missing_requirements") return "missing";
   if (status === "candidate" || status === "disabled") return status;
   return isSelling(node) ? "free" : "withheld";
 }
@@ -36,7 +38,7 @@ export function faceOfSlot(slot: Slot, node: Stand): Face {
 }
 
 function noSlots(): Tally {
-  return { free: 0, used: 0, withheld: 0, blocked: 0, unknown: 0, disabled: 0, candidate: 0 };
+  return { free: 0, used: 0, withheld: 0, blocked: 0, unknown: 0, missing: 0, disabled: 0, candidate: 0 };
 }
 
 /** What takes part: a retired node is history. */

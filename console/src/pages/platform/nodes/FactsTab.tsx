@@ -8,7 +8,7 @@ import type { Node, NodeFacts } from "../../../api/queries/nodes";
 import { bytes, MIB } from "../../../parts/bytes";
 
 /** What the agent found, and how: advice, not what is sold. */
-export function FactsTab({ node: { facts } }: { node: Node }) {
+export function FactsTab({ node: { facts, disk } }: { node: Node }) {
   if (!facts) return <Box padding="l">Its agent has not told anything yet.</Box>;
   return (
     <SpaceBetween size="l">
@@ -26,6 +26,9 @@ export function FactsTab({ node: { facts } }: { node: Node }) {
             { label: "Memory", value: bytes(facts.memory_mib * MIB) },
             { label: "People reach it at", value: <code>{facts.ssh_host}</code> },
             { label: "GPUs", value: `${facts.gpus?.length ?? 0}${facts.simulated ? ", simulated" : ""}` },
+            { label: "Disk", value: diskWords(disk) },
+            { label: "Engine offers", value: offers(facts) },
+            { label: "Missing", value: facts.missing?.join(", ") || "Nothing" },
           ]}
         />
       </Container>
@@ -33,6 +36,19 @@ export function FactsTab({ node: { facts } }: { node: Node }) {
       <Gpus facts={facts} />
     </SpaceBetween>
   );
+}
+
+function diskWords(disk: Node["disk"]): string {
+  if (!disk || disk.size_gib === null || disk.size_gib === undefined) return "Not reported, so not counted";
+  const factor = disk.overcommit === 1 ? "" : `, overcommit ${disk.overcommit}`;
+  const low = disk.is_low ? "; almost full, so nothing is sold" : "";
+  return `${disk.size_gib} GiB, ${disk.free_gib} GiB free; ${disk.sold_gib} of ${disk.for_sale_gib} GiB sold${factor}${low}`;
+}
+
+function offers({ capabilities }: NodeFacts): string {
+  const { disk_limit, ...others } = capabilities ?? {};
+  const names = Object.entries(others).flatMap(([name, has]) => (has ? [name.replaceAll("_", " ")] : []));
+  return [...names, ...(disk_limit ? [`disk limit: ${disk_limit}`] : [])].join(", ") || "Nothing declared";
 }
 
 function Facts({ facts: { facts = {} } }: { facts: NodeFacts }) {
@@ -54,6 +70,13 @@ function Facts({ facts: { facts = {} } }: { facts: NodeFacts }) {
   );
 }
 
+function resetWords(reset: NonNullable<NodeFacts["gpus"]>[number]["reset"]): string {
+  if (!reset) return "Not reported";
+  const { method, detail, together = [] } = reset;
+  const also = together.length > 0 ? `with ${together.join(", ")}` : "";
+  return [method ? `Yes, by ${method}` : "No", also, detail].filter(Boolean).join("; ");
+}
+
 function Gpus({ facts: { gpus = [] } }: { facts: NodeFacts }) {
   return (
     <Table
@@ -71,6 +94,7 @@ function Gpus({ facts: { gpus = [] } }: { facts: NodeFacts }) {
         { id: "pci", header: "PCI", cell: ({ gpu_pci }) => <code>{gpu_pci}</code> },
         { id: "uuid", header: "UUID", cell: ({ gpu_uuid }) => <code>{gpu_uuid}</code> },
         { id: "numa", header: "NUMA", cell: ({ numa }) => numa ?? "–" },
+        { id: "reset", header: "Reset after use", cell: ({ reset }) => resetWords(reset) },
         { id: "source", header: "Found by", cell: ({ source }) => <code>{source}</code> },
       ]}
       ariaLabels={{ tableLabel: "GPUs" }}

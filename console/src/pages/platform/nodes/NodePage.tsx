@@ -18,6 +18,8 @@ import { NODES, PLATFORM } from "../paths";
 import { Seen } from "../Seen";
 import { FactsTab } from "./FactsTab";
 import { MachinesTab } from "./MachinesTab";
+import { MissingRequirements } from "./MissingRequirements";
+import { Prepared } from "./Prepared";
 import { LastSeen, Reach } from "./Reach";
 import { SlotsTab } from "./SlotsTab";
 import { UnknownEnvironments } from "./UnknownEnvironments";
@@ -38,9 +40,11 @@ export function NodePage() {
       <View of={node} what="node">
         {(seen) => (
           <SpaceBetween size="l">
+            <MissingRequirements node={seen} />
             <UnknownEnvironments node={seen} />
             <UnknownVolumes node={seen} />
             <Summary node={seen} />
+            <Prepared node={seen} />
             <NodeTabs node={seen} />
           </SpaceBetween>
         )}

@@ -21,8 +21,8 @@ interface Row extends Node {
 }
 
 function rowOf(node: Node): Row {
-  const { free, used, blocked, disabled, withheld, candidate } = tally([node]);
-  return { ...node, reach: reachOf(node), free, used, out: blocked + disabled + withheld + candidate };
+  const { free, used, blocked, disabled, withheld, missing, candidate } = tally([node]);
+  return { ...node, reach: reachOf(node), free, used, out: blocked + disabled + withheld + missing + candidate };
 }
 
 const COLUMNS: readonly Column<Row>[] = [

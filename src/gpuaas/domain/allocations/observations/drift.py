@@ -15,6 +15,7 @@ from gpuaas.domain.metrics.store import set_findings
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState, ExitCause
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import RemoveEnvironment, Report, TaskKind
 
 # A report is judged only against what was settled well before it: both clocks are ours, give or take the network.
@@ -143,7 +144,17 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
     if unclear:
         await set_findings(tx, SOURCE, unclear, now)
     await store.observe_unknown(tx, reports, unknown, now=now)
+    await store.set_images(tx, new_images(standing, reports))
     await store.raise_key_generations(tx, reports)
+    return found
+
+
+def new_images(standing: Mapping[str, list[AllocationRow]], reports: Mapping[str, Report]) -> dict[str, BaseImage]:
+    """By allocation, where the node reports another one than the row has: also when a newer one became current."""
+    found: dict[str, BaseImage] = {}
+    for node_id, rows in standing.items():
+        seen = {each.allocation_id: each.image for each in reports[node_id].environments}
+        found |= {row.id: image for row in rows if (image := seen.get(row.id)) and image != row.image}
     return found
 
 

@@ -10,6 +10,7 @@ from gpuaas.core.errors import StaleWrite
 from gpuaas.domain.allocations.store import KEYS, OVERLAYS, SEEN, AllocationRow
 from gpuaas.domain.capacity.store import CAPACITY
 from gpuaas.wire.environments import Environment
+from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import Report
 
 MOST_LOST = 1_000_000  # numbers by which a node can be ahead of a database that lost writes
@@ -95,6 +96,12 @@ async def raise_boot(tx: Tx, row: AllocationRow, boot: int) -> None:
     tx.hint(OVERLAYS, row.id)
 
 
+async def set_images(tx: Tx, found: Mapping[str, BaseImage]) -> None:
+    if found:
+        ids = sorted(found)  # one order for all replicas: no deadlock
+        await tx.run(SET_IMAGES, ids, [found[id] for id in ids])
+
+
 async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta) -> OfflineNode:
     """How long the node has been away while we were there, and how much of the fleet with it."""
     return await tx.one(OfflineNode, COUNT_OFFLINE, node_id, now, at_most)
@@ -150,6 +157,10 @@ OBSERVE_UNKNOWN = """
 """
 RAISE_BOOT = """
     update allocations set boot = $3, observed_boot = $3, version = version + 1 where id = $1 and version = $2
+"""
+SET_IMAGES = """
+    update allocations a set image = seen.image from unnest($1::text[], $2::jsonb[]) as seen (id, image)
+    where a.id = seen.id
 """
 RAISE_GENERATIONS = """
     update allocation_keysets k set generation = seen.generation + 1

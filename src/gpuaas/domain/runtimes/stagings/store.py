@@ -13,6 +13,8 @@ from gpuaas.domain.runtimes.store import BUNDLE_COLUMNS, RUNTIMES, STAGINGS
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.runtimes import StagedBundle, Staging, StagingStatus
 
+FOUND = ("manifest", "health", "files", "bytes", "drift", "distribution")
+
 
 async def shown(tx: Tx, bundle_id: str, node_id: str | None = None) -> list[Staging]:
     return await tx.all(Staging, SHOW_STAGINGS, bundle_id, node_id)
@@ -55,7 +57,7 @@ async def move(
 ) -> None:
     """Whoever waits for it looks again."""
     STAGING.check(row.status, to)
-    values = (found.manifest, found.health, found.files, found.bytes, found.drift) if found else ("", "", 0, 0, [])
+    values = [getattr(found, name) for name in FOUND] if found else ["", "", 0, 0, [], ""]
     if not await tx.run(MOVE_STAGING, row.id, row.operation_id, to, now, reason, *values):
         raise StaleWrite("staging")
     await _tell_waiting(tx, row)
@@ -129,6 +131,7 @@ MOVE_STAGING = """
         health = case when $3 = 'staged' then $7 else health end,
         files = case when $3 = 'staged' then $8 else files end, bytes = case when $3 = 'staged' then $9 else bytes end,
         drift = case when $3 = 'staged' then $10::text[] else drift end,
+        distribution = case when $3 = 'staged' then $11 else distribution end,
         staged_at = case when $3 = 'staged' then coalesce(staged_at, $4) else staged_at end,
         checked_at = case when $3 = 'staged' then $4 else checked_at end
     where id = $1 and operation_id = $2
@@ -143,6 +146,7 @@ END_REMOVAL = """
         health = case when $3 = 'removed' then '' else health end,
         files = case when $3 = 'removed' then 0 else files end, bytes = case when $3 = 'removed' then 0 else bytes end,
         drift = case when $3 = 'removed' then '{}' else drift end,
+        distribution = case when $3 = 'removed' then '' else distribution end,
         staged_at = case when $3 = 'removed' then null else staged_at end,
         checked_at = case when $3 = 'removed' then null else checked_at end
     where id = $1 and operation_id = $2

@@ -8,6 +8,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.capacity.disks import store as disks
 from gpuaas.domain.identity.callers import Caller, Placed
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.storage.backends import store as backends
@@ -82,7 +83,7 @@ async def _node_of(tx: Tx, caller: Caller, project: Placed, data: CreateVolume) 
         beside = taken.node_id or beside
     if data.backend is not Backend.LOCAL:
         return None
-    node_id = beside or await store.an_active_node(tx)
+    node_id = beside or await store.an_active_node(tx, data.size_gib)
     if node_id is None:
         raise Conflict("No node answers now that could hold a local volume. Try again, or use the shared backend.")
     return node_id
@@ -113,6 +114,8 @@ async def add(
         offered = {one.backend: one.multi_writer for one in await backends.all_of(tx)}
         if not offered.get(data.backend):
             raise MultiWriterUnavailable(data.backend)
+    if node_id:
+        await disks.check_left(tx, node_id, data.size_gib)
     new = NewVolumeRow(
         id=ids.new("vol"),
         tenant_id=project.tenant_id,
@@ -197,6 +200,8 @@ async def take_snapshot(
     caller.require(Permission.VOLUMES_WRITE, "volume", row)
     if row.status is not VolumeStatus.AVAILABLE:
         raise VolumeNotReady(f"The volume is {row.status}. A snapshot needs an available one.")
+    if row.node_id:
+        await disks.check_left(tx, row.node_id, row.size_gib)
     taken = SnapshotRow(
         id=ids.new("snap"),
         volume_id=row.id,

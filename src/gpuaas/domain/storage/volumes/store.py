@@ -174,9 +174,9 @@ async def a_node(tx: Tx, backend: Backend) -> str | None:
     return found
 
 
-async def an_active_node(tx: Tx) -> str | None:
-    """Any that answers and takes new machines."""
-    found: str | None = await tx.value(AN_ACTIVE_NODE)
+async def an_active_node(tx: Tx, size_gib: int) -> str | None:
+    """Any that answers and takes new machines; one with room for the volume, if there is one."""
+    found: str | None = await tx.value(AN_ACTIVE_NODE, size_gib)
     return found
 
 
@@ -274,7 +274,10 @@ A_NODE = """
         and coalesce(facts -> 'facts' -> $1 ->> 'value', 'not configured') <> 'not configured'
     order by intent, id limit 1
 """
-AN_ACTIVE_NODE = "select id from nodes where offline_since is null and intent = 'active' order by id limit 1"
+AN_ACTIVE_NODE = """
+    select id from nodes where offline_since is null and intent = 'active'
+    order by coalesce(disk_left(id) >= $1, true) desc, id limit 1
+"""
 COUNT_ON_NODE = """
     select count(*) from volumes where node_id = $1 and status <> 'deleted'
 """  # house: project-filter because a node holds volumes of every project

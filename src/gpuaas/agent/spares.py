@@ -1,0 +1,58 @@
+"""Keeps the spares that the server wants, beside the tasks: nothing is prepared while a task is under way."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+import structlog
+
+from gpuaas.agent.outgoing import Outgoing
+from gpuaas.engines.base import EngineError, Spares
+from gpuaas.wire.spares import WantedSpares
+
+QUIET_SECONDS = 0.5  # without a task before the next spare is made: people come first
+LOOK_SECONDS = 5.0
+
+log = structlog.get_logger()
+
+
+class SpareKeeper:
+    def __init__(self, spares: Spares, outgoing: Outgoing, is_idle: Callable[[], bool]) -> None:
+        self._spares, self._outgoing, self._is_idle = spares, outgoing, is_idle
+        self._wanted = WantedSpares(forms=[])
+        self._told: object = None
+        self._wake = asyncio.Event()
+
+    def want(self, wanted: WantedSpares) -> None:
+        self._wanted = wanted
+        self._wake.set()
+
+    def forget(self) -> None:
+        """A new link hears all of it again."""
+        self._told = None
+        self._wake.set()
+
+    def look(self) -> None:
+        """A task ended: it may have used a spare, or freed the devices of one."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        while True:
+            self._wake.clear()
+            try:
+                while await self._step():
+                    pass
+            except (EngineError, OSError) as error:
+                log.warning("spares.failed", error=repr(error))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wake.wait()
+            await asyncio.sleep(QUIET_SECONDS)
+
+    async def _step(self) -> bool:
+        await self._spares.want(self._wanted.forms)
+        is_more = self._is_idle() and await self._spares.keep()
+        report = await self._spares.report()
+        if report != self._told and self._outgoing.put(report):
+            self._told = report
+        return is_more

@@ -1,0 +1,16 @@
+"""The base image that new environments of each node start from, as the node reported it last."""
+
+from collections.abc import Mapping
+
+from gpuaas.core.db import Tx
+from gpuaas.wire.images import CurrentImage
+
+
+async def observed(tx: Tx, found: Mapping[str, CurrentImage | None]) -> None:
+    if found:
+        await tx.run(OBSERVED, list(found), list(found.values()))
+
+
+OBSERVED = """
+    update nodes n set image = told.image from unnest($1::text[], $2::jsonb[]) as told (id, image) where n.id = told.id
+"""

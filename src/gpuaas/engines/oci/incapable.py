@@ -1,0 +1,104 @@
+"""The oci engine on a node that lacks something it needs: it reports what, and claims and changes nothing.
+
+Environments that were made before may still run. They are reported as unknown, from their records alone: never as
+stopped, broken or gone. The SSH gateway of the node serves on as it does while no agent runs.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Never
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.images.node_images import NodeImages
+from gpuaas.engines.logins import Logins
+from gpuaas.engines.node.records import Records
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.oci import environments, facts
+from gpuaas.engines.oci.engine import OciEngine
+from gpuaas.wire.environments import DiskSpace, Environment, Fact, NodeFacts
+from gpuaas.wire.link import HOLDER_LEASE_SECONDS
+
+CANNOT = "this node cannot make environments"
+
+
+class Refusals:
+    """Every facet of an engine, each verb refused with what is missing."""
+
+    def __init__(self, lacks: Sequence[str]) -> None:
+        self._lacks = lacks
+
+    async def _refuse(self, *_: object, **__: object) -> Never:
+        raise EngineError(CANNOT, f"missing: {', '.join(self._lacks)}")
+
+    stage = unstage = staged = write_descriptor = descriptor = _refuse  # runtimes
+    ensure = set_ownership = present = measure = snapshot = delete = conform = _refuse  # volumes
+    attach = detach = _refuse  # mounts
+    want = keep = report = _refuse  # spares
+    take = _refuse  # samples
+    open = take_over = _refuse  # terminals
+
+
+class IncapableEngine:
+    name = "oci"
+    capabilities = facts.CAPABILITIES
+
+    def __init__(
+        self,
+        root: Path,
+        lacks: Sequence[str],
+        images: NodeImages,
+        *,
+        probe: Callable[[], Awaitable[NodeFacts]],
+        disk_space: Callable[[], Awaitable[DiskSpace]],
+    ) -> None:
+        self.lacks, self.images = tuple(lacks), images
+        self._records = Records(Site(root).environments)
+        self._probe, self._disk_space = probe, disk_space
+        self.logins, refusals = Logins(), Refusals(self.lacks)
+        self.samples = self.runtimes = self.volumes = self.mounts = self.terminals = self.spares = refusals
+        self.ensure = self.set_keys = self.connections = refusals.ensure
+        self.remove = self.end_connection = self.end_connections = refusals.ensure
+        self.set_ownership = refusals.set_ownership
+
+    async def start(self) -> None:
+        """Nothing is opened, adopted or cleared."""
+
+    async def close(self, *, stop_environments: bool) -> None:
+        """Nothing is stopped, either: what runs is not known."""
+
+    async def probe(self) -> NodeFacts:
+        return await self._probe()
+
+    async def changed_facts(self) -> dict[str, Fact]:
+        return {}
+
+    async def disk_space(self) -> DiskSpace:
+        return await self._disk_space()
+
+    async def observe(self) -> list[Environment]:
+        """Raises where the records cannot be listed: an empty list would say that all of them are gone."""
+        return await asyncio.to_thread(self._observe)
+
+    def _observe(self) -> list[Environment]:
+        reason = f"the node lacks {', '.join(self.lacks)}"
+        try:
+            return [environments.recorded(self._records, id, reason) for id in self._records.ids()]
+        except OSError as error:
+            raise EngineError("the node cannot look at its environments", f"{error!r}; {reason}") from error
+
+    async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
+        """Not renewed: key sets cannot be changed here, so keys end as they do on a node that is cut off."""
+
+    async def enforce(self) -> int:
+        """The SSH gateway does it by itself."""
+        return 0
+
+
+def for_this_node(engine: OciEngine, root: Path) -> OciEngine | IncapableEngine:
+    """The engine itself, or, where the node lacks something, one that reports it. Asked once, before the start."""
+    lacks = facts.missing()
+    if not lacks:
+        return engine
+    return IncapableEngine(root, lacks, engine.images, probe=engine.probe, disk_space=engine.disk_space)

@@ -1,0 +1,234 @@
+"""Environments made in advance: they run, with disk, network, id range and devices, and have no person yet.
+
+A spare lies in a folder of its own, so no look at the environments ever finds one. A create whose form matches renames
+the folder and writes what is personal into it. A spare is used once and never outlives its agent: the next one removes
+what it finds and prepares anew.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import structlog
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.devices import Devices
+from gpuaas.engines.images import images
+from gpuaas.engines.node import files
+from gpuaas.engines.node.records import NAME, Record, Records
+from gpuaas.engines.node.site import Site
+from gpuaas.engines.oci import disks, liveness
+from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.oci.folders import Folder
+from gpuaas.engines.oci.numbers import Numbers
+from gpuaas.engines.oci.removals import Removals
+from gpuaas.engines.storage.volumes import NodeVolumes
+from gpuaas.wire.environments import EnvironmentSpec, KeySet
+from gpuaas.wire.gateway import InitProcess
+from gpuaas.wire.spares import Spare, SpareForm, SpareReport, form_of
+
+FAILURES = 3  # in a row; then none of this form is tried again until the wanted forms change
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A spare that was made, and what must still be true when it is used."""
+
+    id: str
+    form: SpareForm
+    index: int
+    image: str
+    init: InitProcess
+    lxcfs: int | None
+
+
+class OciSpares:
+    def __init__(
+        self,
+        site: Site,
+        containers: Containers,
+        numbers: Numbers,
+        devices: Devices,
+        volumes: NodeVolumes,
+        *,
+        clock: Callable[[], datetime],
+        most: int,
+    ) -> None:
+        self._environments, self._clock, self._most = site.environments, clock, most
+        self._containers, self._numbers, self._devices = containers, numbers, devices
+        self._records = Records(site.root / "spares")
+        self._removals = Removals(containers, self._records, volumes)
+        self._wanted: tuple[SpareForm, ...] = ()
+        self._ready: dict[SpareForm, Ready] = {}
+        self._unfit: list[str] = []  # to be removed by the next `keep`
+        self._failures: dict[SpareForm, int] = {}
+        self._used = self._discarded = 0
+        self._detail = ""
+
+    async def clear(self) -> None:
+        """At the start and at the end of an agent: no spare is left, and that is proven."""
+        self._records.root.mkdir(mode=0o700, exist_ok=True)
+        self._ready.clear()
+        self._unfit.clear()
+        for id in self._records.ids():
+            await self._remove(id)
+
+    async def want(self, forms: Iterable[SpareForm]) -> None:
+        wanted = tuple(dict.fromkeys(forms))
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._failures.clear()
+
+    async def keep(self) -> bool:
+        for spare in list(self._ready.values()):
+            if spare.form not in self._wanted or self._is_defective(spare):
+                self._unfit.append(self._ready.pop(spare.form).id)
+        if self._unfit:
+            await self._remove(self._unfit.pop())
+            return True
+        if form := next(self._missing(), None):
+            await self._prepare(form)
+            return True
+        return False
+
+    async def report(self) -> SpareReport:
+        ready = (Spare(id=one.id, slots=tuple(slot.index for slot in one.form.slots)) for one in self._ready.values())
+        return SpareReport(
+            ready=tuple(sorted(ready, key=lambda one: one.slots)),
+            used=self._used,
+            discarded=self._discarded,
+            detail=self._detail,
+        )
+
+    def _missing(self) -> Iterator[SpareForm]:
+        for form in self._wanted if len(self._ready) < self._most else ():
+            has_failed = self._failures.get(form, 0) >= FAILURES
+            if form not in self._ready and not has_failed and self._devices.are_free(_uuids(form)):
+                yield form
+
+    def _is_defective(self, spare: Ready) -> bool:
+        if reason := self._defect(spare):
+            self._count(spare.id, reason)
+        return bool(reason)
+
+    def _defect(self, spare: Ready) -> str:
+        if not liveness.is_alive(spare.init):
+            return "it ended"
+        if self._containers.images.current().version != spare.image:
+            return "the base image changed"
+        if self._containers.lxcfs_pid() != spare.lxcfs:
+            return "lxcfs was started again"
+        if not self._containers.has_network(spare.index):
+            return "its network is gone"
+        return ""
+
+    def _count(self, id: str, reason: str) -> None:
+        self._discarded += 1
+        self._detail = reason
+        log.warning("spare.discarded", spare=id, reason=reason)
+
+    async def _prepare(self, form: SpareForm) -> None:
+        id = f"spare-{secrets.token_hex(6)}"
+        try:
+            self._ready[form] = await self._make(id, form)
+            self._failures.pop(form, None)
+        except (EngineError, OSError) as error:
+            self._failures[form] = self._failures.get(form, 0) + 1
+            self._count(id, str(error))
+            await self._remove(id)
+
+    async def _make(self, id: str, form: SpareForm) -> Ready:
+        path, image = self._records.folder(id), self._containers.images.current()
+        index = self._numbers.take_index(id)
+        path.mkdir(mode=0o700)
+        images.claim(image, path)
+        await disks.make(Folder(path).disk, form.disk_gib)
+        record = Record(
+            spec=_nobodys(id, form),
+            boot=0,
+            index=index,
+            port=0,
+            host_key="",
+            keys=KeySet(generation=0),
+            started_at=self._clock(),
+            image=image.version,
+        )
+        init = liveness.record(path, await self._containers.boot(path, record, is_spare=True))
+        return Ready(id, form, index, image.version, init, self._containers.lxcfs_pid())
+
+    async def _remove(self, id: str) -> None:
+        path = self._records.folder(id)
+        pid = liveness.look(path, self._containers.limits).known()
+        index = self._numbers.of(id)[0]
+        remains = self._removals.begin(
+            id, pid=pid, index=self._containers.index_of(path) if index is None else index, port=None
+        )
+        await self._removals.end_processes(id, pid, remains)
+        items = await self._removals.clean(id, remains)
+        if left := [item.evidence for item in items if not item.ok]:
+            log.warning(
+                "spare.not_removed", spare=id, left=left
+            )  # its numbers stay its own; the next agent tries again
+            return
+        self._numbers.retire(remains)
+        await self._removals.finish(id)
+        self._numbers.give_back(id)
+
+    def prospect(self, spec: EnvironmentSpec) -> str:
+        """Of an environment that is to be made, in words."""
+        return "a spare is ready" if form_of(spec) in self._ready else "making its disk"
+
+    def claim(self, spec: EnvironmentSpec, image: images.Image) -> int | None:
+        """Moves a fitting spare to where the environment belongs; its index, or None when there is none.
+
+        From here on the folder is an environment that is half made: whatever fails, it is removed or made again."""
+        spare = self._ready.pop(form_of(spec), None)
+        if spare is None:
+            return None
+        if spare.image != image.version or self._is_defective(spare):
+            self._unfit.append(spare.id)
+            return None
+        path, folder = self._records.folder(spare.id), self._environments / spec.allocation_id
+        Folder(path).keep_container_name()
+        path.rename(folder)
+        images.claim(image, folder)
+        self._numbers.give_back(spare.id)
+        self._numbers.keep(spec.allocation_id, index=spare.index, port=None)
+        return spare.index
+
+    async def personalise(self, folder: Path, record: Record) -> bool:
+        """Whether the environment runs, because `claim` moved a spare there. One that turns out to be defective ends,
+        and the environment can be booted as if there had been none."""
+        container, init = Folder(folder).container, liveness.recorded(folder)
+        if container == folder.name or init is None or (folder / NAME).exists():
+            return False
+        try:
+            await self._containers.personalise(folder, record, init.pid)
+            await asyncio.to_thread(files.sync_folder, self._environments)  # the new name lasts before the record does
+        except (EngineError, OSError) as error:
+            self._count(container, str(error))
+            await self._containers.stop(folder, init.pid, grace=0)
+            return False
+        self._used += 1
+        return True
+
+
+def _uuids(form: SpareForm) -> list[str]:
+    return [slot.gpu_uuid for slot in form.slots]
+
+
+def _nobodys(id: str, form: SpareForm) -> EnvironmentSpec:
+    """Stands for the person who is not known yet."""
+    return EnvironmentSpec(
+        allocation_id=id,
+        boot=0,
+        hostname="spare",
+        username="spare",
+        keys=KeySet(generation=0),
+        **{name: getattr(form, name) for name in SpareForm.__struct_fields__},
+    )

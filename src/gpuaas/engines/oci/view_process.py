@@ -1,0 +1,52 @@
+"""Puts files of a new lxcfs in place of those of one that ended, in one running environment.
+
+A process of its own, because nobody comes back from a mount namespace: `view_process.py PID BORN ROOT FILE…`. The new
+files are opened before the environment is entered. Standard library only.
+"""
+
+import ctypes
+import os
+import sys
+
+from gpuaas.engines.storage.mounting import (
+    AT_FDCWD,
+    CLONE_NEWNS,
+    MOUNT_ATTR_NODEV,
+    MOUNT_ATTR_NOSUID,
+    MOUNT_ATTR_RDONLY,
+    MOVE_MOUNT,
+    MOVE_MOUNT_F_EMPTY_PATH,
+    UMOUNT_DETACH,
+    UMOUNT_NOFOLLOW,
+    born,
+    call,
+    checked,
+    clone_tree,
+    join,
+    libc,
+    set_attributes,
+)
+
+MOUNT_ATTR_NOEXEC = 8
+ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC
+
+
+def main(pid: int, birth: str, root: str, names: list[str]) -> None:
+    trees = {name: clone_tree(f"{root}/{name}") for name in names}
+    for tree in trees.values():
+        set_attributes(tree, add=ATTRIBUTES)
+    mounts = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+    inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    if born(pid) != birth:
+        raise ProcessLookupError("the environment is not running")
+    join(mounts, CLONE_NEWNS)
+    os.fchdir(inside)
+    os.chroot(".")
+    for name, tree in trees.items():
+        path = f"/{name}".encode()
+        checked(f"umount {name}", libc.umount2(path, ctypes.c_int(UMOUNT_DETACH | UMOUNT_NOFOLLOW)))
+        call(f"mount {name}", MOVE_MOUNT, tree, b"", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -1,0 +1,229 @@
+"""Mounts a folder or a device into a running environment, from outside and without a way for the person to interfere.
+
+A process of its own: it enters the environment's mount namespace, which nobody comes back from. It reads one order in
+JSON on standard input and answers in JSON. Standard library only. No path is ever resolved by name on the machine once
+the environment is entered: every step is one component from an open folder, and a link is never followed.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import struct
+import sys
+from collections.abc import Iterator
+
+from gpuaas.engines.storage.mounting import (
+    CLONE_NEWNS,
+    MOUNT_ATTR_NODEV,
+    MOUNT_ATTR_NOSUID,
+    MOUNT_ATTR_RDONLY,
+    MOVE_MOUNT,
+    MOVE_MOUNT_F_EMPTY_PATH,
+    MOVE_MOUNT_T_EMPTY_PATH,
+    OPENAT2,
+    RESOLVE_BENEATH,
+    RESOLVE_NO_MAGICLINKS,
+    RESOLVE_NO_SYMLINKS,
+    UMOUNT_DETACH,
+    UMOUNT_NOFOLLOW,
+    Order,
+    Refused,
+    born,
+    call,
+    checked,
+    clone_tree,
+    idmap,
+    join,
+    libc,
+    mount_image,
+    set_attributes,
+    words_of,
+)
+from gpuaas.engines.storage.serving import FIRST_ID, serve, served_volume
+
+HOME = "home"
+# The source: a mount that is nowhere yet
+
+
+def source_of(order: Order) -> int:
+    add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (MOUNT_ATTR_RDONLY if order["read_only"] else 0)
+    if order["is_served"]:
+        tree = serve(order["source"], order["volume_id"], order["ids"][1] - FIRST_ID)
+        set_attributes(tree, add=add)
+        return tree
+    tree = mount_image(order["source"]) if order["is_image"] else clone_tree(order["source"])
+    idmap(tree, order["ids"], add)
+    return tree
+
+
+def probe(order: Order) -> dict[str, object]:
+    """What the file system of a folder can do for volumes: change owners, and show them changed."""
+    folder, id = order["source"], order["ids"][0]
+    try:
+        os.chown(folder, id, id)
+        is_owned = os.stat(folder).st_uid == id  # noqa: PTH116
+    except OSError as error:
+        return {"owners": os.strerror(error.errno or 0), "idmap": ""}
+    try:
+        idmap(clone_tree(folder), order["ids"])
+        problem = ""
+    except OSError as error:
+        problem = error.strerror or str(error)
+    return {"owners": "" if is_owned else "the owner stays as it was", "idmap": problem}
+
+
+# The target: made component by component from the environment's own root
+
+
+def enter(order: Order) -> None:
+    """Opens what is needed of the environment's mounts while we still see the node's."""
+    pid = order["pid"]
+    mounts = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    table = os.open(f"/proc/{pid}/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+    if born(pid) != order["born"]:
+        raise Refused("the environment is not running")
+    order["descriptors"] = (mounts, root, table)
+
+
+def go_inside(order: Order) -> None:
+    mounts, root, _ = order["descriptors"]
+    join(mounts, CLONE_NEWNS)
+    os.fchdir(root)
+    os.chroot(".")
+
+
+def open_one(folder: int, name: str) -> int:
+    """One component, and never through a link."""
+    how = struct.pack(
+        "QQQ",
+        os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
+        0,
+        RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH,
+    )
+    return call(f"open {name}", OPENAT2, folder, name.encode(), how, len(how))
+
+
+def make_target(order: Order) -> int:
+    """The folder to mount on. What lies in the person's home is made with the person's own rights, elsewhere with the
+    rights of root inside."""
+    names = order["mount_path"].strip("/").split("/")
+    with as_id(order["owner"] if names[0] == HOME else order["root"]):
+        return walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), names, order["mount_path"], make=True)
+
+
+def walk(folder: int, names: list[str], path: str, *, make: bool) -> int:
+    for name in names:
+        if make:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, 0o755, dir_fd=folder)
+        try:
+            further = open_one(folder, name)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EXDEV):
+                raise Refused(f"{path} leads through a link or a file at {name!r}") from error
+            raise
+        finally:
+            os.close(folder)
+        folder = further
+    return folder
+
+
+@contextlib.contextmanager
+def as_id(owner: int) -> Iterator[None]:
+    """For files only, so that what is made belongs to its owner and is made with its owner's rights."""
+    libc.setfsgid(ctypes.c_int(owner))
+    libc.setfsuid(ctypes.c_int(owner))
+    try:
+        yield
+    finally:
+        libc.setfsuid(0)
+        libc.setfsgid(0)
+
+
+def mounted(order: Order) -> list[list[str]]:
+    """What is mounted inside, read anew from a table that was opened outside."""
+    table = order["descriptors"][2]
+    os.lseek(table, 0, os.SEEK_SET)
+    text = b""
+    while part := os.read(table, 1 << 16):
+        text += part
+    return words_of(text)
+
+
+def paths(order: Order) -> list[str]:
+    return [words[4] for words in mounted(order)]
+
+
+def attach(order: Order) -> dict[str, object]:
+    path = order["mount_path"]
+    enter(order)
+    dead = 0
+    for words in mounted(order):
+        where, served = words[4], served_volume(words)
+        if where == path and served is not None and not served[1]:
+            dead += 1
+        elif where == path:
+            return {}
+        elif where.startswith(f"{path}/") or (path.startswith(f"{where}/") and where in order["others"]):
+            raise Refused(f"{path} and the volume at {where} lie inside each other")
+    source = source_of(order)
+    go_inside(order)
+    for _ in range(dead):
+        unmount(path, UMOUNT_DETACH)
+    target = make_target(order)
+    call("move_mount", MOVE_MOUNT, source, b"", target, b"", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)
+    if path not in paths(order):  # its folder was renamed meanwhile; it is found by the descriptor that has it
+        os.fchdir(source)
+        libc.umount2(b".", UMOUNT_DETACH)
+        raise Refused(f"{path} was moved away while the volume was being mounted")
+    return {}
+
+
+def detach(order: Order) -> dict[str, object]:
+    path = order["mount_path"]
+    enter(order)
+    if path not in paths(order):
+        return {}
+    go_inside(order)
+    if order["lazy"]:
+        unmount(path, UMOUNT_DETACH)
+        return {}
+    try:
+        unmount(path, 0)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            return {"busy": True}
+        raise
+    return {}
+
+
+def unmount(path: str, flags: int) -> None:
+    *above, name = path.strip("/").split("/")
+    os.fchdir(walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), above, path, make=False))
+    with contextlib.suppress(OSError):  # of a daemon that died nothing can be written back
+        descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        libc.syncfs(descriptor)
+        os.close(descriptor)
+    checked(f"umount {path}", libc.umount2(name.encode(), UMOUNT_NOFOLLOW | flags))
+
+
+def main() -> None:
+    order: Order = json.loads(sys.stdin.buffer.read())
+    if order["verb"] != "probe":
+        lock = os.open(order["lock"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one that a dead agent left behind may still be at work
+    try:
+        answer = {"attach": attach, "detach": detach, "probe": probe}[order["verb"]](order)
+    except Refused as refused:
+        answer = {"refused": str(refused)}
+    except OSError as error:
+        answer = {"failed": error.strerror or str(error)}
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Asks the process that mounts: who enters an environment's namespaces does not come back."""
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+
+from gpuaas.engines.base import EngineError
+from gpuaas.engines.node import commands
+from gpuaas.engines.storage import attaching
+
+PROGRAM = (os.path.realpath(sys.executable), "-S", "-s", "-P", str(attaching.__file__))
+ANSWER_SECONDS = 60.0
+
+
+async def ask(order: dict[str, object]) -> dict[str, object]:
+    with commands.given(json.dumps(order)) as stdin:
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            env=commands.FOR_OURS,
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            said, wrong = await process.communicate()
+    except asyncio.CancelledError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        raise
+    except TimeoutError as error:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        raise EngineError("the storage does not answer", f"{order['verb']} took over {ANSWER_SECONDS:.0f} s") from error
+    if not said:
+        raise EngineError("the node could not mount the volume", wrong.decode(errors="replace")[-500:])
+    answer: dict[str, object] = json.loads(said)
+    if "refused" in answer:
+        raise EngineError(str(answer["refused"]), "refused by the node")
+    if "failed" in answer:
+        raise EngineError("the node could not do it", str(answer["failed"]))
+    return answer

@@ -1,0 +1,152 @@
+"""Shows a folder with other owners where the kernel cannot idmap its file system (FUSE, NFS): bindfs serves it.
+
+Standard library only.
+"""
+
+# ruff: noqa: PTH102, PTH116, PTH123 (plain strings start faster)
+
+import ctypes
+import os
+import re
+import resource
+import time
+
+from gpuaas.engines.storage.mounting import (
+    AT_FDCWD,
+    CLONE_NEWNS,
+    MOUNT_ATTR_NODEV,
+    MOUNT_ATTR_NOSUID,
+    MOUNT_ATTR_NOSYMFOLLOW,
+    MOVE_MOUNT,
+    MOVE_MOUNT_F_EMPTY_PATH,
+    MS_REC_PRIVATE,
+    UMOUNT_DETACH,
+    Refused,
+    born,
+    call,
+    checked,
+    clone_tree,
+    libc,
+    set_attributes,
+)
+
+STAGE = "/mnt"  # in the daemon's private mount namespace
+TARGET = f"{STAGE}/to"
+KIND = "bindfs"
+FIRST_ID = 900_000_000
+"""Root's files of a served volume on disk. bindfs can only add to ids, so this is below the ids of all environments."""
+
+START_SECONDS = 20.0
+RIGHTS = "-all,+chown,+dac_override,+dac_read_search,+fowner,+fsetid,+sys_admin"
+NAME = re.compile(rf"{STAGE}/(?P<volume>vol_[0-9a-z]+)@(?P<pid>\d+)\.(?P<born>\d+)")
+
+
+def serve(source: str, volume_id: str, offset: int) -> int:
+    """A FUSE mount of the folder in which every id is `offset` higher. bindfs serves it and ends with the last mount.
+
+    bindfs is root and resolves paths that another environment may change meanwhile: it sees the folder through a mount
+    on which no link is followed."""
+    own_mounts()
+    tree = clone_tree(source)
+    set_attributes(tree, add=MOUNT_ATTR_NOSYMFOLLOW | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID)
+    mount("stage", STAGE, "tmpfs", "mode=700,size=64k")  # may hide what was opened before
+    os.mkdir(TARGET)
+    said = os.memfd_create("said")
+    daemon = os.fork()
+    if daemon == 0:
+        become_bindfs(tree, volume_id, offset, said)
+    release = keep_until_taken(daemon)
+    try:
+        wait_until_served(daemon, said)
+        return clone_tree(TARGET)
+    finally:
+        os.close(release)
+
+
+def own_mounts() -> None:
+    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
+    checked("private", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC_PRIVATE), None))
+
+
+def mount(source: str, target: str, kind: str, options: str) -> None:
+    arguments = (source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(0), options.encode())
+    checked(f"mount {target}", libc.mount(*arguments))
+
+
+def move(tree: int, target: str) -> None:
+    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, target.encode(), MOVE_MOUNT_F_EMPTY_PATH)
+    os.close(tree)
+
+
+def become_bindfs(tree: int, volume_id: str, offset: int, said: int) -> None:
+    """bindfs names its mount after the folder it serves. The name says which process serves it, so that the mount of
+    a dead one is recognised from the mount table."""
+    try:
+        os.setsid()
+        os.chdir("/")
+        nothing = os.open("/dev/null", os.O_RDWR)
+        for number, descriptor in enumerate((nothing, said, said)):
+            os.dup2(descriptor, number)
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the daemon opens what people open
+        source = f"{STAGE}/{volume_id}@{os.getpid()}.{born(os.getpid())}"
+        os.mkdir(source)
+        move(tree, source)
+        os.closerange(3, most)  # whoever started us may have left us more than it should, such as its own pipes
+        rights = ("--no-new-privs", "--inh-caps", "-all", "--bounding-set", RIGHTS)
+        options = ("-f", "--multithreaded", "-o", f"subtype={KIND},big_writes")
+        owners = (f"--uid-offset={offset}", f"--gid-offset={offset}")
+        command = ("setpriv", *rights, "--", KIND, *options, *owners, source, TARGET)
+        os.execvp(command[0], command)  # noqa: S606 (the engine's own command)
+    except OSError as error:
+        os.write(said, str(error).encode())
+    finally:
+        os._exit(1)
+
+
+def keep_until_taken(daemon: int) -> int:
+    """A process that, once the descriptor is closed or we died, takes the mount out of the daemon's own namespace. The
+    daemon would otherwise keep its own mount, and live, for ever."""
+    wait, release = os.pipe2(os.O_CLOEXEC)
+    if os.fork() == 0:
+        try:
+            os.close(release)
+            os.setsid()
+            os.dup2(wait, 0)
+            os.closerange(1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # nobody waits for us to be silent
+            os.read(0, 1)
+            if libc.umount2(TARGET.encode(), UMOUNT_DETACH) < 0:
+                os.kill(daemon, 9)
+        finally:
+            os._exit(0)
+    os.close(wait)
+    return release
+
+
+def wait_until_served(daemon: int, said: int) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while os.stat(TARGET).st_dev == os.stat(STAGE).st_dev:
+        if os.waitpid(daemon, os.WNOHANG)[0] or time.monotonic() > deadline:
+            os.lseek(said, 0, os.SEEK_SET)
+            raise Refused(f"bindfs does not serve the volume: {os.read(said, 500).decode(errors='replace').strip()}")
+        time.sleep(0.002)
+
+
+def read_file(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def served_volume(words: list[str]) -> tuple[str, bool] | None:
+    """Of a line of the mount table: which volume a daemon serves there, and whether the daemon lives."""
+    kind, source = words[words.index("-") + 1 :][:2]
+    found = NAME.fullmatch(source) if kind == f"fuse.{KIND}" else None
+    return (found["volume"], is_alive(found["pid"], found["born"])) if found else None
+
+
+def is_alive(pid: str, birth: str) -> bool:
+    try:
+        state, *words = read_file(f"/proc/{pid}/stat").rsplit(b")", 1)[1].split()
+    except OSError:
+        return False
+    return words[18].decode() == birth and state != b"Z"

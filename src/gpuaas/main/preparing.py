@@ -1,0 +1,51 @@
+"""What a node of `gpuaas up` needs before its agent starts, done as whoever runs the agent."""
+
+import os
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from gpuaas.agent import identity
+from gpuaas.cli.complaints import Complaint
+from gpuaas.core.clock import SystemClock
+from gpuaas.engines.images import image_build
+from gpuaas.engines.images.images import ImageError
+from gpuaas.engines.oci import facts
+from gpuaas.main.agent import ENGINES, EngineKind, enrol_node, images_folder
+
+
+async def ensure_image(folder: Path, engine: EngineKind, tell: Callable[[str], None]) -> None:
+    """Environments start from it; the first start builds it."""
+    if engine is not EngineKind.OCI or facts.missing():
+        return
+    began, clock = time.monotonic(), SystemClock()
+
+    async def on_phase(phase: str, note: str) -> None:
+        tell(f"[{time.monotonic() - began:4.0f} s] base image, {phase}: {note}")
+
+    images = images_folder(folder)
+    if image_build.of_recipe(images) is None:
+        tell("Building the base image of environments, once on this machine (about two minutes).")
+    try:
+        await image_build.ensure(images, added=(), environ=os.environ, now=clock.now, on_phase=on_phase)
+    except ImageError as error:
+        raise Complaint(error.detail, details=error.excerpt, next_step=error.next_step) from error
+
+
+async def ensure_enrolled(
+    folder: Path, engine: EngineKind, url: str, *, gpus: int, token: Callable[[], Awaitable[str]]
+) -> str:
+    """The id of the node in this folder, which dials that server from now on."""
+    if not identity.is_enrolled(folder):
+        made = ENGINES[engine](folder, gpus=gpus, ssh_host=None, bind="127.0.0.1")
+        await enrol_node(folder, made, url, await token())
+    identity.change_server(folder, url)
+    return identity.load(folder).node_id
+
+
+def agent_words(folder: Path, engine: EngineKind, *, gpus: int, shared_storage: Path) -> list[str]:
+    """The command line of the agent, without the program."""
+    return [
+        *("agent", "--folder", str(folder), "--gpus", str(gpus), "--engine", engine, "--stop-environments"),
+        *("--shared-storage", str(shared_storage)),
+    ]

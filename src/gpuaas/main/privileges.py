@@ -1,0 +1,147 @@
+"""As whom the parts of `gpuaas up` run: only the agent, and what it starts, needs root."""
+
+import ctypes
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from gpuaas.cli.complaints import Complaint
+from gpuaas.core.owners import Owner, runs
+from gpuaas.main.agent import EngineKind
+
+SYSTEM_FOLDER = Path("/var/lib/gpuaas")
+STARTED_BY_SUDO = ("make", "gpuaas")  # any other command of sudo, such as a shell, is root's own session
+PR_SET_DUMPABLE = 4
+FAKE_WORDS = "The node uses the fake engine: the console and the API work, but no allocation is real."
+
+KEPT_WORDS = "It began with it. For real allocations begin with another folder: gpuaas up --data FOLDER"
+
+
+class Sudo(StrEnum):
+    """What sudo does for the person who starts us."""
+
+    FREE = "free"  # it asks for nothing
+    ASKS = "asks"  # for a password, and there is a terminal to ask on
+    NO = "no"
+
+
+class Agent(StrEnum):
+    """As whom the agent runs."""
+
+    OURSELVES = "ourselves"
+    ROOT = "root"  # beside us, who are not
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    is_root: bool
+    has_root_process: bool = False  # sudo started us, and we keep a process as root
+    sudo: Sudo = Sudo.NO
+    lacks: Sequence[str] = ()  # what environments need beside root
+    asked: EngineKind | None = None
+    before: EngineKind | None = None  # of the node in the data folder
+
+    @property
+    def can_have_root(self) -> bool:
+        return self.is_root or self.has_root_process or self.sudo is not Sudo.NO
+
+
+@dataclass(frozen=True)
+class Plan:
+    engine: EngineKind
+    agent: Agent
+    words: tuple[str, ...] = ()  # for the person, before anything starts
+    asks: bool = False  # sudo asks for a password first
+
+
+def plan(now: Situation) -> Plan:
+    """A folder keeps its engine. The fake engine would report real environments as gone, and what a platform offers is
+    derived from what its engine found first."""
+    if now.asked and now.before and now.asked is not now.before:
+        raise Complaint(
+            f"the node in this folder has the engine {now.before}, and another would not know its environments",
+            next_step=f"gpuaas up --engine {now.asked} --data ANOTHER_FOLDER",
+        )
+    if now.before is EngineKind.OCI and not now.can_have_root:
+        raise Complaint(
+            "the node in this folder needs root, and sudo is not available here",
+            next_step="start it as root or as a user who may use sudo, or choose a folder: gpuaas up --data FOLDER",
+        )
+    wanted = now.asked or now.before
+    lacks = [*([] if now.can_have_root else ["root"]), *now.lacks]
+    if wanted is None and lacks:
+        return without_root(lacks)
+    if wanted is EngineKind.FAKE:
+        return Plan(EngineKind.FAKE, Agent.OURSELVES, () if now.asked else (FAKE_WORDS, KEPT_WORDS))
+    agent = Agent.ROOT if now.can_have_root and not now.is_root else Agent.OURSELVES
+    words = (f"The node offers no capacity. Missing: {', '.join(lacks)}.",) if lacks else ()
+    return Plan(EngineKind.OCI, agent, words, agent is Agent.ROOT and now.sudo is Sudo.ASKS)
+
+
+def without_root(lacks: Sequence[str]) -> Plan:
+    words = (f"This machine cannot make environments. Missing: {', '.join(lacks)}.", FAKE_WORDS)
+    return Plan(EngineKind.FAKE, Agent.OURSELVES, words)
+
+
+def look_at_sudo() -> Sudo:
+    if shutil.which("sudo") is None:
+        return Sudo.NO
+    tried = subprocess.run(
+        ["sudo", "-n", "true"],  # noqa: S607 - whichever sudo the person has
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    if tried.returncode == 0:
+        return Sudo.FREE
+    return Sudo.ASKS if sys.stdin.isatty() else Sudo.NO
+
+
+def caller(environ: Mapping[str, str]) -> pwd.struct_passwd | None:
+    """Who ran `sudo make up` or `sudo gpuaas up`; None in a session of root's own, also one that sudo opened."""
+    uid, command = environ.get("SUDO_UID", ""), environ.get("SUDO_COMMAND", "").split(maxsplit=1)
+    if not uid.isdecimal() or uid == "0" or not command or Path(command[0]).name not in STARTED_BY_SUDO:
+        return None
+    try:
+        return pwd.getpwuid(int(uid))
+    except KeyError:
+        return None
+
+
+def owner(data: Path) -> pwd.struct_passwd | None:
+    """Whose platform is in this folder; None where there is none, or root's."""
+    try:
+        return pwd.getpwuid(uid) if (uid := (data / "up.json").stat().st_uid) else None
+    except (OSError, KeyError):
+        return None
+
+
+def data_folder_of(user: pwd.struct_passwd, data: Path | None, *, system: Path = SYSTEM_FOLDER) -> Path | None:
+    """Where the data of this user is; None where it belongs to root, who then runs all of it as before."""
+    folder = data or Path(user.pw_dir) / ".local/share/gpuaas"
+    if data is None and (system / "up.json").exists():
+        return None
+    return None if folder.exists() and folder.stat().st_uid != user.pw_uid else folder
+
+
+def can_run_us(user: pwd.struct_passwd) -> bool:
+    """Whether this user can read the program; it may be in root's home."""
+    return runs(Path(sys.executable), Owner(user.pw_name, user.pw_uid, user.pw_gid), "-c", "import gpuaas.wire")
+
+
+def become(user: pwd.struct_passwd) -> None:
+    """For good. The environment of the person is what their own session would have."""
+    os.initgroups(user.pw_name, user.pw_gid)
+    os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
+    os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1)  # otherwise /proc/self stays root's
+    os.environ.update(HOME=user.pw_dir, USER=user.pw_name, LOGNAME=user.pw_name)
+    for name in ("XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "PYTHONDONTWRITEBYTECODE"):
+        os.environ.pop(name, None)  # of root's session, and of the Makefile for root

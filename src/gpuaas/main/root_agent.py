@@ -1,0 +1,167 @@
+"""The root process of a `gpuaas up` whose person is not root: it prepares the node, and runs its agent.
+
+Started once, by sudo or by a supervisor that is root and is about to become its person, it needs no password later.
+Nobody but root can signal it, so its standard input stands for the supervisor: `Stop` ends the agent in order, and the
+end of the input, however the supervisor ended, ends it at once, as the kernel ends the agent of a supervisor that is
+root. Environments outlive both.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import typer
+
+from gpuaas.agent.identity import IdentityError
+from gpuaas.cli.complaints import Complaint
+from gpuaas.main.agent import EngineKind
+from gpuaas.main.children import Child
+from gpuaas.main.preparing import agent_words, ensure_enrolled, ensure_image
+
+PYCACHE = "/var/cache/gpuaas/python"  # root leaves no files in a checkout that is not root's
+LOOK_SECONDS = 0.2
+
+
+class Begin(msgspec.Struct, tag="begin", frozen=True, kw_only=True):
+    """What to prepare and run; `environ` is what sudo would not let through."""
+
+    folder: Path
+    url: str
+    gpus: int
+    shared_storage: Path
+    log: Path
+    environ: dict[str, str]
+
+
+class Token(msgspec.Struct, tag="token", frozen=True):
+    """Of an enrolment, once it was asked for."""
+
+    token: str
+
+
+class Run(msgspec.Struct, tag="run", frozen=True):
+    """Run the agent, and again whenever it ends."""
+
+
+class Stop(msgspec.Struct, tag="stop", frozen=True):
+    """End the agent in order, and then this process."""
+
+
+class Ready(msgspec.Struct, tag="ready", frozen=True):
+    """There is a root process."""
+
+
+class NeedsToken(msgspec.Struct, tag="needs_token", frozen=True):
+    """The node is not enrolled yet."""
+
+
+class Prepared(msgspec.Struct, tag="prepared", frozen=True):
+    node_id: str
+
+
+class Failed(msgspec.Struct, tag="failed", frozen=True, kw_only=True):
+    """The node could not be prepared."""
+
+    why: str
+    details: tuple[str, ...] = ()
+    next_step: str = ""
+
+
+class Hopeless(msgspec.Struct, tag="hopeless", frozen=True):
+    """The agent ends right after its start, again and again."""
+
+
+Order = Begin | Token | Run | Stop
+Event = Ready | NeedsToken | Prepared | Failed | Hopeless
+orders = msgspec.json.Decoder(Order, dec_hook=lambda kind, value: kind(value))
+events = msgspec.json.Decoder(Event)
+
+
+def encode(message: Order | Event) -> bytes:
+    return msgspec.json.encode(message, enc_hook=str) + b"\n"
+
+
+def tell(event: Event) -> None:
+    sys.stdout.buffer.write(encode(event))
+    sys.stdout.buffer.flush()
+
+
+class RootAgent:
+    def __init__(self) -> None:
+        self._orders: asyncio.Queue[Order] = asyncio.Queue()
+        self._stop = asyncio.Event()
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._take, Stop())
+        for number in (signal.SIGINT, signal.SIGHUP):  # for the supervisor, which has the same terminal
+            loop.add_signal_handler(number, lambda: None)
+        reader = asyncio.StreamReader()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        listening = asyncio.create_task(self._listen(reader))
+        tell(Ready())
+        await self._work()
+        listening.cancel()
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        with suppress(msgspec.DecodeError):
+            while line := await reader.readline():
+                self._take(orders.decode(line))
+        os._exit(1)  # there is no supervisor any more; the kernel ends the agent with us
+
+    def _take(self, order: Order) -> None:
+        if isinstance(order, Stop):
+            self._stop.set()
+        self._orders.put_nowait(order)
+
+    async def _work(self) -> None:
+        begin = await self._orders.get()
+        if not isinstance(begin, Begin):
+            return
+        os.environ.update(begin.environ, PYTHONPYCACHEPREFIX=PYCACHE)
+        try:
+            node_id = await self._prepare(begin)
+        except Complaint as error:
+            tell(Failed(why=error.why, details=error.details, next_step=error.next_step))
+            return
+        except (IdentityError, OSError) as error:
+            tell(Failed(why=str(error), next_step=f"look into {begin.folder}"))
+            return
+        tell(Prepared(node_id))
+        if isinstance(await self._orders.get(), Run):
+            await self._run_agent(begin)
+
+    async def _prepare(self, begin: Begin) -> str:
+        await ensure_image(begin.folder, EngineKind.OCI, lambda line: typer.echo(line, err=True))
+        return await ensure_enrolled(
+            begin.folder, EngineKind.OCI, begin.url, gpus=begin.gpus, token=self._ask_for_token
+        )
+
+    async def _ask_for_token(self) -> str:
+        tell(NeedsToken())
+        answer = await self._orders.get()
+        if not isinstance(answer, Token):
+            raise Complaint("the start was stopped")
+        return answer.token
+
+    async def _run_agent(self, begin: Begin) -> None:
+        words = agent_words(begin.folder, EngineKind.OCI, gpus=begin.gpus, shared_storage=begin.shared_storage)
+        command = [sys.executable, "-m", "gpuaas.main", *words, "--with-parent", str(os.getpid())]
+        agent = Child("agent", command, begin.log, {})
+        agent.start()
+        is_told = False
+        while not self._stop.is_set():
+            if agent.is_hopeless and not is_told:
+                tell(Hopeless())
+                is_told = True
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)
+        await agent.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(RootAgent().run())

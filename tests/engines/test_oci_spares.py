@@ -1,0 +1,123 @@
+"""Spares of the oci engine: nothing of one is left in the environment that it becomes, and no death of the agent turns
+one into an environment that nobody asked for."""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from msgspec.structs import replace
+
+from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ExitCause, Init
+from gpuaas.wire.spares import form_of
+from tests.engines.benches import Key, OciBench, SshWay, eventually, ignore, keys, oci, spec
+from tests.engines.test_oci_crash import EXTENT, interrupted, steps_of
+
+
+@pytest.fixture(scope="module")
+async def bench(port_ranges: Iterator[range]) -> AsyncIterator[OciBench]:
+    """Apart from the engine that other modules use: here its containers are counted."""
+    async with oci(ports=next(port_ranges)) as found:
+        yield found
+
+
+async def prepare(bench: OciBench, *specs: EnvironmentSpec) -> None:
+    await bench.engine.spares.want([form_of(one) for one in specs])
+    while await bench.engine.spares.keep():
+        pass
+
+
+def containers(bench: OciBench) -> list[str]:
+    return sorted(path.name for path in (bench.root / "runc").iterdir())
+
+
+async def answer(bench: OciBench, environment: Environment, key: Key, command: str) -> str:
+    way = await bench.log_in(environment, key)
+    assert isinstance(way, SshWay)
+    result = await way.connection.run(command, check=True)
+    way.connection.close()
+    await way.ended()
+    return str(result.stdout)
+
+
+@pytest.mark.parametrize("init", list(Init))
+async def test_a_spare_becomes_an_ordinary_environment(bench: OciBench, init: Init) -> None:
+    ada = Key()
+    wanted = replace(spec("a", keys(1, ada)), init=init)
+    await prepare(bench, wanted)
+    (container,) = containers(bench)
+    made = await bench.engine.ensure(wanted, ignore)
+    assert containers(bench) == [container]
+    seen = await answer(bench, made, ada, "hostname; id -un; sudo id -u; cat /etc/gpuaas/allocation_id; echo $HOME")
+    assert seen.split() == ["a-host", "ada", "0", "a", "/home/ada"]
+    assert await answer(bench, made, ada, "sudo grep -rl s[p]are- /etc /home /run /proc/1/environ || true") == ""
+    assert made.isolation is not None
+    assert {"cpu", "memory", "pids"} <= made.isolation.limits.keys()
+
+    await answer(bench, made, ada, "echo kept > file && sync")
+    again = await bench.engine.ensure(replace(wanted, boot=2), ignore)
+    assert containers(bench) == ["a"]
+    assert await answer(bench, again, ada, "cat file") == "kept\n"
+    assert [item for item in await bench.engine.remove("a", ignore) if not item.ok] == []
+    await prepare(bench)
+    assert containers(bench) == []
+
+
+async def test_why_an_environment_that_was_a_spare_stopped_is_known(bench: OciBench) -> None:
+    wanted = spec("a", keys(1, Key()))
+    await prepare(bench, wanted)
+    await bench.engine.ensure(wanted, ignore)
+    os.kill(bench.first_process("a"), signal.SIGKILL)
+
+    async def is_stopped() -> bool:
+        (seen,) = await bench.engine.observe()
+        return (seen.state, seen.exit_cause) == (EnvironmentState.STOPPED, ExitCause.KILLED)
+
+    await eventually(is_stopped)
+    await bench.engine.remove("a", ignore)
+
+
+async def test_a_defective_spare_is_discarded_counted_and_not_used(bench: OciBench) -> None:
+    ada = Key()
+    wanted = spec("a", keys(1, ada))
+    await prepare(bench, wanted)
+    before = await bench.engine.spares.report()
+    (spare,) = before.ready
+    (container,) = containers(bench)
+    pid = int((bench.root / "spares" / spare.id / "pid").read_text())
+    os.kill(pid, signal.SIGKILL)
+
+    async def is_gone() -> bool:
+        return not os.path.exists(f"/proc/{pid}")  # noqa: PTH110
+
+    await eventually(is_gone)
+    made = await bench.engine.ensure(wanted, ignore)
+    assert await answer(bench, made, ada, "hostname") == "a-host\n"
+    await prepare(bench, wanted)
+    after = await bench.engine.spares.report()
+    assert (after.used - before.used, after.discarded - before.discarded) == (0, 1)
+    assert containers(bench) == ["a"]
+    assert container not in containers(bench)
+    await bench.engine.remove("a", ignore)
+
+
+@EXTENT
+async def test_killed_at_any_step_of_becoming_an_environment(bench: OciBench, sample: int) -> None:
+    async def make() -> Environment:
+        return await bench.engine.ensure(wanted, ignore)
+
+    ada = Key()
+    wanted = spec("a", keys(1, ada))
+    await prepare(bench, wanted)
+    steps = await steps_of(bench, make, sample)
+    assert len(steps) >= sample / 2
+    await bench.engine.remove("a", ignore)
+    for step in steps:
+        await prepare(bench, wanted)
+        await interrupted(bench, step, make)
+        assert (await bench.engine.spares.report()).ready == ()
+        made = await make()
+        assert (made.state, await answer(bench, made, ada, "hostname")) == (EnvironmentState.RUNNING, "a-host\n")
+        assert len(containers(bench)) == 1, step
+        assert [item for item in await bench.engine.remove("a", ignore) if not item.ok] == [], step
+        assert containers(bench) == [], step
