@@ -8,6 +8,8 @@ BIN := .venv/bin
 export PYTHONNODEBUGRANGES := 1
 # Passed on to the program that runs: make up ARGS="--port 8080", make test ARGS="-k restart"
 ARGS ?=
+# A single proof of soak, chaos or interop may take most of their hour.
+LONG := -o faulthandler_timeout=3300
 # Test processes: one more than cores, for most of their time is waiting.
 JOBS ?= $(shell expr $$(nproc) + 1)
 
@@ -41,13 +43,13 @@ bench: setup-bench ## measure, each against a peer or a floor in the same run (A
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
 soak: setup-test console ## the long proofs in full; resumes where it stopped (ARGS="-k keys", FRESH=1)
-	@GPUAAS_SOAK_FRESH=$(FRESH) exec $(BIN)/pytest -m soak -n $(JOBS) --dist loadgroup $(ARGS)
+	@GPUAAS_SOAK_FRESH=$(FRESH) exec $(BIN)/pytest -m soak $(LONG) -n $(JOBS) --dist loadgroup $(ARGS)
 
 chaos: setup-test ## faults under load, two replicas, real PostgreSQL; goes on where it stopped (ARGS="-k failover", FRESH=1)
-	@GPUAAS_CHAOS_FRESH=$(FRESH) exec $(BIN)/pytest -m chaos -n 0 tests/chaos $(ARGS)
+	@GPUAAS_CHAOS_FRESH=$(FRESH) exec $(BIN)/pytest -m chaos $(LONG) -n 0 tests/chaos $(ARGS)
 
 interop: setup-interop ## real SSH clients, and the engine in a QEMU guest with cgroup v2; resumes where it stopped (ARGS="-k git", FRESH=1)
-	@GPUAAS_INTEROP_FRESH=$(FRESH) GPUAAS_TESTS_HOST_NETWORK=1 exec $(BIN)/pytest -m interop -n 0 tests/interop $(ARGS)
+	@GPUAAS_INTEROP_FRESH=$(FRESH) GPUAAS_TESTS_HOST_NETWORK=1 exec $(BIN)/pytest -m interop $(LONG) -n 0 tests/interop $(ARGS)
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv

@@ -21,6 +21,7 @@ import pytest
 
 from gpuaas.core.embedded import SYSTEM_USER
 from tests import postgres
+from tests.orphans import OrphanReaper
 
 RUN = "GPUAAS_TESTS_RUN"
 HOST_NETWORK = "GPUAAS_TESTS_HOST_NETWORK"
@@ -51,6 +52,7 @@ for root in "${@:3}"; do
 done
 """
 BASELINE = pytest.StashKey["Baseline"]()
+REAPER = pytest.StashKey[OrphanReaper]()
 
 
 class Baseline:
@@ -208,8 +210,7 @@ def is_controller(config: pytest.Config) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     if is_controller(config):
         config.stash[BASELINE] = Baseline()
-    else:
-        become_subreaper()  # a test collects what its own programs left; what it does not, goes on to the controller
+        config.stash[REAPER] = OrphanReaper(has_workers=bool(config.getoption("numprocesses", default=None)))
 
 
 @pytest.hookimpl(trylast=True)
@@ -218,6 +219,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     baseline = session.config.stash.get(BASELINE, None)
     if baseline is None:
         return
+    session.config.stash[REAPER].stop()
     postgres.stop(session.config)
     found = baseline.leftovers()
     if found:

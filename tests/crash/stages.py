@@ -28,7 +28,6 @@ from tests.crash.machines import Expected, Machine
 from tests.crash.mortals import Mortal, Ward, until
 from tests.engines.sweeping import sweep
 from tests.footprints import Footprint, Ground
-from tests.orphans import collecting
 from tests.patience import PATIENCE_SECONDS
 from tests.postgres import drop_database, fresh_database, template_database
 
@@ -241,12 +240,11 @@ async def stage() -> AsyncIterator[Stage]:
     port, *ports = ports_of_stage()
     made = Stage(folder, dsn, port=port, ports=range(ports[0], ports[-1] + 1))
     try:
-        async with collecting():
-            try:
-                await made.open()
-                yield made
-            finally:
-                await made.close()
+        try:
+            await made.open()
+            yield made
+        finally:
+            await made.close()
     finally:
         await drop_database(dsn)
         await asyncio.to_thread(sweep, folder)

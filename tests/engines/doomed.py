@@ -16,7 +16,6 @@ from gpuaas.engines.oci import launcher
 from tests.engines import doomed_program
 from tests.engines.benches import REPOSITORY, OciBench, place
 from tests.footprints import Ground
-from tests.orphans import collecting
 
 MOMENTS = 3  # seeded, in each invocation
 ANSWER_SECONDS = 0.01  # conmon says that the container is there, and goes on
@@ -166,9 +165,8 @@ async def doomed(*, ports: range) -> AsyncIterator[DoomedBench]:
         with doom.mounted() as (wrap, mounts):
             bench = OciBench(folder, ports=ports)
             bench.wrap = wrap
-            async with collecting():
-                await bench.begin()
-                try:
-                    yield DoomedBench(bench, doom, Ground(Site(bench.root), ports, mounts))
-                finally:
-                    await bench.end()
+            await bench.begin()
+            try:
+                yield DoomedBench(bench, doom, Ground(Site(bench.root), ports, mounts))
+            finally:
+                await bench.end()

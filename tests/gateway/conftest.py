@@ -10,7 +10,6 @@ import pytest
 
 from tests.gateway import bundle
 from tests.gateway.node import Keys, Node, base_image
-from tests.orphans import collect_orphans
 
 FIRST_ID = 1_960_000_000
 USERNAME = "ada"
@@ -27,7 +26,6 @@ def container() -> Iterator[bundle.Container]:
     try:
         yield made
     finally:
-        collect_orphans()
         made.remove()
         shutil.rmtree(folder)
 

@@ -20,7 +20,6 @@ from gpuaas.wire.terminals import Error, Exit, Session
 from tests.engines.benches import place as folder_for
 from tests.images.real import real_image
 from tests.live import agent, eventually, serving
-from tests.orphans import collect_orphans
 from tests.terminals.browsers import Browser, browsing
 from tests.terminals.conftest import active
 from tests.terminals.test_recording import bytes_of
@@ -184,5 +183,4 @@ async def is_recorded(world: World, id: str, name: str, shown: bytes) -> bool:
 
 
 async def is_released(world: World, id: str) -> bool:
-    collect_orphans()
     return (await world.get(id)).released_at is not None
