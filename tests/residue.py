@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from gpuaas.core.embedded import SYSTEM_USER
+from gpuaas.engines.oci.ids import CLAIMS
 from tests import postgres
 from tests.orphans import OrphanReaper
 
@@ -29,7 +30,7 @@ HOST_NETWORK = "GPUAAS_TESTS_HOST_NETWORK"
 CLONE_NEWNS, CLONE_NEWNET, PR_SET_CHILD_SUBREAPER = 0x0002_0000, 0x4000_0000, 36
 GRACE_SECONDS = 20.0
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - only looked at
-DEFAULT_FOLDERS = (Path("/var/lib/gpuaas"), Path("/run/gpuaas"))
+DEFAULT_FOLDER = Path("/var/lib/gpuaas")
 ENTER = """
 set -e
 mount --make-rprivate /
@@ -67,7 +68,7 @@ class Baseline:
         os.environ["TMPDIR"] = str(self.folder)
         tempfile.tempdir = None  # read TMPDIR again
         self._mounts, self._users = mounts(), users()
-        self._folders = {path for path in DEFAULT_FOLDERS if path.exists()}
+        self._had_default_folder = DEFAULT_FOLDER.exists()
 
     def leftovers(self) -> list[str]:
         """Everything of this run that is still on the machine, after a while to let it end."""
@@ -82,7 +83,9 @@ class Baseline:
         yield from (f"mount {path}" for path in sorted(self._new_mounts()))
         yield from (f"loop device {line}" for line in loop_devices(self.folder))
         yield from (f"system user {name}" for name in sorted(users() - self._users))
-        yield from (f"folder {path}" for path in DEFAULT_FOLDERS if path.exists() and path not in self._folders)
+        yield from (f"id block {path.name}" for path in CLAIMS.glob("*") if str(self.folder) in os.readlink(path))
+        if DEFAULT_FOLDER.exists() and not self._had_default_folder:
+            yield f"folder {DEFAULT_FOLDER}"
         yield from (f"folder {path}" for path in SHARED_MEMORY.glob(f"*{self.id}*"))
         if self.is_isolated:
             yield from (f"control group {path}" for path in control_groups())

@@ -17,7 +17,7 @@ from tests.footprints import Ground
 from tests.residue import control_group_roots
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-PORT = 29_990
+PORT = 29_990 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))  # all workers share one network
 Plant = Callable[[Ground], AbstractContextManager[None]]
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from gpuaas.domain.metrics.findings import findings
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ExitCause, Init
 from gpuaas.wire.metrics import MemoryKills, Sample
+from gpuaas.wire.spares import form_of
 from tests.engines.benches import Key, OciBench, eventually, ignore, keys, spec
 from tests.engines.openssh import OpenSsh
 from tests.patience import PATIENCE_SECONDS
@@ -160,6 +161,22 @@ async def test_help_is_help_and_a_lack_of_memory_ends_processes_and_not_the_envi
     if init is Init.SYSTEMD:  # the red twin: processes with the score of pid 1, which is larger than each of them
         async with session(ssh, f"echo 0 > /proc/self/oom_score_adj\n{CROWD}"):
             assert await stopped(oci_bench, allocation_id) is ExitCause.OUT_OF_MEMORY
+    await oci_bench.engine.remove(allocation_id, ignore)
+
+
+async def test_a_lack_of_memory_is_reported_also_of_an_environment_that_was_a_spare(
+    oci_bench: OciBench, allocation_id: str, tmp_path: Path
+) -> None:
+    told = wanted(allocation_id, Init.PLAIN, 1)
+    await oci_bench.engine.spares.want([form_of(told)])
+    while await oci_bench.engine.spares.keep():
+        pass
+    used = (await oci_bench.engine.spares.report()).used
+    made = await oci_bench.engine.ensure(told, ignore)
+    assert (await oci_bench.engine.spares.report()).used == used + 1
+    async with session(OpenSsh(tmp_path, made, ADA), CROWD, is_left=True):
+        await eventually(lambda: has_kills(oci_bench, allocation_id))
+    await oci_bench.engine.spares.want([])
     await oci_bench.engine.remove(allocation_id, ignore)
 
 
