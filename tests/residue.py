@@ -83,7 +83,7 @@ class Baseline:
         yield from (f"mount {path}" for path in sorted(self._new_mounts()))
         yield from (f"loop device {line}" for line in loop_devices(self.folder))
         yield from (f"system user {name}" for name in sorted(users() - self._users))
-        yield from (f"id block {path.name}" for path in CLAIMS.glob("*") if str(self.folder) in os.readlink(path))
+        yield from (f"id block {path.name}" for path in CLAIMS.glob("*") if str(self.folder) in str(path.readlink()))
         if DEFAULT_FOLDER.exists() and not self._had_default_folder:
             yield f"folder {DEFAULT_FOLDER}"
         yield from (f"folder {path}" for path in SHARED_MEMORY.glob(f"*{self.id}*"))
