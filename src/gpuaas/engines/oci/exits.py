@@ -43,9 +43,9 @@ def is_ending(path: Path) -> bool:
     return init is not None and processes.born(init.pid) == init.born
 
 
-def out_of_memory(id: str, limits: Limits) -> int:
+def out_of_memory(container: str, limits: Limits) -> int:
     """Processes of this boot that were ended for lack of memory."""
-    folder = limits.folders(id).get("memory")
+    folder = limits.folders(container).get("memory")
     if folder is None:
         return 0
     try:

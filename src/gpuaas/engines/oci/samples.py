@@ -71,8 +71,9 @@ class OciSamples:
         self._kills = {id: kills for id, kills in self._kills.items() if id in self._running}
 
     def _memory_kills(self, id: str, record: Record, at: datetime) -> MemoryKills | None:
-        """Told for a while. An agent that starts does not know when earlier ones were, unless the boot is as young."""
-        count = exits.out_of_memory(id, self._containers.limits)
+        """Reported for 15 minutes after the last kill. A new agent ignores earlier kills unless the boot itself is
+        younger than that."""
+        count = exits.out_of_memory(Folder(self._records.folder(id)).container, self._containers.limits)
         boot, known, told = self._kills.get(id, (-1, count, None))
         if boot != record.boot:
             is_young = boot >= 0 or at - record.started_at < KILLS_TOLD
