@@ -36,6 +36,17 @@ async def test_a_node_prepares_for_the_slots_that_may_be_sold(world: World, mach
     await wire.hang_up()
 
 
+async def test_a_node_drained_while_its_link_was_down_is_told_to_keep_no_spares(world: World, machine: Machine) -> None:
+    """Its agent keeps what an earlier link told it until a link tells it otherwise."""
+    wire = await linked(world, machine)
+    assert (await wire.heard(WantedSpares)).forms
+    await wire.hang_up()
+    (await world.operator.http.post(f"{NODES}/{machine.id}/drain", json={"reason": "fans"})).raise_for_status()
+    wire = await linked(world, machine)
+    assert (await wire.heard(WantedSpares)).forms == []
+    await wire.hang_up()
+
+
 async def test_operators_see_the_spares_and_the_base_image_that_a_node_reported(world: World, machine: Machine) -> None:
     wire = await linked(world, machine)
     told = SpareReport(ready=(Spare(id="spare-1", slots=(0,)),), used=3, discarded=1, detail="it ended")

@@ -44,7 +44,7 @@ class LinkSpares:
 
     async def announce(self, link: Link) -> None:
         forms = await self._forms.ask(link.node_id)
-        if self._sent.get(link, []) == forms:
+        if self._sent.get(link) == forms:
             return
         try:
             await link.send(WantedSpares(forms=forms))
