@@ -102,7 +102,9 @@ async def test_a_refusal_names_the_disk_and_space_returns_with_proof(world: Worl
     made = [await world.allocation(sku=SKU) for _ in range(3)]
     refused = (await world.submit(sku=SKU)).json()
     assert (refused["code"], refused["facts"]["kind"]) == ("sku_unavailable", "no_disk")
-    assert f"No node has {ROOT_GIB} GiB of disk left." in refused["detail"]
+    assert refused["detail"].startswith(
+        f"Nodes with free GPUs have too little disk left. Each allocation needs {ROOT_GIB} GiB."
+    )
     await world.release(made[0])
     await world.nodes.settle()
     await world.services.index.refresh()

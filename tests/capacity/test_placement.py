@@ -80,6 +80,25 @@ def test_a_whole_node_is_one_with_nothing_else_on_it() -> None:
     assert Fleet(nodes[:2]).propose(ask(8, Shape.BAREMETAL)) is None
 
 
+def test_as_many_whole_nodes_are_available_as_can_be_had() -> None:
+    nodes = [node("larger", 16), node("used", 8, claimed=8), node("free", 8), node("free too", 8)]
+    fleet, wanted = Fleet(nodes), ask(8, Shape.BAREMETAL)
+    assert fleet.room(wanted) == {"r": 2}
+    while proposal := fleet.propose(wanted):
+        fleet.take(proposal)
+    assert fleet.room(wanted) == {"r": 0}
+    refused = explain(nodes[:2], wanted, count=1, others=[])
+    assert refused.detail == "24 GPUs are free, but no node of 8 GPUs has all of them free."
+
+
+def test_disk_is_the_reason_only_if_there_would_be_places_without_it() -> None:
+    nodes = [sized("a", left=15)]
+    refused = explain(nodes, sized_ask(disk_gib=10), count=2, others=[])
+    assert refused.kind is Unavailable.NO_DISK
+    told = "Nodes with free GPUs have too little disk left. Each allocation needs 10 GiB."
+    assert refused.detail == f"{told} 1 of the 2 allocations would have fitted."
+
+
 def test_a_region_asked_for_is_kept_to() -> None:
     nodes = [node("east", 1, region="east"), node("west", 8, region="west")]
     assert placed(nodes, ask(1, region="west")).node_id == "west"
@@ -117,6 +136,24 @@ REFUSALS = {
         ask(1),
         Unavailable.READINESS_BLOCKS,
         {"missing_requirements": 8},
+    ),
+    "no node is whole, whatever its disk": (
+        [replace(node("a", 8, claimed=8), disk_for_sale_gib=100, disk_left_gib=100)],
+        replace(ask(8, Shape.BAREMETAL), disk_gib=10),
+        Unavailable.NO_SINGLE_NODE_FITS,
+        {},
+    ),
+    "a whole node waits for approval": (
+        [node("a", 7, blocked=1)],
+        ask(8, Shape.BAREMETAL),
+        Unavailable.READINESS_BLOCKS,
+        {"not_approved": 1},
+    ),
+    "a node of more GPUs would be ready": (
+        [node("a", 0, blocked=16)],
+        ask(8, Shape.BAREMETAL),
+        Unavailable.NO_CAPACITY,
+        {"not_approved": 16},
     ),
     "a disk runs full": ([node("a", 8, why=Blocked.DISK_LOW)], ask(1), Unavailable.READINESS_BLOCKS, {"disk_low": 8}),
     "no node offers systemd": ([sized("a")], sized_ask(init=Init.SYSTEMD), Unavailable.SIZE_NOT_OFFERED, {}),

@@ -111,10 +111,16 @@ class _Node:
         left = self.disk_left_gib
         return ask.misfit(self.view) is None and (left is None or ask.disk_gib <= left)
 
+    def can_be_whole(self, gpu_count: int) -> bool:
+        """Whether it has exactly this many GPUs and all of them are free."""
+        return self.total == len(self.free) == gpu_count
+
     def room(self, ask: Ask) -> int:
         """How many environments of this size fit now."""
-        if not self.suits(ask) or (ask.shape is Shape.BAREMETAL and self.total != len(self.free)):
+        if not self.suits(ask):
             return 0
+        if ask.shape is Shape.BAREMETAL:
+            return int(self.can_be_whole(ask.gpu_count))
         by_gpus, left = len(self.free) // ask.gpu_count, self.disk_left_gib
         return by_gpus if left is None or not ask.disk_gib else min(by_gpus, left // ask.disk_gib)
 
@@ -165,10 +171,7 @@ class Fleet:
     def _propose_on(self, node: _Node | None, ask: Ask) -> Proposal | None:
         if node is None or node.view.gpu_family != ask.gpu_family or ask.region not in (None, node.view.region):
             return None
-        whole = ask.shape is Shape.BAREMETAL
-        if len(node.free) < ask.gpu_count or (whole and not node.total == len(node.free) == ask.gpu_count):
-            return None
-        return _proposal(node, ask) if node.suits(ask) else None
+        return _proposal(node, ask) if node.room(ask) else None
 
     def take(self, proposal: Proposal) -> None:
         """Reserved in this process until given back or read as claimed."""
@@ -216,7 +219,7 @@ class Fleet:
     def _whole(self, pool: _Pool, ask: Ask) -> _Node | None:
         for node_id in pool.buckets.get(ask.gpu_count, ()):
             node = self._nodes[node_id]
-            if node.total == len(node.free) == ask.gpu_count and node.suits(ask):
+            if node.room(ask):
                 return node
         return None
 
@@ -282,7 +285,7 @@ def reshape(node: NodeView, held: set[str], gpu_count: int) -> tuple[str, ...] |
 
 
 def explain(nodes: list[NodeView], ask: Ask, *, count: int, others: list[Ask]) -> Placement:
-    """Where `count` machines would go, or which reason keeps them out, and which of `others` would fit instead."""
+    """Where `count` allocations would go, or which reason keeps them out, and which of `others` would fit instead."""
     fleet = Fleet(nodes)
     regions: list[str] = []
     for _ in range(count):
@@ -297,40 +300,40 @@ def explain(nodes: list[NodeView], ask: Ask, *, count: int, others: list[Ask]) -
 def _refusal(nodes: list[NodeView], ask: Ask, *, count: int, placed: int, others: list[Ask]) -> Placement:
     fitting = [node for node in nodes if node.gpu_family == ask.gpu_family and ask.region in (None, node.region)]
     blocked: dict[str, int] = defaultdict(int)
-    free, would_free = [], []
+    free = 0
     for node in fitting:
-        states = [(slot.claimed, slot.blocked or node.blocked) for slot in node.slots]
-        free.append(sum(1 for claimed, why in states if not claimed and not why))
-        would_free.append(sum(1 for claimed, _ in states if not claimed))
-        for claimed, why in states:
-            if why and not claimed:
+        for slot in node.slots:
+            why = slot.blocked or node.blocked
+            free += not slot.claimed and not why
+            if why and not slot.claimed:
                 blocked[why.value] += 1
-    kind, detail = _why(fitting, ask, count, free, would_free)
+    kind, detail = _why(fitting, ask, count, free)
     if placed:
-        detail += f" {placed} of the {count} machines would have fitted."
+        detail += f" {placed} of the {count} allocations would have fitted."
     would_fit = [
-        Fit(gpu_count=other.gpu_count, count=machines, region=region)
+        Fit(gpu_count=other.gpu_count, count=fitting_count, region=region)
         for other in sorted(others, key=lambda one: -one.gpu_count)
-        for region, machines in Fleet(nodes).room(replace(other, region=None)).items()
-        if ask.shape is Shape.GPU_SLICE and machines
+        for region, fitting_count in Fleet(nodes).room(replace(other, region=None)).items()
+        if ask.shape is Shape.GPU_SLICE and fitting_count
     ]
     return Placement(fits=False, kind=kind, detail=detail, blocked=dict(blocked), would_fit=would_fit)
 
 
-def _why(
-    nodes: list[NodeView], ask: Ask, count: int, free: list[int], would_free: list[int]
-) -> tuple[Unavailable, str]:
+def _why(nodes: list[NodeView], ask: Ask, count: int, free: int) -> tuple[Unavailable, str]:
     """The size itself first, then GPUs, then disk: what is said is what has to change."""
-    need = ask.gpu_count
+    need, without_disk = ask.gpu_count, replace(ask, disk_gib=0)
     if nodes and (why := misfit(nodes, ask)):
         return Unavailable.SIZE_NOT_OFFERED, f"This size cannot be placed: {why}."
-    if sum(each // need for each in free) >= count and not _has_disk(nodes, ask, count):
-        return Unavailable.NO_DISK, f"No node has {ask.disk_gib} GiB of disk left."
-    if sum(free) >= need * count:
-        return Unavailable.NO_SINGLE_NODE_FITS, f"{sum(free)} GPUs are free, but no single node has {need} of them."
-    if sum(would // need for would in would_free) >= count:
+    if _places(nodes, without_disk) >= count > _places(nodes, ask):
+        lacking = f"Nodes with free GPUs have too little disk left. Each allocation needs {ask.disk_gib} GiB."
+        return Unavailable.NO_DISK, lacking
+    if free >= need * count:
+        whole = ask.shape is Shape.BAREMETAL
+        no_node = f"no node of {need} GPUs has all of them free" if whole else f"no single node has {need} of them"
+        return Unavailable.NO_SINGLE_NODE_FITS, f"{free} GPUs are free, but {no_node}."
+    if _places([_ready(node) for node in nodes], without_disk) >= count:
         return Unavailable.READINESS_BLOCKS, _unready(nodes)
-    detail = f"Of this kind {sum(free) or 'none'} of the {need * count} GPUs that this needs are free."
+    detail = f"Of this kind {free or 'none'} of the {need * count} GPUs that this needs are free."
     return Unavailable.NO_CAPACITY, detail
 
 
@@ -345,8 +348,13 @@ def misfit(nodes: Iterable[NodeView], ask: Ask) -> str:
     return found
 
 
-def _has_disk(nodes: list[NodeView], ask: Ask, count: int) -> bool:
-    return sum(Fleet(nodes).room(ask).values()) >= count
+def _places(nodes: list[NodeView], ask: Ask) -> int:
+    return sum(Fleet(nodes).room(ask).values())
+
+
+def _ready(node: NodeView) -> NodeView:
+    """With nothing that keeps its slots from sale."""
+    return replace(node, blocked=None, slots=tuple(replace(slot, blocked=None) for slot in node.slots))
 
 
 def _unready(nodes: list[NodeView]) -> str:
