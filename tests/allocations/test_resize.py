@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from gpuaas.domain.capacity.placement import NodeView, SlotView, reshape
 from gpuaas.wire.allocations import Status
 from tests import peek
@@ -62,14 +64,25 @@ async def test_a_node_without_room_is_a_refusal_that_says_what_fits_where(world:
     assert await world.value(CLAIMS, a) == 1
 
 
-async def test_a_node_that_does_not_answer_is_named_as_the_reason(world: World) -> None:
+BLOCKED = {
+    "does not answer now": "update nodes set offline_since = clock_timestamp()",
+    "gives out no more GPUs: an operator takes it out of service": "update nodes set intent = 'draining'",
+    "lacks something that environments need; an operator has to provide it": (
+        "update nodes set facts = jsonb_set(facts, '{missing}', '[\"root\"]')"
+    ),
+    "is almost out of disk space and gives out nothing more": (
+        "update node_disks set size_gib = 100, free_gib = 1, overcommit = 2"
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", BLOCKED)
+async def test_a_node_that_gives_out_nothing_is_named_with_the_reason(world: World, reason: str) -> None:
     a = await world.allocation()
-    await peek.plant(world.db, "update nodes set offline_since = clock_timestamp()")
+    await peek.plant(world.db, BLOCKED[reason])
     status, problem = await resize(world, a, 2)
     assert (status, problem["code"]) == (409, "resize_unavailable")
-    assert problem["detail"].startswith("The machine's node does not answer now")
-    await peek.plant(world.db, "update nodes set offline_since = null, intent = 'draining'")
-    assert "takes it out of service" in (await resize(world, a, 2))[1]["detail"]
+    assert problem["detail"].startswith(f"The node of this allocation {reason}")
 
 
 async def test_a_failed_resize_can_be_finished_by_restart_or_reverted_by_resize(world: World) -> None:
@@ -115,7 +128,10 @@ async def test_a_whole_machine_has_no_other_size_and_the_same_size_is_no_change(
     await world.nodes.add("whole")
     b = await world.allocation(sku=WHOLE, gpu_count=8, name="whole")
     status, problem = await resize(world, b, 8)
-    assert (status, problem["detail"]) == (409, "A whole machine has no other size. Release it and take another.")
+    assert (status, problem["detail"]) == (
+        409,
+        "A baremetal allocation has no other size. Release it and create another.",
+    )
 
 
 async def test_the_audit_holds_what_was_asked_for(world: World) -> None:

@@ -149,6 +149,22 @@ async def test_a_resize_grows_the_disk_and_never_shrinks_it(world: World, node: 
     assert (full.status_code, full.json()["code"]) == (409, "node_disk_full")
 
 
+async def test_a_failed_resize_is_tried_again_with_the_disk_that_it_holds(world: World, node: Node) -> None:
+    ids = [await world.allocation(sku=SKU) for _ in range(3)]
+    place, body = f"/api/v1/allocations/{ids[0]}/resize", {"gpu_count": 1, "size": "large"}
+    node.broken["booting"] = "no such device"
+    (await world.http.post(place, json=body)).raise_for_status()
+    await world.nodes.settle()
+    assert (await world.seen(ids[0]))["status"] == "restart_failed"
+    assert (await shown(world, node))["sold_gib"] == 33  # all that is for sale
+    node.broken.clear()
+    again = await world.http.post(place, json=body)
+    assert again.status_code == 202, again.text
+    await world.nodes.settle()
+    assert (await world.seen(ids[0]))["disk_gib"] == 13
+    assert (await shown(world, node))["sold_gib"] == await truth(world, node) == 33
+
+
 async def test_systemd_is_placed_only_where_the_engine_declares_it(world: World, node: Node) -> None:
     id = await world.allocation(sku=SKU, size="sys")
     assert node.environments[id].spec.init is Init.SYSTEMD

@@ -1,4 +1,4 @@
-"""Another size of a machine that exists: the same node and disk, other slots, by way of a restart."""
+"""Another size of an allocation that exists: the same node and disk, other slots, by way of a restart."""
 
 from datetime import datetime
 
@@ -21,14 +21,14 @@ from gpuaas.domain.resizes import store as resizes
 from gpuaas.domain.skus import store as skus
 from gpuaas.domain.timeline.store import audit
 from gpuaas.wire.allocations import Allocation, ResizeAllocation
-from gpuaas.wire.capacity import AskPlacement, Placement, Shape
+from gpuaas.wire.capacity import AskPlacement, Placement, Shape, Size
 
 NOT_NOW: dict[Blocked | None, str] = {
     Blocked.NODE_OFFLINE: "does not answer now; until it does it gives out no more GPUs",
     Blocked.NODE_NOT_ACTIVE: "gives out no more GPUs: an operator takes it out of service",
+    Blocked.MISSING_REQUIREMENTS: "lacks something that environments need; an operator has to provide it",
+    Blocked.DISK_LOW: "is almost out of disk space and gives out nothing more",
 }
-
-
 NODE_LACKS = {
     Misfit.NO_SYSTEMD: "it does not offer systemd",
     Misfit.TOO_FEW_CPUS: "it has fewer CPUs",
@@ -38,16 +38,16 @@ NODE_LACKS = {
 
 
 class ResizeUnavailable(Problem):
-    """Not on this node; `facts` say what would fit here, and where a new machine of that size would."""
+    """Not on this node; `facts` say what would fit here, and where a new allocation of that size would."""
 
     status, code = 409, "resize_unavailable"
 
     def __init__(self, gpu_count: int, blocked: Blocked | None, here: list[int], elsewhere: Placement) -> None:
         why = NOT_NOW.get(blocked, f"has no room for {gpu_count} GPUs")
         fits_here = f"It could have {', '.join(map(str, here))}." if here else "No other size fits there now."
-        new = "A new machine of that size would fit." if elsewhere.fits else "A new machine of that size has no room."
+        new = "would fit" if elsewhere.fits else "has no room"
         super().__init__(
-            f"The machine's node {why}. {fits_here} {new}",
+            f"The node of this allocation {why}. {fits_here} A new allocation of that size {new}.",
             fits_here=here,
             elsewhere=elsewhere.regions,
             would_fit=elsewhere.would_fit,
@@ -57,25 +57,20 @@ class ResizeUnavailable(Problem):
 async def resize(
     tx: Tx, caller: Caller, id: str, data: ResizeAllocation, *, index: Index, ids: Ids, now: datetime
 ) -> Allocation:
-    """Old and new claims are held together until the machine is up; the price changes then."""
+    """Old and new claims are held together until the environment is up; the price changes then."""
     row = await authorize(tx, caller, id, Action.RESIZE)
     if row.shape is Shape.BAREMETAL:
-        raise Conflict("A whole machine has no other size. Release it and take another.", shape=row.shape)
+        raise Conflict("A baremetal allocation has no other size. Release it and create another.", shape=row.shape)
     sku = await skus.get(tx, row.sku)
     size = choose_size(sku, data.gpu_count, data.size)
     if row.resize is None and (size.gpu_count, size.name) == (row.gpu_count, row.size):
-        raise Conflict(f"The machine has {row.gpu_count} GPUs and the size {row.size} already.")
-    if size.disk_gib < row.disk_gib:
-        raise Conflict(
-            f"The size {size.name} has a root disk of {size.disk_gib} GiB, and the machine has {row.disk_gib} GiB. "
-            "A root disk cannot shrink: move what you need to a volume and take a new machine.",
-            disk_gib=row.disk_gib,
-            wanted_disk_gib=size.disk_gib,
-        )
-    await disks.check_left(tx, row.node_id, size.disk_gib - row.disk_gib)
+        raise Conflict(f"The allocation already has the size {row.size} with {row.gpu_count} GPUs.")
+    await _check_disk(tx, row, size)
     node = await index.read_node(row.node_id)
     if node and (misfit := ask_of(sku, size).misfit(node)):
-        raise Conflict(f"The machine's node cannot have the size {size.name}: {NODE_LACKS[misfit]}.", size=size.name)
+        raise Conflict(
+            f"The node of this allocation cannot host the size {size.name}: {NODE_LACKS[misfit]}.", size=size.name
+        )
     held = set(await resizes.held_slots(tx, row.id))
     slot_ids = reshape(node, held, size.gpu_count) if node else None
     if slot_ids is None:
@@ -101,6 +96,20 @@ async def resize(
     await boot_again(tx, row, "resize", actor=caller.actor, why=why, ids=ids, now=now)
     await audit(tx, row.subject, "allocation.resize", actor=caller.actor, at=now, facts=asdict(wanted))
     return view(await store.get(tx, id))
+
+
+async def _check_disk(tx: Tx, row: AllocationRow, size: Size) -> None:
+    """A root disk only grows. What a resize that failed holds is not asked for again."""
+    if size.disk_gib < row.disk_gib:
+        raise Conflict(
+            f"The size {size.name} has a root disk of {size.disk_gib} GiB; the allocation has {row.disk_gib} GiB. "
+            "A root disk cannot shrink. Move your data to a volume and create a new allocation.",
+            disk_gib=row.disk_gib,
+            wanted_disk_gib=size.disk_gib,
+        )
+    pending = await resizes.under_way(tx, row.id)
+    held_gib = max(row.disk_gib, pending.disk_gib if pending else 0)
+    await disks.check_left(tx, row.node_id, size.disk_gib - held_gib)
 
 
 def _fitting(node: NodeView | None, held: set[str], row: AllocationRow, allowed_counts: list[int]) -> list[int]:
