@@ -1,5 +1,7 @@
 """Volumes from their making to their proven end, through the front door, on engines in memory."""
 
+import pytest
+
 from tests.storage.volumes import attach, attached, attachment, detach, new_volume, new_volume_on_a_node, volume
 from tests.world import World
 
@@ -23,6 +25,16 @@ async def test_a_volume_is_made_attached_seen_and_detached(world: World) -> None
     assert (await attachment(world, machine, seen["id"]))["status"] == "detached"
     assert node.environments[machine].mounts == {}
     assert id in world.disk.files
+
+
+@pytest.mark.parametrize("backend", ["local", "shared"])
+async def test_a_volume_is_made_only_on_a_node_that_lacks_nothing(world: World, backend: str) -> None:
+    nodes = sorted([await world.nodes.add("one"), await world.nodes.add("two")], key=lambda node: node.id)
+    nodes[0].missing = ("the program conmon",)
+    await world.nodes.connect(nodes[0])
+    id = await new_volume(world, backend=backend)
+    assert await world.value("select node_id from node_tasks where lane = $1", f"volume:{id}") == nodes[1].id
+    assert (await volume(world, id))["status"] == "available"
 
 
 async def test_data_outlives_the_machine_that_wrote_it(world: World) -> None:

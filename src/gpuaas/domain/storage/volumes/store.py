@@ -169,13 +169,13 @@ async def deleted(tx: Tx, row: VolumeRow, proofs: list[ProofItem]) -> None:
 
 
 async def a_node(tx: Tx, backend: Backend) -> str | None:
-    """Any that answers and has this backend."""
+    """Any that answers, can do tasks and has this backend."""
     found: str | None = await tx.value(A_NODE, f"storage_{backend.value}")
     return found
 
 
 async def an_active_node(tx: Tx, size_gib: int) -> str | None:
-    """Any that answers and takes new machines; one with room for the volume, if there is one."""
+    """Any that answers and takes new allocations; one with room for the volume, if there is one."""
     found: str | None = await tx.value(AN_ACTIVE_NODE, size_gib)
     return found
 
@@ -270,12 +270,12 @@ MEASURED = """
     update volumes set used_bytes = $2, used_at = $3, quota = $4 where id = $1 and coalesce(used_at, $3) <= $3
 """
 A_NODE = """
-    select id from nodes where offline_since is null and intent in ('active', 'draining')
+    select id from nodes where offline_since is null and is_capable and intent in ('active', 'draining')
         and coalesce(facts -> 'facts' -> $1 ->> 'value', 'not configured') <> 'not configured'
     order by intent, id limit 1
 """
 AN_ACTIVE_NODE = """
-    select id from nodes where offline_since is null and intent = 'active'
+    select id from nodes where offline_since is null and is_capable and intent = 'active'
     order by coalesce(disk_left(id) >= $1, true) desc, id limit 1
 """
 COUNT_ON_NODE = """
