@@ -63,7 +63,7 @@ async def add(tx: Tx, row: SkuRow, now: datetime) -> None:
 
 
 async def keep_confinement(tx: Tx, init: Init, found: Confinement, node_id: str, now: datetime) -> None:
-    """Without what is of one environment alone."""
+    """Store only the fields that all environments with this init share."""
     kept = Confinement(**{name: getattr(found, name) for name in Confinement.__struct_fields__})
     await tx.run(KEEP_CONFINEMENT, init, kept, node_id, now)
 
@@ -93,8 +93,10 @@ ADD_SIZE = """
 ADD_PRICE = """
     insert into prices (id, sku_key, amount_minor, currency, valid) values ($1, $2, $3, $4, tstzrange($5, null))
 """
+# A conflict locks the row also where it changes nothing, and every activation would wait for the one before it.
 KEEP_CONFINEMENT = """
-    insert into confinements as c (init, confinement, node_id, read_at) values ($1, $2, $3, $4)
+    insert into confinements as c (init, confinement, node_id, read_at) select $1, $2::jsonb, $3, $4::timestamptz
+    where not exists (select from confinements where init = $1 and confinement = $2::jsonb)
     on conflict (init) do update set confinement = excluded.confinement, node_id = excluded.node_id,
-        read_at = excluded.read_at where c.confinement <> excluded.confinement
+        read_at = excluded.read_at
 """
