@@ -11,7 +11,7 @@ SLOTS = tuple(SlotDevice(index=n, gpu_uuid=f"GPU-{n}", gpu_pci=f"0000:0{n}:00.0"
 WORKS = GpuReset(method="nvidia-smi")
 CANNOT = GpuReset(detail="MIG is on")
 SHARED = GpuReset(method="amd-smi", together=("0000:05:00.0", "0000:06:00.0"))
-OLD = GpuReset(method="nvidia-smi", detail="it is older than Ampere")
+PAIR = GpuReset(method="amd-smi", together=("0000:05:00.0",))
 LOST = "What programs keep in it is lost. "
 
 
@@ -43,10 +43,10 @@ def test_a_node_that_reported_nothing_is_not_guessed_about() -> None:
     assert "its node reported no way to reset it" in said(Disruption.RELEASE, None, None)
 
 
-def test_conditions_of_a_reset_are_told() -> None:
-    told = said(Disruption.RESTART, SHARED, OLD)
-    assert "resets 2 other GPUs of the node too: it is skipped while somebody else uses one of them." in told
-    assert "GPU 1: reset (nvidia-smi) before it starts again. But it is older than Ampere." in told
+def test_a_reset_that_takes_others_along_names_how_many() -> None:
+    told = said(Disruption.RESTART, SHARED, PAIR)
+    assert "This resets 2 other GPUs of the node too; it is skipped while another allocation uses one of them." in told
+    assert "This resets 1 other GPU of the node too; it is skipped while another allocation uses it." in told
 
 
 @pytest.mark.parametrize("of", list(Disruption))

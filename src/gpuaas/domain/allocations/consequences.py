@@ -6,7 +6,9 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.wire.allocations import Consequence, Consequences, Disruption
 from gpuaas.wire.environments import GpuReset, SlotDevice
 
-PROCESSES = Consequence(what="processes", detail="Everything that runs is ended; open sessions are told why and cut.")
+PROCESSES = Consequence(
+    what="processes", detail="Everything that runs is ended; open connections are told why and cut."
+)
 DISK = "home folder and all other files on the local disk"
 IDENTITY = "Address, port, host key and the keys that admit stay as they are: the same command gets in again."
 NOT_REPORTED = GpuReset(detail="its node reported no way to reset it")
@@ -15,8 +17,8 @@ NOT_REPORTED = GpuReset(detail="its node reported no way to reset it")
 def consequences(
     row: AllocationRow, of: Disruption, slots: Sequence[SlotDevice], resets: Mapping[str, GpuReset]
 ) -> Consequences:
-    """Of the machine itself; what lies over it is added by whoever knows it. `resets` are those that its node reported,
-    by UUID."""
+    """Of the allocation itself; what lies over it is added by whoever knows it. `resets` are those that its node
+    reported, by UUID."""
     gpus = _gpus(of, slots, resets)
     if of is Disruption.RELEASE:
         return Consequences(
@@ -25,7 +27,7 @@ def consequences(
                 Consequence(what="local disk", detail=f"The {DISK} are erased for good; no copy is kept."),
                 PROCESSES,
                 *gpus,
-                Consequence(what="address", detail="The port is closed; later it may lead to another machine."),
+                Consequence(what="address", detail="The port is closed; later it may lead to another allocation."),
             ],
             survives=[Consequence(what="history", detail="Timeline, operations and audit stay readable.", ref=row.id)],
             billing="Billing stops when the release is accepted.",
@@ -59,7 +61,11 @@ def _fate(of: Disruption, gpu: str, reset: GpuReset) -> str:
             else "A GPU or driver that hangs may still hang afterwards."
         )
         return f"{gpu}: not reset {when}: {reset.detail}. {risk}"
-    shared = len(reset.together)
-    also = f" This resets {shared} other GPUs of the node too: it is skipped while somebody else uses one of them."
-    condition = f" But {reset.detail}." if reset.detail else ""
-    return f"{gpu}: reset ({reset.method}) {when}.{also if shared else ''}{condition}"
+    return f"{gpu}: reset ({reset.method}) {when}.{_shared(len(reset.together))}"
+
+
+def _shared(others: int) -> str:
+    if not others:
+        return ""
+    gpus, one = ("1 other GPU", "it") if others == 1 else (f"{others} other GPUs", "one of them")
+    return f" This resets {gpus} of the node too; it is skipped while another allocation uses {one}."
