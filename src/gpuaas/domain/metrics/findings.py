@@ -23,12 +23,13 @@ def findings(sample: Sample) -> list[Finding]:
 def _memory(kills: MemoryKills | None) -> list[Finding]:
     if kills is None:
         return []
-    count = "1 process was" if kills.count == 1 else f"{kills.count} processes were"
+    noun = "process" if kills.count == 1 else "processes"
     return [
         Finding(
             code="out_of_memory",
-            words=f"{count} ended for lack of memory since the last start, the last before {kills.at:%H:%M:%S} UTC.",
-            next_step="Use less memory at a time, or resize the allocation. The rest of it runs on.",
+            words=f"The kernel killed {kills.count} {noun} for lack of memory since the last boot, "
+            f"most recently at {kills.at:%Y-%m-%d %H:%M:%S} UTC.",
+            next_step="Use less memory at a time, or resize the allocation. Other processes keep running.",
         )
     ]
 
