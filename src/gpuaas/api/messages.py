@@ -54,19 +54,18 @@ RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
 # A batch is named after the weightiest of its messages.
 WEIGHTS = (
-    *(
-        DiskReport,
-        TrustedKeys,
-        SpareReport,
-        ImageReport,
-        LogLines,
-        Sessions,
-        Logins,
-        Progress,
-        TerminalReport,
-        VolumeReport,
-    ),
-    *(Report, Result),
+    DiskReport,
+    TrustedKeys,
+    SpareReport,
+    ImageReport,
+    LogLines,
+    Sessions,
+    Logins,
+    Progress,
+    TerminalReport,
+    VolumeReport,
+    Report,
+    Result,
 )
 Written = tuple[Link, Message]
 log = structlog.get_logger()
