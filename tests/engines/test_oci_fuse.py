@@ -1,7 +1,9 @@
 """Shared volumes on a real FUSE file system, which the kernel cannot idmap: one owner everywhere, and no way out."""
 
+import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -14,9 +16,11 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.storage.serving import FIRST_ID
 from gpuaas.engines.storage.volumes import NodeVolumes, owners_of
+from gpuaas.wire.metrics import Metric
 from gpuaas.wire.storage import Backend, VolumeRef
 from tests.engines.benches import REPOSITORY, OciBench, ignore, oci
 from tests.engines.test_oci_storage import machine, new
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 # A process that stands in a folder of a volume while another one puts a link to the node's files in its place.
@@ -80,13 +84,31 @@ async def test_two_environments_share_a_volume_with_one_owner(fuse_bench: OciBen
     assert all(proof.ok for proof in await fuse_bench.engine.volumes.delete(volume, ignore))
 
 
+def daemon_of(volume: VolumeRef) -> int:
+    found = subprocess.run(["pgrep", "-f", f"/{volume.volume_id}@"], check=True, capture_output=True, text=True)
+    return int(found.stdout)
+
+
+async def test_a_share_that_hangs_does_not_stop_samples(fuse_bench: OciBench, allocation_id: str) -> None:
+    shared, local = await new(fuse_bench), await new(fuse_bench, Backend.LOCAL)
+    here = await machine(fuse_bench, allocation_id)
+    await here.attach(shared)
+    await here.attach(local, "/local")
+    os.kill(daemon_of(shared), signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            samples = await fuse_bench.engine.samples.take(datetime.now(UTC))
+    finally:
+        os.kill(daemon_of(shared), signal.SIGCONT)
+    (taken,) = [one for one in samples if one.allocation_id == here.id]
+    assert [one.device for one in taken.readings if one.metric is Metric.DISK_FREE] == ["", "/local"]
+
+
 async def test_a_daemon_that_died_is_seen_and_replaced(fuse_bench: OciBench, allocation_id: str) -> None:
     volume, here = await new(fuse_bench), await machine(fuse_bench, allocation_id)
     await here.attach(volume)
     await here.says("echo kept > /data/file")
-    found = subprocess.run(["pgrep", "-f", f"/{volume.volume_id}@"], check=True, capture_output=True, text=True)
-    (daemon,) = found.stdout.split()
-    os.kill(int(daemon), 9)
+    os.kill(daemon_of(volume), signal.SIGKILL)
     assert "not connected" in await here.says("cat /data/file")
     seen = next(one for one in await fuse_bench.engine.observe() if one.allocation_id == here.id)
     assert seen.mounts == ()

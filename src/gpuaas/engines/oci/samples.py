@@ -16,7 +16,7 @@ from gpuaas.engines.oci import exits
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.environments import Running
 from gpuaas.engines.oci.folders import Folder
-from gpuaas.engines.storage.mounts import mounts_in
+from gpuaas.engines.storage.mounts import local_mounts_in
 from gpuaas.wire.environments import Connection, EnvironmentSpec
 from gpuaas.wire.metrics import GPU_METRICS, MemoryKills, Metric, Reading, Sample
 
@@ -144,9 +144,11 @@ def _free(found: os.statvfs_result) -> float:
 
 
 def volumes(pid: int) -> Iterator[Reading]:
-    """Of each volume by its path inside. Walked without links: the names on the way are the holder's."""
+    """Of each local volume by its path inside. Walked without links: the names on the way are the holder's.
+
+    Other volumes are not sampled: a share that hangs would stop the samples of all environments."""
     with suppress(OSError):
-        for mount in mounts_in(pid):
+        for mount in local_mounts_in(pid):
             source = "statvfs of the volume"
             try:
                 free = _free(_statvfs_inside(pid, mount.mount_path))

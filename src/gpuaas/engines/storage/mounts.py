@@ -18,6 +18,8 @@ from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
 
 HELD = re.compile(r"/(?P<id>vol_[0-9a-z]+)/(data|disk\.img)$")
+LOOP = "7:"  # the major number of loop devices
+MEMORY_KINDS = ("tmpfs", "ramfs")
 NAMED_HOLDERS = 8
 ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
 
@@ -146,11 +148,31 @@ def banner(username: str, mounts: list[Mount]) -> str:
 def mounts_in(pid: int | None) -> list[Mount]:
     """From the kernel's table of the environment's own mounts; nobody inside can add to it. Raises when the table
     cannot be read: an unread table is not an empty one."""
+    return [mount for words in mounting.words_of(_table(pid)) if (mount := _mount_of(words)) is not None]
+
+
+def local_mounts_in(pid: int) -> list[Mount]:
+    """Volumes on a disk of this node. A look at another one waits for its server or daemon, which may hang."""
+    return local_mounts(_table(pid))
+
+
+def local_mounts(table: bytes) -> list[Mount]:
+    """Without those that root inside covered, or whose path leads through a file system that may hang."""
+    lines = mounting.words_of(table)
+    remote = [words[4] for words in lines if not _is_local(words)]
+    found = [mount for words in lines if words[2].startswith(LOOP) and (mount := _mount_of(words)) is not None]
+    return [one for one in found if not any(Path(one.mount_path).is_relative_to(where) for where in remote)]
+
+
+def _is_local(words: list[str]) -> bool:
+    return words[4] == "/" or not words[2].startswith("0:") or words[words.index("-") + 1] in MEMORY_KINDS
+
+
+def _table(pid: int | None) -> bytes:
     try:
-        table = Path(f"/proc/{pid}/mountinfo").read_bytes()
+        return Path(f"/proc/{pid}/mountinfo").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
-        return []
-    return [mount for words in mounting.words_of(table) if (mount := _mount_of(words)) is not None]
+        return b""
 
 
 def _mount_of(words: list[str]) -> Mount | None:
@@ -159,7 +181,7 @@ def _mount_of(words: list[str]) -> Mount | None:
     if served := serving.served_volume(words):
         volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
         return Mount(volume_id=volume_id, mount_path=where, read_only=read_only) if is_alive else None
-    if root == "/" and device.startswith("7:"):
+    if root == "/" and device.startswith(LOOP):
         with contextlib.suppress(FileNotFoundError):
             root = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text().rstrip("\n")
     held = HELD.search(root.removesuffix("//deleted"))
