@@ -73,6 +73,16 @@ describe("what is chosen when nothing was", () => {
     expect(chosen().keys.map(({ id }) => id)).toEqual(["k1", "k2"]);
   });
 
+  it("is the first size that some node can host, or the first if none can", () => {
+    const sizes = FREE.sizes.map((size) =>
+      size.name === "standard" ? { ...size, not_placeable: "no node offers systemd" } : size,
+    );
+    expect(choose(EMPTY, [{ ...FREE, sizes }], KEYS)?.size?.name).toBe("large");
+    const none = sizes.map((size) => ({ ...size, not_placeable: "no node offers systemd" }));
+    expect(choose(EMPTY, [{ ...FREE, sizes: none }], KEYS)?.size?.name).toBe("standard");
+    expect(choose({ ...EMPTY, size: "standard" }, [{ ...FREE, sizes }], KEYS)?.size?.name).toBe("standard");
+  });
+
   it("is nothing when nothing is on offer", () => {
     expect(choose(EMPTY, [], KEYS)).toBeNull();
   });

@@ -91,7 +91,7 @@ export function choose(draft: Draft, skus: readonly Sku[], keys: readonly SshKey
     sku,
     live: live ?? null,
     gpuCount,
-    size: sizes.find(({ name }) => name === draft.size) ?? sizes[0],
+    size: sizes.find(({ name }) => name === draft.size) ?? sizes.find((size) => !size.not_placeable) ?? sizes[0],
     count: wholeNumber(draft.count, COUNT.least, COUNT.most) ?? 1,
     region: draft.region,
     keys: draft.keyIds === null ? keys.slice(0, MOST_KEYS) : keys.filter(({ id }) => draft.keyIds?.includes(id)),
