@@ -53,11 +53,9 @@ function Updates({ image: { checked_at, max_age_days, outdated_since, failure } 
         {failure && (
           <details>
             <summary>What the last rebuild said</summary>
-            {failure.split("\n").map((line) => (
-              <div key={line}>
-                <code>{line}</code>
-              </div>
-            ))}
+            <pre style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+              <code>{failure}</code>
+            </pre>
           </details>
         )}
         {isLate && !failure && "The agent rebuilds it within six hours."}
