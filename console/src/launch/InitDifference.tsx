@@ -22,8 +22,8 @@ export function InitDifference({ sku: { confinement = {} } }: { sku: Sku }) {
               <div>{USE[init]}</div>
               {found ? (
                 <Box variant="small" color="text-body-secondary">
-                  Read from the kernel of an environment: system call {found.seccomp || "filter not read"},{" "}
-                  {found.namespaces.length} own namespaces, {nestingWords(found)}, {capabilityWords(found)}.
+                  Read from the kernel of an environment. Seccomp mode: {found.seccomp || "not read"};{" "}
+                  {found.namespaces.length} own namespaces; {nestingWords(found)}; {capabilityWords(found)}.
                 </Box>
               ) : (
                 <Box variant="small" color="text-body-secondary">

@@ -9,8 +9,8 @@ export const KINDS: Record<NonNullable<Placement["kind"]>, string> = {
   no_capacity: "Nothing like this is free now",
   no_single_node_fits: "No single node has so many free",
   readiness_blocks: "Nothing like this is ready now",
-  no_disk: "No node has enough disk left",
-  size_not_offered: "No node can have this size",
+  no_disk: "Nodes with free GPUs have too little disk left",
+  size_not_offered: "No node offers this size",
 };
 
 const BLOCKED: Record<string, string> = {

@@ -16,7 +16,7 @@ export function IsolationWords({ allocation: { isolation } }: { allocation: Allo
       <Box variant="small">
         <div>Own: {namespaces.join(", ") || "nothing"}</div>
         <div>New privileges: {no_new_privileges ? "cannot be gained" : "can be gained"}</div>
-        <div>System calls: {isolation.seccomp || "not read"}</div>
+        <div>Seccomp mode: {isolation.seccomp || "not read"}</div>
         <div>
           {nestingWords(isolation)}; {capabilityWords(isolation)}
         </div>

@@ -34,7 +34,7 @@ export function whyNot(verb: Verb, allocation: Allocation, me: Me | undefined): 
       ? "Viewers of the project cannot release machines."
       : "Only its holder or a project admin can.";
   }
-  if (verb === "resize" && allocation.shape === "baremetal") return "A whole machine has no other size.";
+  if (verb === "resize" && allocation.shape === "baremetal") return "A baremetal allocation has no other size.";
   if (POSSIBLE[verb].includes(allocation.status)) return null;
   if (isEnded(allocation)) return "It has ended.";
   return `Not while it is ${allocation.status.replace("_", " ")}.`;

@@ -8,7 +8,7 @@ export interface SizeChoice {
   value: string;
   size: Size;
   price: Allocation["price_per_hour"];
-  /** What the machine has at present. */
+  /** The size that the allocation has now. */
   isNow: boolean;
 }
 
@@ -16,7 +16,7 @@ export function gpus(count: number): string {
   return count === 1 ? "1 GPU" : `${count} GPUs`;
 }
 
-/** Every size of the machine's SKU, smallest first, with what it would cost. */
+/** Every size of the allocation's SKU, smallest first, with its price. */
 export function sizeChoices(sku: Sku, { gpu_count, size: name }: Allocation): SizeChoice[] {
   const { amount_minor, currency } = sku.price_per_gpu_hour;
   return sku.sizes
@@ -30,7 +30,7 @@ export function sizeChoices(sku: Sku, { gpu_count, size: name }: Allocation): Si
     }));
 }
 
-/** Why a machine cannot become this size, said before it is asked; empty: it can. */
+/** Why an allocation cannot have this size; empty if it can. */
 export function notFor(size: Size, { disk_gib }: Pick<Allocation, "disk_gib">): string {
   const wanted = size.disk_gib ?? disk_gib;
   if (wanted < disk_gib) return `Its root disk of ${wanted} GiB is smaller, and a root disk cannot shrink.`;
