@@ -280,7 +280,7 @@ def disk_overcommit(
     reason: ReasonOption = "",
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Sell more disk than a node has, or no more than it has (1).
+    """Set how much disk a node sells for each GiB it has; 1 sells no more than it has.
 
     \b
     Above 1 the node sells nothing while less than a tenth of its disk is free.

@@ -96,7 +96,7 @@ def ask_of(sku: SkuRow, size: Size) -> Ask:
 
 
 def default_asks(sku: SkuRow) -> list[Ask]:
-    """Of each GPU count, the size that is had unless another is named."""
+    """The default size of each GPU count."""
     defaults: dict[int, Size] = {}
     for size in sku.sizes:
         defaults.setdefault(size.gpu_count, size)
