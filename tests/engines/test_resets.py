@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +26,13 @@ case "$*" in
   nvlink*) cat {folder}/links ;;
   --query-gpu*) [ -e {folder}/lost ] && exit 15; cat {folder}/state ;;
   "--gpu-reset -i "*) cat {folder}/answer; exit $(cat {folder}/code) ;;
+esac
+"""
+GATED_SMI = """#!/bin/sh
+echo "$*" >> {log}
+case "$*" in
+  --query-gpu*) cat {folder}/state ;;
+  "--gpu-reset -i "*) cat {folder}/gate ;;
 esac
 """
 AMD_SMI = """#!/bin/sh
@@ -266,27 +274,91 @@ async def test_an_operator_can_switch_resets_off(hardware: Hardware) -> None:
     assert outcomes == [Outcome(made, f"not reset: {SWITCHED_OFF}")]
 
 
+class Library:
+    """Every call that is not named here works."""
+
+    def __init__(self, problem: str = "") -> None:
+        self.shut, self.problem = 0, problem
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+
+    def __getattr__(self, _: str) -> Callable[..., int]:
+        return lambda *_: 0
+
+    def nvmlDeviceGetHandleByUUID(self, *_: object) -> int:  # noqa: N802 (a name of the library, as the next one)
+        self.is_asked.set()
+        return 0 if self.may_answer.wait(1.0) else 1
+
+    def nvmlShutdown(self) -> None:  # noqa: N802
+        self.shut += 1
+        if self.problem:
+            raise OSError(self.problem)
+
+
 async def test_nvml_is_closed_while_a_gpu_is_reset_and_no_gpu_is_blamed(hardware: Hardware) -> None:
-    class Library:
-        shut = 0
-
-        def nvmlInit_v2(self) -> int:  # noqa: N802 (a name of the library)
-            return 0
-
-        def nvmlShutdown(self) -> None:  # noqa: N802
-            Library.shut += 1
-
-    hardware.nvml = source = NvmlSource(lambda: Nvml(Library()))
+    library = Library()
+    hardware.nvml = source = NvmlSource(lambda: Nvml(library))
     before = source()
     assert isinstance(before, Nvml)
     hardware.nvidia()
     await hardware.words(hardware.add(0, "nvidia"))
-    assert Library.shut == 1
-    with pytest.raises(NvmlClosedError, match=PAUSED):
-        before.state("GPU-0")
-    with source.paused():
+    assert library.shut == 1
+    for ask in (lambda: before.state("GPU-0"), before.driver):
+        with pytest.raises(NvmlClosedError, match=PAUSED):
+            ask()
+    async with source.paused():
         assert source() == PAUSED
     assert isinstance(source(), Nvml)
+
+
+async def test_the_event_loop_runs_while_a_reset_waits_for_a_call_of_nvml(hardware: Hardware) -> None:
+    library = Library()
+    hardware.nvml = NvmlSource(lambda: Nvml(library))
+    opened = hardware.nvml()
+    assert isinstance(opened, Nvml)
+    hardware.nvidia()
+    asking = asyncio.create_task(asyncio.to_thread(opened.state, "GPU-1"))
+    await asyncio.to_thread(library.is_asked.wait)
+    resetting = asyncio.create_task(hardware.words(hardware.add(0, "nvidia")))
+
+    async def is_waiting() -> bool:
+        return hardware.nvml() == PAUSED
+
+    await eventually(is_waiting)
+    library.may_answer.set()
+    await asking
+    assert await resetting == "GPU 0: reset (nvidia-smi)"
+
+
+async def test_a_library_that_cannot_be_closed_is_paused_no_longer(hardware: Hardware) -> None:
+    hardware.nvidia()
+    hardware.nvml = source = NvmlSource(lambda: Nvml(Library("it crashed")))
+    assert isinstance(source(), Nvml)
+    with pytest.raises(OSError, match="it crashed"):
+        await hardware.words(hardware.add(0, "nvidia"))
+    assert isinstance(source(), Nvml)
+
+
+async def test_whoever_asks_nvml_waits_for_a_reset_that_runs(hardware: Hardware) -> None:
+    hardware.program("nvidia-smi", GATED_SMI, state="Disabled, [N/A], 9.0")
+    gate, made = hardware.state / "gate", hardware.add(0, "nvidia")
+    os.mkfifo(gate)
+    resets = hardware.resets()
+    resetting = asyncio.create_task(resets.reset("mine", [made], simulated=False))
+
+    async def is_reset() -> bool:
+        return any("--gpu-reset" in one for one in hardware.said())
+
+    await eventually(is_reset)
+    assert hardware.nvml() == PAUSED
+
+    async def ask() -> Nvml | str:
+        async with resets.none_running():
+            return hardware.nvml()
+
+    asking = asyncio.create_task(ask())
+    await asyncio.to_thread(gate.write_text, "")
+    assert await asking == "no NVML library on this node"
+    await resetting
 
 
 async def phases_of(resets: Resets, record: Record, after: Sequence[str]) -> list[tuple[str, str]]:

@@ -4,10 +4,11 @@ Real GPUs are asked by their UUID, as it stands in the approved slot. A machine 
 says so; a GPU that does not answer is an error of that GPU, never of the machine.
 """
 
+import asyncio
 import ctypes
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from msgspec import Struct
@@ -53,9 +54,7 @@ class Nvml:
 
     def state(self, gpu_uuid: str) -> GpuState:
         """What the GPU answers now; NvmlError when it does not."""
-        with self._using:
-            if self._is_closed:
-                raise NvmlClosedError(PAUSED)
+        with self._guarded():
             return self._state(gpu_uuid)
 
     def _state(self, gpu_uuid: str) -> GpuState:
@@ -74,8 +73,17 @@ class Nvml:
     def driver(self) -> str:
         """The version of the kernel's driver, such as 550.54.15."""
         version = ctypes.create_string_buffer(VERSION_LENGTH)
-        self._check(self._library.nvmlSystemGetDriverVersion(version, VERSION_LENGTH))
+        with self._guarded():
+            self._check(self._library.nvmlSystemGetDriverVersion(version, VERSION_LENGTH))
         return version.value.decode(errors="replace")
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """One call at a time, and none after the library was closed."""
+        with self._using:
+            if self._is_closed:
+                raise NvmlClosedError(PAUSED)
+            yield
 
     def _handle(self, gpu_uuid: str) -> ctypes.c_void_p:
         handle = ctypes.c_void_p()
@@ -126,15 +134,18 @@ class NvmlSource:
                 self._opened = self._open()
             return self._opened
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """A thread closes it: another thread may be in a call of the library, for as long as a GPU takes to answer."""
+        self._pauses += 1
+        try:
+            await asyncio.to_thread(self._close)
+            yield
+        finally:
+            self._pauses -= 1
+
+    def _close(self) -> None:
         with self._changing:
-            self._pauses += 1
             opened, self._opened = self._opened, None
         if isinstance(opened, Nvml):
             opened.close()
-        try:
-            yield
-        finally:
-            with self._changing:
-                self._pauses -= 1

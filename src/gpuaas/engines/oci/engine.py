@@ -41,7 +41,6 @@ from gpuaas.engines.storage.mounts import NodeMounts
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import (
     VIEWS,
-    Connection,
     DiskSpace,
     Environment,
     EnvironmentSpec,
@@ -96,6 +95,8 @@ class OciEngine:
         )
         self._gateway = Gateway(self._site.root)
         self.logins, self.terminals = self._gateway.logins, self._gateway.terminals
+        self.enforce, self.connections = self._gateway.enforce, self._gateway.connections
+        self.end_connection, self.end_connections = self._gateway.end_connection, self._gateway.end_connections
         self._access = Access(self._gateway, self._containers, root=self._site.root, bind=bind)
         self._sights = Sights(self._records, self._running, self._containers, self._devices)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -169,18 +170,19 @@ class OciEngine:
                 await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
 
     async def probe(self) -> NodeFacts:
-        found = await asyncio.to_thread(
-            facts.probe,
-            ssh_host=self._ssh_host,
-            simulated_gpus=self._simulated_gpus,
-            tag=self._site.tag,
-            limits=self._containers.limits,
-            image=self.images.find(),
-            storage=self.volumes.describe(),
-            nvml=self._nvml(),
-            disk=await self.disk_space(),
-            views=self._containers.views.fact(),
-        )
+        async with self._resets.none_running():
+            found = await asyncio.to_thread(
+                facts.probe,
+                ssh_host=self._ssh_host,
+                simulated_gpus=self._simulated_gpus,
+                tag=self._site.tag,
+                limits=self._containers.limits,
+                image=self.images.find(),
+                storage=self.volumes.describe(),
+                nvml=await asyncio.to_thread(self._nvml),
+                disk=await self.disk_space(),
+                views=self._containers.views.fact(),
+            )
         return replace(found, gpus=await self._resets.described(found.gpus))
 
     async def changed_facts(self) -> dict[str, Fact]:
@@ -221,7 +223,10 @@ class OciEngine:
                 record = self._renewed(record, spec.keys, spec.ownership)
                 await self._adopt(id, record)
                 note = "already running"
-            await on_phase("gpus_checked", check_gpus(self._running[id].pid, record.spec, self._nvml()))
+            async with self._resets.none_running():
+                pid, wanted = self._running[id].pid, record.spec
+                seen = await asyncio.to_thread(lambda: check_gpus(pid, wanted, self._nvml()))
+            await on_phase("gpus_checked", seen)
             if not (access := self._running[id].access).is_open:
                 raise EngineError("the environment cannot be reached", access.detail)
             await on_phase("access_ready", note)
@@ -268,18 +273,6 @@ class OciEngine:
     async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
         self._leases.renew(server_time, seconds, holder_seconds)
         await self._gateway.renew_lease()
-
-    async def enforce(self) -> int:
-        return await self._gateway.enforce()
-
-    async def connections(self, allocation_id: str | None) -> list[Connection]:
-        return await self._gateway.connections(allocation_id)
-
-    async def end_connection(self, allocation_id: str, id: str, reason: str) -> bool:
-        return await self._gateway.end_connection(allocation_id, id, reason)
-
-    async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
-        return await self._gateway.end_connections(allocation_id, fingerprints, reason)
 
     @contextlib.asynccontextmanager
     async def _alone(self, allocation_id: str) -> AsyncIterator[None]:

@@ -5,8 +5,8 @@ about to take a GPU waits for a reset of it. One reset at a time: the vendors' t
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 import structlog
@@ -47,10 +47,16 @@ class Resets:
         self._addresses |= {slot.gpu_uuid: _address(slot) for slot in slots}
 
     async def settled(self, slots: Sequence[SlotDevice]) -> None:
-        """Nothing resets these GPUs. Whoever reserves them without waiting for anything else is spared from then on."""
+        """Wait until no reset of these GPUs runs. Reserve them without another await: later resets then skip them."""
         self.learn(slots)
         while self._resetting & {_address(slot) for slot in slots}:
             await self._ended.wait()
+
+    @asynccontextmanager
+    async def none_running(self) -> AsyncIterator[None]:
+        """For whoever asks NVML, which is closed while a GPU is reset. No reset begins meanwhile."""
+        async with self._one:
+            yield
 
     async def described(self, gpus: Iterable[GpuFact]) -> tuple[GpuFact, ...]:
         """With what was found of their resets."""
@@ -69,8 +75,8 @@ class Resets:
             raise EngineError("a GPU that leaves this allocation could not be reset", summary(left))
 
     async def after_removal(self, id: str, remains: Remains, on_phase: OnPhase) -> ProofItem:
-        """A reset that failed is no proof: the next one would get a GPU in a state that nobody knows. One that cannot
-        be is: the GPU could never be sold again."""
+        """A failed reset fails the proof, because the state of the GPU is unknown. A GPU that cannot be reset passes,
+        because otherwise it could never be sold again."""
         outcomes = await self.reset(id, remains.slots, simulated=remains.simulated)
         if outcomes:
             await on_phase(PHASE, summary(outcomes))
@@ -107,7 +113,7 @@ class Resets:
             groups.setdefault(id(way), (way, []))[1].append(slot)
         problems: dict[SlotDevice, str] = {}
         for way, group in groups.values():
-            with self._nvml.paused() if isinstance(way, NvidiaReset) else nullcontext():
+            async with self._nvml.paused() if isinstance(way, NvidiaReset) else nullcontext():
                 problem = await way.reset(group)
             log.info("gpus.reset", gpus=[slot.gpu_uuid for slot in group], problem=problem)
             problems |= dict.fromkeys(group, problem)
