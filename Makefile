@@ -10,8 +10,10 @@ export PYTHONNODEBUGRANGES := 1
 ARGS ?=
 # A single proof of soak, chaos or interop may take most of their hour.
 LONG := -o faulthandler_timeout=3300
-# Test processes: one more than cores, for most of their time is waiting.
-JOBS ?= $(shell expr $$(nproc) + 1)
+# Test processes: two more than cores, because tests of real processes often wait. A process that ends too early ends
+# the run: pytest-xdist cannot give its group of tests to another.
+JOBS ?= $(shell expr $$(nproc) + 2)
+WORKERS := -n $(JOBS) --dist loadgroup --max-worker-restart 0
 
 help: ## print this
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +27,7 @@ console: setup ## build the web console (a Node is fetched where there is none)
 
 test: setup-test console ## all tests (ARGS="-k restart", JOBS=2)
 	@tools/console.sh test
-	@exec $(BIN)/pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	@exec $(BIN)/pytest $(WORKERS) $(ARGS)
 
 check: setup ## what needs no running: style, types, import contracts, house rules
 	@failed=; \
@@ -43,7 +45,7 @@ bench: setup-bench ## measure, each against a peer or a floor in the same run (A
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
 soak: setup-test console ## the long proofs in full; resumes where it stopped (ARGS="-k keys", FRESH=1)
-	@GPUAAS_SOAK_FRESH=$(FRESH) exec $(BIN)/pytest -m soak $(LONG) -n $(JOBS) --dist loadgroup $(ARGS)
+	@GPUAAS_SOAK_FRESH=$(FRESH) exec $(BIN)/pytest -m soak $(LONG) $(WORKERS) $(ARGS)
 
 chaos: setup-test ## faults under load, two replicas, real PostgreSQL; goes on where it stopped (ARGS="-k failover", FRESH=1)
 	@GPUAAS_CHAOS_FRESH=$(FRESH) exec $(BIN)/pytest -m chaos $(LONG) -n 0 tests/chaos $(ARGS)
