@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import processes
+from gpuaas.engines.oci.view_keeper import ViewKeeper
 from gpuaas.engines.oci.views import Lxcfs, choose_cpus, format_cpus, parse_cpus
 from tests.residue import RUN
 
@@ -24,6 +27,7 @@ needs_lxcfs = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("lxcfs") or not Path("/dev/fuse").exists(), reason="needs root and lxcfs"
 )
 MEMORY_MIB = 256
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 STARTER = """
 import asyncio, pathlib, sys
 from gpuaas.engines.oci.views import Lxcfs
@@ -130,6 +134,31 @@ async def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="lxcfs did not start: no fuse here"):
         await failing.ensure()
     assert not failing.mount.exists()
+
+
+@needs_lxcfs
+async def test_a_death_is_counted_once_however_often_the_start_fails(tmp_path: Path) -> None:
+    program = tmp_path / "lxcfs"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    times = count()
+    keeper = ViewKeeper(Lxcfs(tmp_path / "views", program=str(program)), lambda: NOON + timedelta(seconds=next(times)))
+    told = set()
+    for _ in range(3):
+        with pytest.raises(EngineError, match="lxcfs did not start"):
+            await keeper.revive()
+        told.add(keeper.fact().value)
+    assert len(told) == 1
+    assert "ended unexpectedly 1 time since the agent started, noticed last at 2026-01-01 12:00:00 UTC" in told.pop()
+
+
+@needs_lxcfs
+async def test_each_death_is_counted(lxcfs: Lxcfs) -> None:
+    keeper = ViewKeeper(lxcfs, lambda: NOON)
+    for times in ("1 time ", "2 times "):
+        await keeper.revive()
+        assert times in keeper.fact().value
+        await lxcfs.stop()
 
 
 @needs_lxcfs

@@ -34,6 +34,7 @@ class ViewKeeper:
         self._pids: Callable[[], Mapping[str, int]] = dict
         self._keeping: asyncio.Task[None] | None = None
         self._deaths, self._last, self._renewed, self._problem = 0, "", 0, ""
+        self._is_down = False
 
     def begin(self, pids: Callable[[], Mapping[str, int]]) -> None:
         self._pids = pids
@@ -71,11 +72,15 @@ class ViewKeeper:
                 await self._renew(id, pid, names)
 
     async def revive(self) -> None:
-        """An environment that boots next gets files that can be read."""
+        """An environment that boots next gets files that can be read. A death is counted once, however often the start
+        fails afterwards."""
         if self._lxcfs.pid() is None:
-            self._deaths, self._last = self._deaths + 1, f"{self._clock():%Y-%m-%d %H:%M:%S} UTC"
-            log.warning("lxcfs.ended", times=self._deaths)
+            if not self._is_down:
+                self._deaths, self._last = self._deaths + 1, f"{self._clock():%Y-%m-%d %H:%M:%S} UTC"
+                log.warning("lxcfs.ended", times=self._deaths)
+            self._is_down = True
             await self._lxcfs.ensure()
+        self._is_down = False
 
     def broken(self, pid: int) -> list[str]:
         """Files of an environment that cannot be read, because the lxcfs behind them ended."""
