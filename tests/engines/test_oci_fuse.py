@@ -169,6 +169,26 @@ async def test_a_node_that_would_keep_other_owners_than_the_rest_is_refused(tmp_
         assert "in the same way on all nodes" in volumes.describe()["shared_owners"].value
 
 
+async def test_a_shared_folder_that_is_full_is_refused_and_used_once_it_has_space(tmp_path: Path) -> None:
+    """No half written file of owners is left, which every node would refuse from then on."""
+    shared, filler = tmp_path / "shared", tmp_path / "shared/filler"
+    shared.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", shared], check=True)
+    try:
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        volumes = NodeVolumes(Site(tmp_path / "site"), shared, lambda: datetime.now(UTC))
+        await volumes.open()
+        assert "No space left on device" in volumes.describe()["shared_owners"].value
+        filler.unlink()
+        await volumes.open()
+        assert volumes.describe()["shared"].value == str(shared)
+        assert sorted(path.name for path in shared.iterdir()) == [".deleted", ".owners"]
+    finally:
+        subprocess.run(["umount", "--lazy", shared], check=True)
+
+
 def test_the_method_follows_from_what_the_folder_can_do() -> None:
     assert owners_of("", "", None).method == "idmap"
     assert owners_of("", "Invalid argument", "/usr/bin/bindfs").method == "bindfs"

@@ -92,10 +92,10 @@ class NodeVolumes:
             answer = await ask(order)
             with contextlib.suppress(OSError):
                 trial.rmdir()
+            found = owners_of(str(answer["owners"]), str(answer["idmap"]), commands.find(serving.KIND))
+            return _agreed(found, shared / OWNERS, trial.with_name(f"{trial.name}.new")) if found.method else found
         except (EngineError, OSError) as error:
             return Owners("", f"the shared folder cannot be used: {error}")
-        found = owners_of(str(answer["owners"]), str(answer["idmap"]), commands.find(serving.KIND))
-        return _agreed(found, shared / OWNERS) if found.method else found
 
     def is_served(self, backend: Backend) -> bool:
         """Whether a daemon shows its volumes to environments, because the kernel cannot."""
@@ -330,10 +330,14 @@ def owners_of(chown: str, idmap: str, bindfs: str | None) -> Owners:
     return Owners(serving.KIND, "")
 
 
-def _agreed(found: Owners, file: Path) -> Owners:
-    """All nodes keep the same owners on disk, or a file would change its owner with the node."""
-    with contextlib.suppress(FileExistsError), file.open("x") as new:
-        new.write(f"{found.holder}\n")
+def _agreed(found: Owners, file: Path, draft: Path) -> Owners:
+    """All nodes keep the same owners on disk, or a file would change its owner with the node. A link makes the file
+    whole and only once: another node never reads half of it. `draft` is this node's own name."""
+    if not file.exists():
+        files.write_whole(draft, f"{found.holder}\n".encode())
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, file)
+        draft.unlink()
     kept = file.read_text().strip()
     if kept == str(found.holder):
         return found
