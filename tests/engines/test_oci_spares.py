@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from msgspec.structs import replace
 
+from gpuaas.engines.node.records import NAME
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, ExitCause, Init
 from gpuaas.wire.spares import form_of
 from tests.engines.benches import Key, OciBench, SshWay, eventually, ignore, keys, oci, spec
@@ -99,6 +100,25 @@ async def test_a_defective_spare_is_discarded_counted_and_not_used(bench: OciBen
     assert containers(bench) == ["a"]
     assert container not in containers(bench)
     await bench.engine.remove("a", ignore)
+
+
+async def test_a_spare_that_cannot_be_removed_is_removed_later_and_stops_neither_others_nor_the_agent(
+    bench: OciBench,
+) -> None:
+    first, second = (spec(id, keys(1, Key()), devices=(f"GPU-{id}",)) for id in "ab")
+    await prepare(bench, first)
+    (spare,) = (await bench.engine.spares.report()).ready
+    obstacle = bench.root / "spares" / spare.id / NAME
+    obstacle.mkdir()
+    await prepare(bench, second)
+    assert len((await bench.engine.spares.report()).ready) == 1
+    assert obstacle.exists()
+    await bench.crash()
+    assert obstacle.exists()
+    obstacle.rmdir()
+    await prepare(bench)
+    assert containers(bench) == []
+    assert list((bench.root / "spares").iterdir()) == []
 
 
 @EXTENT

@@ -71,12 +71,12 @@ class OciSpares:
         self._detail = ""
 
     async def clear(self) -> None:
-        """At the start and at the end of an agent: no spare is left, and that is proven."""
+        """At the start and at the end of an agent. A spare that cannot be removed stays unfit."""
         self._records.root.mkdir(mode=0o700, exist_ok=True)
         self._ready.clear()
-        self._unfit.clear()
-        for id in self._records.ids():
-            await self._remove(id)
+        self._unfit = self._records.ids()
+        for id in list(self._unfit):
+            await self._try_to_remove(id)
 
     async def want(self, forms: Iterable[SpareForm]) -> None:
         wanted = tuple(dict.fromkeys(forms))
@@ -88,8 +88,7 @@ class OciSpares:
         for spare in list(self._ready.values()):
             if spare.form not in self._wanted or self._is_defective(spare):
                 self._unfit.append(self._ready.pop(spare.form).id)
-        if self._unfit:
-            await self._remove(self._unfit.pop())
+        if self._unfit and await self._try_to_remove(self._unfit[0]):
             return True
         if form := next(self._missing(), None):
             await self._prepare(form)
@@ -140,7 +139,7 @@ class OciSpares:
         except (EngineError, OSError) as error:
             self._failures[form] = self._failures.get(form, 0) + 1
             self._count(id, str(error))
-            await self._remove(id)
+            self._unfit.append(id)
 
     async def _make(self, id: str, form: SpareForm) -> Ready:
         path, image = self._records.folder(id), self._containers.images.current()
@@ -161,6 +160,18 @@ class OciSpares:
         init = liveness.record(path, await self._containers.boot(path, record, is_spare=True))
         return Ready(id, form, index, image.version, init, self._containers.lxcfs_pid())
 
+    async def _try_to_remove(self, id: str) -> bool:
+        """A spare that could not be removed is tried again after the others. It delays neither them nor the agent."""
+        try:
+            await self._remove(id)
+        except (EngineError, OSError) as error:
+            log.warning("spare.not_removed", spare=id, error=str(error))
+            self._unfit.append(id)
+            return False
+        finally:
+            self._unfit.remove(id)
+        return True
+
     async def _remove(self, id: str) -> None:
         path = self._records.folder(id)
         pid = liveness.look(path, self._containers.limits).known()
@@ -170,11 +181,8 @@ class OciSpares:
         )
         await self._removals.end_processes(id, pid, remains)
         items = await self._removals.clean(id, remains)
-        if left := [item.evidence for item in items if not item.ok]:
-            log.warning(
-                "spare.not_removed", spare=id, left=left
-            )  # its numbers stay its own; the next agent tries again
-            return
+        if left := [item.evidence for item in items if not item.ok]:  # its numbers stay its own
+            raise EngineError("the spare was not removed", "; ".join(left))
         self._numbers.retire(remains)
         await self._removals.finish(id)
         self._numbers.give_back(id)
