@@ -24,13 +24,25 @@ async def sample(
         if not outgoing.is_open:
             await asyncio.sleep(min(FIRST_SECONDS, seconds))
             continue
-        try:
-            taken = await engine.samples.take(now())
-            disk, changed = await engine.disk_space(), await engine.changed_facts()
-            outgoing.put(DiskReport(disk=disk, facts=changed, at=now()))
-        except Exception:  # house: broad-except because what cannot be measured must not end the agent
-            log.exception("samples.failed")
-            taken = []
-        for start in range(0, len(taken), SAMPLES_PER_MESSAGE):
-            outgoing.put(Samples(samples=taken[start : start + SAMPLES_PER_MESSAGE]))
+        await _send_samples(engine, outgoing, now)
+        await _send_disk_report(engine, outgoing, now)
         await asyncio.sleep(seconds)
+
+
+async def _send_samples(engine: Engine, outgoing: Outgoing, now: Callable[[], datetime]) -> None:
+    try:
+        taken = await engine.samples.take(now())
+    except Exception:  # house: broad-except because what cannot be measured must not end the agent
+        log.exception("samples.failed")
+        return
+    for start in range(0, len(taken), SAMPLES_PER_MESSAGE):
+        outgoing.put(Samples(samples=taken[start : start + SAMPLES_PER_MESSAGE]))
+
+
+async def _send_disk_report(engine: Engine, outgoing: Outgoing, now: Callable[[], datetime]) -> None:
+    try:
+        disk, changed = await engine.disk_space(), await engine.changed_facts()
+    except Exception:  # house: broad-except because a disk that cannot be looked at must not end the agent
+        log.exception("disk_report.failed")
+        return
+    outgoing.put(DiskReport(disk=disk, facts=changed, at=now()))
