@@ -10,9 +10,10 @@ from pathlib import Path
 from gpuaas.engines.base import EngineError
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-SOURCE = Path(__file__).parents[3]  # for programs of ours that run with the standard library only
+PYTHON = os.path.realpath(sys.executable)
+SOURCE = Path(__file__).parents[3]
 ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
-FOR_OURS = {**ENVIRONMENT, "PYTHONPATH": str(SOURCE)}  # for those programs of ours; they compile where we do
+FOR_OURS = {**ENVIRONMENT, "PYTHONPATH": str(SOURCE)}  # for programs of ours; they compile where we do
 if sys.pycache_prefix:
     FOR_OURS["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
@@ -27,6 +28,11 @@ def given(text: str) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def ours(file: str | None, *arguments: str) -> tuple[str, ...]:
+    """A module of ours as a program with nothing but the standard library and our source; it needs `FOR_OURS`."""
+    return (PYTHON, "-S", "-s", "-P", str(file), *arguments)
 
 
 def mortal(*argv: str) -> tuple[str, ...]:

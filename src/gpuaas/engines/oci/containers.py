@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import signal
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -147,7 +146,7 @@ class Containers:
         try:
             with commands.given(json.dumps(order)) as stdin:
                 process = await asyncio.create_subprocess_exec(
-                    *(os.path.realpath(sys.executable), "-S", "-s", "-P", str(launcher.__file__)),
+                    *commands.ours(launcher.__file__),
                     env={**commands.FOR_OURS, "_OCI_SYNCPIPE": str(answer)},
                     pass_fds=(answer,),
                     stdin=stdin,

@@ -6,8 +6,6 @@ is broken is read from the kernel's mount tables, never from lxcfs itself, so th
 
 import asyncio
 import contextlib
-import os
-import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +19,6 @@ from gpuaas.engines.oci.views import Lxcfs, stale_views
 from gpuaas.wire.environments import Fact
 
 LOOK_SECONDS, AGAIN_SECONDS = 10.0, 0.5
-PROGRAM = (os.path.realpath(sys.executable), "-S", "-s", "-P", str(view_process.__file__))
 SOURCE = "the process of lxcfs and the mount tables of environments"
 log = structlog.get_logger()
 
@@ -92,7 +89,8 @@ class ViewKeeper:
 
     async def _renew(self, id: str, pid: int, names: list[str]) -> None:
         words = (str(pid), processes.born(pid), str(self._lxcfs.mount), *names)
-        code, said = await commands.attempt(*PROGRAM, *words, environment=commands.FOR_OURS)
+        renewing = commands.ours(view_process.__file__, *words)
+        code, said = await commands.attempt(*renewing, environment=commands.FOR_OURS)
         if code == 0:
             self._renewed += 1
             log.info("views.renewed", environment=id)

@@ -10,7 +10,6 @@ import configparser
 import contextlib
 import json
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -44,7 +43,6 @@ PIP_HOME_FILES = (".config/pip/pip.conf", ".pip/pip.conf", ".netrc")
 PIP_PATHS = ("find-links", "index-url", "extra-index-url", "cert", "client-cert", "constraint", "config-file")
 """Settings of pip whose value may be a path on the node."""
 STEP_SECONDS = {"venv": 120, "download": 3600, "install": 1800, "compile": 900, "check": 300}
-INTERPRETER = os.path.realpath(sys.executable)
 EXCERPT = 20  # lines of a failed step that are told
 PASSED = ("HOME", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE")
 NOT_TOLD = ("Looking in ", "WARNING: Location ")  # where packages come from is the node's business
@@ -188,7 +186,7 @@ class Staging:
         with commands.given(json.dumps(order)) as stdin:
             process = await asyncio.create_subprocess_exec(
                 *commands.mortal("unshare", *NAMESPACES, *(() if rights.has_network else ("--net",)), "--"),
-                *(INTERPRETER, "-S", "-s", "-P", str(workshop.__file__)),
+                *commands.ours(workshop.__file__),
                 env=commands.FOR_OURS,
                 cwd="/",
                 stdin=stdin,

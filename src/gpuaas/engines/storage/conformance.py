@@ -1,7 +1,5 @@
 """A conformance run: the trial as a process of its own on one backend, and what it found."""
 
-import os
-import sys
 from pathlib import Path
 
 import msgspec
@@ -11,7 +9,6 @@ from gpuaas.engines.node import commands
 from gpuaas.wire.storage import Check
 
 TRIAL = str(Path(__file__).with_name("storage_trial.py"))  # never imported: it is a program, not a part of the agent
-PYTHON = os.path.realpath(sys.executable)
 IMAGE_BYTES = 64 << 20
 
 
@@ -24,8 +21,8 @@ async def run(bench: Path, *, is_image: bool, is_served: bool) -> list[Check]:
             file.truncate(IMAGE_BYTES)
         await commands.run("mkfs.ext4", "-q", "-F", "-m", "0", str(image))
     kind = "image" if is_image else "served" if is_served else "folder"
-    python = ("env", f"PYTHONPATH={commands.SOURCE}", PYTHON, "-S", "-s", "-P")
-    code, said = await commands.attempt(*python, TRIAL, kind, str(where), str(image))
+    trial = commands.ours(TRIAL, kind, str(where), str(image))
+    code, said = await commands.attempt(*trial, environment=commands.FOR_OURS)
     lines = [line for line in said.splitlines() if line.startswith("{")]
     if code != 0 or not lines:
         raise EngineError("the conformance run did not end", said[-1000:])

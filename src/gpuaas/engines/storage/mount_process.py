@@ -1,23 +1,21 @@
-"""Asks the process that mounts: who enters an environment's namespaces does not come back."""
+"""Runs the mount helper as a child process, because a process cannot leave an environment's namespaces once it has
+entered them."""
 
 import asyncio
 import contextlib
 import json
-import os
-import sys
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands
 from gpuaas.engines.storage import attaching
 
-PROGRAM = (os.path.realpath(sys.executable), "-S", "-s", "-P", str(attaching.__file__))
 ANSWER_SECONDS = 60.0
 
 
 async def ask(order: dict[str, object]) -> dict[str, object]:
     with commands.given(json.dumps(order)) as stdin:
         process = await asyncio.create_subprocess_exec(
-            *PROGRAM,
+            *commands.ours(attaching.__file__),
             env=commands.FOR_OURS,
             stdin=stdin,
             stdout=asyncio.subprocess.PIPE,

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -198,7 +197,7 @@ class NodeVolumes:
         """By shared blocks where the file system can, otherwise byte by byte; holes stay holes."""
         copying = ("cp", "--archive", "--sparse=always", "--reflink=auto", "--", str(source.path), str(target.path))
         command = commands.mortal(*copying) if source.is_image else self._linkless(source.path, *copying)
-        code, said = await commands.attempt(*command)
+        code, said = await commands.attempt(*command, environment=commands.FOR_OURS)
         if code != 0:
             raise EngineError("the volume could not be copied", said)
         if target.is_image:
@@ -208,9 +207,8 @@ class NodeVolumes:
 
     def _linkless(self, folder: Path, *argv: str) -> tuple[str, ...]:
         """A command that reads a folder of which people change the names meanwhile."""
-        python = ("env", f"PYTHONPATH={commands.SOURCE}", os.path.realpath(sys.executable), "-S", "-s", "-P")
         # Only in its namespaces: whoever gains rights in new ones is no longer told of a parent's death.
-        return ("unshare", "--mount", "--", *commands.mortal(*python, str(linkless.__file__), str(folder), *argv))
+        return ("unshare", "--mount", "--", *commands.mortal(*commands.ours(linkless.__file__, str(folder), *argv)))
 
     async def _check_image(self, image: Path, volume: VolumeRef) -> None:
         """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
