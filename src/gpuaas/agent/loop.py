@@ -96,8 +96,8 @@ def _left_over(journal: Journal, admission: Admission, path: Path) -> list[Job]:
 
 
 async def end(tasks: set[asyncio.Task[None]], pause: float = CANCEL_AGAIN_SECONDS) -> None:
-    """Cancelled until they have ended: a task group that fails while it is cancelled raises its own errors, and the
-    loop around it goes on."""
+    """Cancel the tasks until all have ended. A task group that fails during cancellation raises its own errors, so one
+    cancel may not stop the loop around it."""
     while tasks:
         for task in tasks:
             task.cancel()
@@ -187,7 +187,8 @@ class Agent:
         self._doorkeeper.forget()
         if self._engine.lacks:
             self._outgoing.put(SpareReport(detail="the node makes no environments"))
-        else:  # otherwise terminals may be open, and nobody looked
+        else:
+            # An engine that lacks something cannot list terminals; an empty report would end them.
             self._streams.welcomed()
         self._spares.forget()
         self._look.set()

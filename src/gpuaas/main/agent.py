@@ -15,7 +15,7 @@ import typer
 import uvloop
 
 from gpuaas.agent import identity
-from gpuaas.agent.loop import run_agent
+from gpuaas.agent.loop import end, run_agent
 from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import points_from
@@ -217,13 +217,11 @@ async def _run(folder: Path, engine: Engine, *, stop_environments: bool, image_a
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    updates = asyncio.create_task(
-        image_schedule.keep_fresh(
-            images_folder(folder), image_age, now=SystemClock().now, rebuild=image_schedule.rebuild_beside(folder)
-        )
-        if image_age and not engine.lacks
-        else asyncio.sleep(0)
-    )
+    updates: set[asyncio.Task[None]] = set()
+    if image_age and not engine.lacks:
+        rebuild = image_schedule.rebuild_beside(folder)
+        keeping = image_schedule.keep_fresh(images_folder(folder), image_age, now=SystemClock().now, rebuild=rebuild)
+        updates.add(asyncio.create_task(keeping))
     try:
         await run_agent(
             folder=folder,
@@ -235,5 +233,4 @@ async def _run(folder: Path, engine: Engine, *, stop_environments: bool, image_a
             agent_version=version("gpuaas"),
         )
     finally:
-        updates.cancel()
-        await asyncio.wait({updates})
+        await end(updates)

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from gpuaas.wire.environments import EnvironmentSpec, Init, SlotDevice
+from gpuaas.wire.environments import DEFAULT_DISK_GIB, EnvironmentSpec, Init, SlotDevice
 
 
 class SpareForm(Struct, frozen=True, kw_only=True):
@@ -12,7 +12,7 @@ class SpareForm(Struct, frozen=True, kw_only=True):
     vcpus: int
     memory_mib: int
     simulated: bool
-    disk_gib: int = 20
+    disk_gib: int = DEFAULT_DISK_GIB
     init: Init = Init.PLAIN
 
 

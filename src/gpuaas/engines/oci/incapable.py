@@ -5,10 +5,10 @@ stopped, broken or gone. The SSH gateway of the node serves on as it does while 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.images.node_images import NodeImages
@@ -50,12 +50,12 @@ class IncapableEngine:
         lacks: Sequence[str],
         images: NodeImages,
         *,
-        probe: Callable[[], Awaitable[NodeFacts]],
-        disk_space: Callable[[], Awaitable[DiskSpace]],
+        probe: Callable[[], Coroutine[Any, Any, NodeFacts]],
+        disk_space: Callable[[], Coroutine[Any, Any, DiskSpace]],
     ) -> None:
         self.lacks, self.images = tuple(lacks), images
         self._records = Records(Site(root).environments)
-        self._probe, self._disk_space = probe, disk_space
+        self.probe, self.disk_space = probe, disk_space
         self.logins, refusals = Logins(), Refusals(self.lacks)
         self.samples = self.runtimes = self.volumes = self.mounts = self.terminals = self.spares = refusals
         self.ensure = self.set_keys = self.connections = refusals.ensure
@@ -68,14 +68,8 @@ class IncapableEngine:
     async def close(self, *, stop_environments: bool) -> None:
         """Nothing is stopped, either: what runs is not known."""
 
-    async def probe(self) -> NodeFacts:
-        return await self._probe()
-
     async def changed_facts(self) -> dict[str, Fact]:
         return {}
-
-    async def disk_space(self) -> DiskSpace:
-        return await self._disk_space()
 
     async def observe(self) -> list[Environment]:
         """Raises where the records cannot be listed: an empty list would say that all of them are gone."""
