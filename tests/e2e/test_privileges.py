@@ -14,7 +14,7 @@ from gpuaas.engines.oci import facts
 from gpuaas.main import demo, up
 from gpuaas.main.agent import EngineKind
 from gpuaas.main.demo import UpFile
-from gpuaas.main.privileges import Agent, Plan, Situation, Sudo, caller, data_folder_of, plan
+from gpuaas.main.privileges import AgentUser, Plan, Situation, Sudo, caller, data_folder_of, plan
 from gpuaas.main.root_agent import Begin
 from gpuaas.main.root_side import RootSide, passed_on, spawn
 from tests.agent.world import NODE_ID, enrolled
@@ -25,30 +25,30 @@ LACKS = ("the program conmon",)
 PERSON = next((each for each in pwd.getpwall() if each.pw_uid not in (0, os.geteuid())), None)
 
 CHOSEN = {
-    "root": (Situation(is_root=True), OCI, Agent.OURSELVES),
-    "root of a machine that lacks something": (Situation(is_root=True, lacks=LACKS), FAKE, Agent.OURSELVES),
-    "somebody without sudo": (Situation(is_root=False), FAKE, Agent.OURSELVES),
-    "somebody whom sudo asks for nothing": (Situation(is_root=False, sudo=Sudo.FREE), OCI, Agent.ROOT),
-    "somebody whom sudo asks for a password": (Situation(is_root=False, sudo=Sudo.ASKS), OCI, Agent.ROOT),
+    "root": (Situation(is_root=True), OCI, AgentUser.OURSELVES),
+    "root of a machine that lacks something": (Situation(is_root=True, lacks=LACKS), FAKE, AgentUser.OURSELVES),
+    "somebody without sudo": (Situation(is_root=False), FAKE, AgentUser.OURSELVES),
+    "somebody whom sudo asks for nothing": (Situation(is_root=False, sudo=Sudo.FREE), OCI, AgentUser.ROOT),
+    "somebody whom sudo asks for a password": (Situation(is_root=False, sudo=Sudo.ASKS), OCI, AgentUser.ROOT),
     "sudo on a machine that lacks something": (
         Situation(is_root=False, sudo=Sudo.FREE, lacks=LACKS),
         FAKE,
-        Agent.OURSELVES,
+        AgentUser.OURSELVES,
     ),
-    "sudo make up": (Situation(is_root=False, has_root_process=True), OCI, Agent.ROOT),
-    "the fake engine was asked for": (Situation(is_root=False, sudo=Sudo.FREE, asked=FAKE), FAKE, Agent.OURSELVES),
-    "the fake engine before, root now": (Situation(is_root=True, before=FAKE), FAKE, Agent.OURSELVES),
+    "sudo make up": (Situation(is_root=False, has_root_process=True), OCI, AgentUser.ROOT),
+    "the fake engine was asked for": (Situation(is_root=False, sudo=Sudo.FREE, asked=FAKE), FAKE, AgentUser.OURSELVES),
+    "the fake engine before, root now": (Situation(is_root=True, before=FAKE), FAKE, AgentUser.OURSELVES),
     "real environments, and something was lost": (
         Situation(is_root=True, before=OCI, lacks=LACKS),
         OCI,
-        Agent.OURSELVES,
+        AgentUser.OURSELVES,
     ),
     "real environments of somebody with sudo, and something was lost": (
         Situation(is_root=False, sudo=Sudo.ASKS, before=OCI, lacks=LACKS),
         OCI,
-        Agent.ROOT,
+        AgentUser.ROOT,
     ),
-    "the oci engine was asked for without root": (Situation(is_root=False, asked=OCI), OCI, Agent.OURSELVES),
+    "the oci engine was asked for without root": (Situation(is_root=False, asked=OCI), OCI, AgentUser.OURSELVES),
 }
 
 
@@ -64,7 +64,7 @@ def test_what_is_missing_is_told_and_the_fake_engine_is_named() -> None:
     assert ("Missing: root, the program conmon" in fake, "the fake engine" in fake) == (True, True)
     kept = plan(Situation(is_root=True, before=OCI, lacks=LACKS))
     assert kept.words == ("The node offers no capacity. Missing: the program conmon.",)
-    assert plan(Situation(is_root=True)) == Plan(OCI, Agent.OURSELVES)
+    assert plan(Situation(is_root=True)) == Plan(OCI, AgentUser.OURSELVES)
 
 
 @pytest.mark.parametrize(

@@ -76,17 +76,17 @@ async def test_a_child_stopped_while_it_is_being_started_is_ended(tmp_path: Path
     child.start()
     await asyncio.sleep(0)  # the task has begun; the process is on its way
     await asyncio.wait_for(child.stop(), PATIENCE_SECONDS)
-    assert child.is_hopeless  # nothing will start it again
+    assert child.is_crash_looping  # nothing will start it again
 
 
 async def test_a_child_that_cannot_live_is_given_up_with_its_last_words(tmp_path: Path) -> None:
     child = Child("poet", ["sh", "-c", "echo alas; exit 3"], tmp_path / "poet.log", {})
     child.start()
 
-    async def is_hopeless() -> bool:
-        return child.is_hopeless
+    async def is_crash_looping() -> bool:
+        return child.is_crash_looping
 
-    await eventually(is_hopeless)
+    await eventually(is_crash_looping)
     await child.stop()
     assert set(child.last_words()) == {"alas"}
 

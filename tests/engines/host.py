@@ -142,7 +142,7 @@ def tricks(engine: OciEngine, body: Any) -> dict[str, Callable[[], Awaitable[obj
 
 
 async def break_resets(engine: OciEngine, problem: str) -> None:
-    engine._resets._ways.simulated.problem = problem
+    engine._resets._methods.simulated.problem = problem
 
 
 async def starve_self(free: int | None) -> None:

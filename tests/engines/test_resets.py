@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.devices import Devices
-from gpuaas.engines.node.gpu_resets import SIMULATED, Ways, read_counts
+from gpuaas.engines.node.gpu_resets import SIMULATED, ResetMethods, read_counts
 from gpuaas.engines.node.pci import PciDevices
 from gpuaas.engines.node.records import Record, Remains
 from gpuaas.engines.nvml import PAUSED, Nvml, NvmlClosedError, NvmlSource
@@ -93,8 +93,8 @@ class Hardware:
         return bool(self.said())
 
     def resets(self, *, is_on: bool = True, seconds: float = 60.0) -> Resets:
-        ways = Ways(self.root, pci=PciDevices(self.devices), folders=(self.programs,), seconds=seconds)
-        return Resets(self.held, ways, self.nvml, is_on=is_on)
+        methods = ResetMethods(self.root, pci=PciDevices(self.devices), folders=(self.programs,), seconds=seconds)
+        return Resets(self.held, methods, self.nvml, is_on=is_on)
 
     async def words(self, *slots: SlotDevice) -> str:
         return summary(await self.resets().reset("mine", slots, simulated=False))
@@ -372,20 +372,20 @@ async def phases_of(resets: Resets, record: Record, after: Sequence[str]) -> lis
 
 
 async def test_a_boot_goes_on_after_a_reset_that_failed_unless_a_gpu_leaves(hardware: Hardware, record: Record) -> None:
-    ways = Ways(hardware.root)
-    resets = Resets(hardware.held, ways, hardware.nvml)
+    methods = ResetMethods(hardware.root)
+    resets = Resets(hardware.held, methods, hardware.nvml)
     assert await phases_of(resets, record, ["GPU-0"]) == [("gpus_reset", "GPU 0, 1: reset (simulated)")]
     assert read_counts(hardware.root / SIMULATED) == {"GPU-0": 1, "GPU-1": 1}
-    ways.simulated.problem = "it hangs"
+    methods.simulated.problem = "it hangs"
     assert await phases_of(resets, record, ["GPU-0", "GPU-1"]) == [("gpus_reset", "GPU 0, 1: not reset: it hangs")]
     with pytest.raises(EngineError, match="a GPU that leaves this allocation could not be reset: GPU 1"):
         await phases_of(resets, record, ["GPU-0"])
 
 
 async def test_a_reset_that_failed_is_no_proof_and_one_that_cannot_be_is(hardware: Hardware, record: Record) -> None:
-    ways = Ways(hardware.root, pci=PciDevices(hardware.devices))
-    resets = Resets(hardware.held, ways, hardware.nvml)
-    ways.simulated.problem = "it hangs"
+    methods = ResetMethods(hardware.root, pci=PciDevices(hardware.devices))
+    resets = Resets(hardware.held, methods, hardware.nvml)
+    methods.simulated.problem = "it hangs"
     failed = await resets.after_removal("a", Remains(slots=record.slots, simulated=True), ignore)
     assert (failed.item, failed.ok, failed.evidence) == ("gpu_reset", False, "GPU 0, 1: not reset: it hangs")
     impossible = await resets.after_removal("a", Remains(slots=(hardware.add(0),), simulated=False), ignore)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, Telling
 from gpuaas.engines.fake_images import FakeImages
-from gpuaas.engines.runtimes.manifests import require_image
+from gpuaas.engines.runtimes.manifests import require_built_for
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.images import BaseImage
 from gpuaas.wire.runtimes import IN_USE, NOT_STAGED, BundleSpec, RuntimeDescriptor, StagedBundle
@@ -91,7 +91,7 @@ class FakeRuntimes:
             raise EngineError(NOT_STAGED, f"{descriptor.slug} {descriptor.version}")
         if here.digest != descriptor.digest:
             raise EngineError("another bundle has this name and version here", descriptor.slug)
-        require_image(here, image)
+        require_built_for(here, image)
         self.bundles.descriptors[allocation_id] = descriptor
 
     async def descriptor(self, allocation_id: str) -> RuntimeDescriptor | None:

@@ -42,7 +42,7 @@ class Child:
         self._quick_ends = 0
 
     @property
-    def is_hopeless(self) -> bool:
+    def is_crash_looping(self) -> bool:
         """It ended right after its start, again and again, or could not be started at all."""
         return self._quick_ends >= MOST_QUICK_ENDS or (self._task is not None and self._task.done())
 

@@ -31,7 +31,7 @@ class Sudo(StrEnum):
     NO = "no"
 
 
-class Agent(StrEnum):
+class AgentUser(StrEnum):
     """As whom the agent runs."""
 
     OURSELVES = "ourselves"
@@ -55,38 +55,38 @@ class Situation:
 @dataclass(frozen=True)
 class Plan:
     engine: EngineKind
-    agent: Agent
+    agent: AgentUser
     words: tuple[str, ...] = ()  # for the person, before anything starts
     asks: bool = False  # sudo asks for a password first
 
 
-def plan(now: Situation) -> Plan:
+def plan(situation: Situation) -> Plan:
     """A folder keeps its engine. The fake engine would report real environments as gone, and what a platform offers is
     derived from what its engine found first."""
-    if now.asked and now.before and now.asked is not now.before:
+    if situation.asked and situation.before and situation.asked is not situation.before:
         raise Complaint(
-            f"the node in this folder has the engine {now.before}, and another would not know its environments",
-            next_step=f"gpuaas up --engine {now.asked} --data ANOTHER_FOLDER",
+            f"the node in this folder has the engine {situation.before}, and another would not know its environments",
+            next_step=f"gpuaas up --engine {situation.asked} --data ANOTHER_FOLDER",
         )
-    if now.before is EngineKind.OCI and not now.can_have_root:
+    if situation.before is EngineKind.OCI and not situation.can_have_root:
         raise Complaint(
             "the node in this folder needs root, and sudo is not available here",
             next_step="start it as root or as a user who may use sudo, or choose a folder: gpuaas up --data FOLDER",
         )
-    wanted = now.asked or now.before
-    lacks = [*([] if now.can_have_root else ["root"]), *now.lacks]
+    wanted = situation.asked or situation.before
+    lacks = [*([] if situation.can_have_root else ["root"]), *situation.lacks]
     if wanted is None and lacks:
         return without_root(lacks)
     if wanted is EngineKind.FAKE:
-        return Plan(EngineKind.FAKE, Agent.OURSELVES, () if now.asked else (FAKE_WORDS, KEPT_WORDS))
-    agent = Agent.ROOT if now.can_have_root and not now.is_root else Agent.OURSELVES
+        return Plan(EngineKind.FAKE, AgentUser.OURSELVES, () if situation.asked else (FAKE_WORDS, KEPT_WORDS))
+    agent = AgentUser.ROOT if situation.can_have_root and not situation.is_root else AgentUser.OURSELVES
     words = (f"The node offers no capacity. Missing: {', '.join(lacks)}.",) if lacks else ()
-    return Plan(EngineKind.OCI, agent, words, agent is Agent.ROOT and now.sudo is Sudo.ASKS)
+    return Plan(EngineKind.OCI, agent, words, agent is AgentUser.ROOT and situation.sudo is Sudo.ASKS)
 
 
 def without_root(lacks: Sequence[str]) -> Plan:
     words = (f"This machine cannot make environments. Missing: {', '.join(lacks)}.", FAKE_WORDS)
-    return Plan(EngineKind.FAKE, Agent.OURSELVES, words)
+    return Plan(EngineKind.FAKE, AgentUser.OURSELVES, words)
 
 
 def look_at_sudo() -> Sudo:

@@ -71,12 +71,12 @@ class Failed(msgspec.Struct, tag="failed", frozen=True, kw_only=True):
     next_step: str = ""
 
 
-class Hopeless(msgspec.Struct, tag="hopeless", frozen=True):
+class CrashLooping(msgspec.Struct, tag="crash_looping", frozen=True):
     """The agent ends right after its start, again and again."""
 
 
 Order = Begin | Token | Run | Stop
-Event = Ready | NeedsToken | Prepared | Failed | Hopeless
+Event = Ready | NeedsToken | Prepared | Failed | CrashLooping
 orders = msgspec.json.Decoder(Order, dec_hook=lambda kind, value: kind(value))
 events = msgspec.json.Decoder(Event)
 
@@ -155,8 +155,8 @@ class RootAgent:
         agent.start()
         is_told = False
         while not self._stop.is_set():
-            if agent.is_hopeless and not is_told:
-                tell(Hopeless())
+            if agent.is_crash_looping and not is_told:
+                tell(CrashLooping())
                 is_told = True
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)

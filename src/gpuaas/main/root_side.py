@@ -15,9 +15,9 @@ from gpuaas.main.children import STOP_SECONDS, read_last_words
 from gpuaas.main.root_agent import (
     PYCACHE,
     Begin,
+    CrashLooping,
     Event,
     Failed,
-    Hopeless,
     NeedsToken,
     Order,
     Prepared,
@@ -59,7 +59,7 @@ class RootSide:
         self.log = Path(os.devnull)
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._listening: asyncio.Task[None] | None = None
-        self._is_stopping = self.is_hopeless = False
+        self._is_stopping = self.is_crash_looping = False
 
     def wait_until_ready(self) -> bool:
         """Before anything else is asked of it, while sudo may ask for a password. False: it was not given."""
@@ -123,10 +123,10 @@ class RootSide:
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), self._process.stdout)
         while line := await reader.readline():
             event = events.decode(line)
-            self.is_hopeless |= isinstance(event, Hopeless)
+            self.is_crash_looping |= isinstance(event, CrashLooping)
             self._events.put_nowait(event)
         self._events.put_nowait(None)
         if not self._is_stopping:
-            self.is_hopeless = True
+            self.is_crash_looping = True
             self.leave()  # sudo may have ended without it
             typer.echo("The agent has ended with its root process. Stop with Ctrl-C, and start again.", err=True)

@@ -34,7 +34,7 @@ from gpuaas.main.agent import EngineKind
 from gpuaas.main.children import Child
 from gpuaas.main.demo import Demo, UpFile, read
 from gpuaas.main.preparing import agent_words, ensure_enrolled, ensure_image
-from gpuaas.main.privileges import Agent, Plan, Situation, Sudo
+from gpuaas.main.privileges import AgentUser, Plan, Situation, Sudo
 from gpuaas.main.root_agent import Begin
 from gpuaas.main.root_side import SUDO, SUDO_SILENT, RootSide, passed_on, spawn
 
@@ -154,7 +154,7 @@ class Up:
         async with httpx.AsyncClient(base_url=self._url, timeout=2) as http:
             while not await ready(http):
                 for child in self._children:
-                    if child.is_hopeless:
+                    if child.is_crash_looping:
                         ended = f"the {child.name} ends right after its start"
                         raise Complaint(ended, details=child.last_words(), next_step=f"less {child.log}")
                 if time.monotonic() > deadline:
@@ -260,11 +260,11 @@ def command(
     logs.configure(level="warning", human=True)
     with held:
         chosen = choose(folder, engine, root)
-        if chosen.agent is Agent.ROOT and root is None:
+        if chosen.agent is AgentUser.ROOT and root is None:
             root, chosen = start_root(chosen, engine_before(folder))
         for line in chosen.words:
             typer.echo(line)
-        if chosen.agent is Agent.OURSELVES and root is not None:
+        if chosen.agent is AgentUser.OURSELVES and root is not None:
             root.leave()
             root = None
         uvloop.run(Up(folder, port, with_demo=demo, engine=chosen.engine, root=root).run(began))

@@ -26,11 +26,11 @@ ACTIVE_LINK = "GB/s"  # `nvidia-smi nvlink --status` says how fast a link is, or
 Run = Callable[..., Awaitable[tuple[int, str]]]
 
 
-class Way(Protocol):
-    """One way to reset GPUs."""
+class ResetMethod(Protocol):
+    """How GPUs of one kind are reset."""
 
     async def look(self, slot: SlotDevice) -> GpuReset:
-        """Whether this GPU can be reset this way, and what else that resets."""
+        """Whether this GPU can be reset like this, and what else that resets."""
 
     async def reset(self, slots: Sequence[SlotDevice]) -> str:
         """All of these, which belong to one environment that has ended; empty, or why it failed."""
@@ -202,7 +202,7 @@ def read_counts(file: Path) -> dict[str, int]:
         return {}
 
 
-class Unresettable:
+class NoReset:
     """A device that nothing can reset, and why."""
 
     def __init__(self, why: str) -> None:
@@ -215,8 +215,8 @@ class Unresettable:
         return self._why
 
 
-class Ways:
-    """Which way there is for which GPU of a node; `root` is the folder of the engine."""
+class ResetMethods:
+    """The reset method of each GPU of a node; `root` is the folder of the engine."""
 
     def __init__(
         self,
@@ -229,17 +229,17 @@ class Ways:
     ) -> None:
         self.simulated, self._pci = SimulatedReset(root / SIMULATED), pci or PciDevices()
         self._kernel = KernelReset(self._pci)
-        self._by_driver: dict[str, Way] = {
+        self._by_driver: dict[str, ResetMethod] = {
             "nvidia": NvidiaReset(Program("nvidia-smi", run=run, folders=folders, seconds=seconds)),
             "amdgpu": AmdReset(Program("amd-smi", run=run, folders=folders, seconds=seconds), self._pci),
             **dict.fromkeys(FREE_DRIVERS, self._kernel),
         }
 
-    def of(self, slot: SlotDevice, *, simulated: bool) -> Way:
+    def of(self, slot: SlotDevice, *, simulated: bool) -> ResetMethod:
         if simulated:
             return self.simulated
         folder = self._pci.folder(slot)
         if folder is None:
-            return Unresettable(f"there is no device at {slot.gpu_pci}")
+            return NoReset(f"there is no device at {slot.gpu_pci}")
         driver = self._pci.driver(folder)
-        return self._by_driver.get(driver, Unresettable(f"its driver {driver} offers no reset"))
+        return self._by_driver.get(driver, NoReset(f"its driver {driver} offers no reset"))

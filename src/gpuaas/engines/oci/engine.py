@@ -17,7 +17,7 @@ from gpuaas.engines.images import images
 from gpuaas.engines.images.node_images import NodeImages
 from gpuaas.engines.leases import Leases
 from gpuaas.engines.node import files
-from gpuaas.engines.node.gpu_resets import Ways
+from gpuaas.engines.node.gpu_resets import ResetMethods
 from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.nvml import Nvml, NvmlSource, open_nvml
@@ -102,7 +102,7 @@ class OciEngine:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic, file=self._site.root / "lease.json", clock=clock)
         self._nvml = NvmlSource(nvml)
-        self._resets = Resets(self._devices, Ways(self._site.root), self._nvml, is_on=gpu_reset)
+        self._resets = Resets(self._devices, ResetMethods(self._site.root), self._nvml, is_on=gpu_reset)
         self.samples = OciSamples(
             self._running, self._records, self._containers, connections=self.connections, nvml=self._nvml
         )

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.devices import UNKNOWN, Devices
-from gpuaas.engines.node.gpu_resets import NvidiaReset, Way, Ways, cannot
+from gpuaas.engines.node.gpu_resets import NvidiaReset, ResetMethod, ResetMethods, cannot
 from gpuaas.engines.node.pci import normalize_pci
 from gpuaas.engines.node.records import Record, Remains
 from gpuaas.engines.nvml import NvmlSource
@@ -35,8 +35,8 @@ class Outcome:
 
 
 class Resets:
-    def __init__(self, devices: Devices, ways: Ways, nvml: NvmlSource, *, is_on: bool = True) -> None:
-        self._devices, self._ways, self._nvml, self._is_on = devices, ways, nvml, is_on
+    def __init__(self, devices: Devices, methods: ResetMethods, nvml: NvmlSource, *, is_on: bool = True) -> None:
+        self._devices, self._methods, self._nvml, self._is_on = devices, methods, nvml, is_on
         self._addresses: dict[str, str] = {}  # by UUID, of every GPU that an environment here was given
         self._one = asyncio.Lock()
         self._resetting: frozenset[str] = frozenset()  # addresses
@@ -63,7 +63,7 @@ class Resets:
         return tuple([replace(gpu, reset=await self._look(_slot(gpu), simulated=gpu.simulated)) for gpu in gpus])
 
     async def _look(self, slot: SlotDevice, *, simulated: bool) -> GpuReset:
-        return await self._ways.of(slot, simulated=simulated).look(slot) if self._is_on else cannot(SWITCHED_OFF)
+        return await self._methods.of(slot, simulated=simulated).look(slot) if self._is_on else cannot(SWITCHED_OFF)
 
     async def before_boot(self, record: Record, spec: EnvironmentSpec, on_phase: OnPhase) -> None:
         """The environment boots whatever came of it, since its GPUs stay its own; but one that leaves it is not given
@@ -106,15 +106,15 @@ class Resets:
         return [_outcome(slot, what, spared[slot], problems.get(slot, "")) for slot, what in found.items()]
 
     async def _perform(self, slots: list[SlotDevice], *, simulated: bool) -> dict[SlotDevice, str]:
-        """Those that are reset the same way at once: some tools want that."""
-        groups: dict[int, tuple[Way, list[SlotDevice]]] = {}
+        """Those with the same method at once: some tools want that."""
+        groups: dict[int, tuple[ResetMethod, list[SlotDevice]]] = {}
         for slot in slots:
-            way = self._ways.of(slot, simulated=simulated)
-            groups.setdefault(id(way), (way, []))[1].append(slot)
+            method = self._methods.of(slot, simulated=simulated)
+            groups.setdefault(id(method), (method, []))[1].append(slot)
         problems: dict[SlotDevice, str] = {}
-        for way, group in groups.values():
-            async with self._nvml.paused() if isinstance(way, NvidiaReset) else nullcontext():
-                problem = await way.reset(group)
+        for method, group in groups.values():
+            async with self._nvml.paused() if isinstance(method, NvidiaReset) else nullcontext():
+                problem = await method.reset(group)
             log.info("gpus.reset", gpus=[slot.gpu_uuid for slot in group], problem=problem)
             problems |= dict.fromkeys(group, problem)
         return problems

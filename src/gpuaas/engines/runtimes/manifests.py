@@ -82,7 +82,7 @@ def _checksum(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def require_image(staged: StagedBundle, image: BaseImage | None) -> None:
+def require_built_for(staged: StagedBundle, image: BaseImage | None) -> None:
     """A bundle uses the Python and the libraries of the image in which it was built. One that was staged before its
     image was recorded is not refused."""
     if image is None or not staged.distribution:

@@ -183,7 +183,7 @@ class NodeRuntimes:
                 await self._switch(own, allocation_id, None)
                 return
             async with self._held(self._site.runtimes / descriptor.slug / descriptor.version):
-                manifests.require_image(self._require(descriptor), self._image(record.image))
+                manifests.require_built_for(self._require(descriptor), self._image(record.image))
                 await self._switch(own, allocation_id, descriptor)
 
     def _require(self, descriptor: RuntimeDescriptor) -> StagedBundle:

@@ -131,7 +131,7 @@ class Staging:
 
     async def _prepare(self) -> Image:
         image = self._find_image()
-        require_image(self._bundle, image)
+        require_current_image(self._bundle, image)
         await files.erase(self.folder)
         for path, mode in (
             (self.folder, 0o700),
@@ -267,7 +267,7 @@ class Staging:
                 self._tell.say(told)
 
 
-def require_image(bundle: BundleSpec, image: Image) -> None:
+def require_current_image(bundle: BundleSpec, image: Image) -> None:
     """What is built in the current image fits environments with the same distribution and Python, and no others."""
     needs = bundle.recipe.distribution, f"Python {bundle.recipe.python}"
     for needed, found in zip(needs, (image.system, f"Python {image.python_series}"), strict=True):
