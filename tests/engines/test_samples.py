@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import asyncssh
+import pytest
 
+from gpuaas.engines.storage.mounts import local_mounts
 from gpuaas.wire.metrics import GPU_METRICS, Metric, Sample
 from tests.engines.benches import Bench, Key, OciBench, SshWay, eventually, ignore, keys, spec
 
@@ -101,6 +103,23 @@ async def test_what_is_written_shows_as_disk_and_links_are_not_followed(real: Oc
     grown = value(await taken(real, allocation_id), Metric.DISK) - before
     assert 8_000_000 <= grown < 12_000_000
     assert value(await taken(real, allocation_id), Metric.DISK_FREE) > 0
+
+
+LOCAL = b"1 0 7:1 /n/vol_1/data /data/local rw - ext4 /dev/loop1 rw\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        (b"2 0 0:9 / / rw - overlay overlay rw\n", ["/data/local"]),
+        (b"2 0 0:9 / /data rw - tmpfs tmpfs rw\n", ["/data/local"]),
+        (b"2 0 8:1 /s/vol_2/data /shared rw - ext4 /dev/sda1 rw\n", ["/data/local"]),
+        (b"2 0 0:9 / /data rw - nfs4 server:/ rw\n", []),
+        (b"2 0 0:9 / /data/local rw - fuse.sshfs me@server: rw\n", []),
+    ],
+)
+def test_no_volume_is_looked_at_through_a_file_system_that_may_hang(others: bytes, expected: list[str]) -> None:
+    assert [one.mount_path for one in local_mounts(LOCAL + others)] == expected
 
 
 async def test_a_network_of_ones_own_is_counted_and_a_shared_one_is_not(real: OciBench, allocation_id: str) -> None:
