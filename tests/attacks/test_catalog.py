@@ -32,6 +32,9 @@ FOUND = {
         "attacks/test_sec13_poisoned_numbers.py",
         "links/test_fuzz.py::test_no_extreme_number_or_time_of_a_node_stops_what_is_compared_with_it_later",
     ],
+    "SEC13: make allocations unreadable and unreleasable with a stolen node key": [
+        "attacks/test_sec13_poisoned_images.py"
+    ],
     "SEC13: speak for allocations of other nodes, and for people, with a stolen node key": [
         "attacks/test_sec13_other_nodes.py"
     ],
