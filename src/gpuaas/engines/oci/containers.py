@@ -339,14 +339,13 @@ def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
 
 
 async def executed(pid: int) -> None:
-    """The runtime says "started" a moment before its process becomes pid 1 of the environment; and a process that has
-    just been executed has its name a moment before its variables."""
+    """The runtime says "started" a moment before its process becomes pid 1 of the environment."""
     for _ in range(EXECUTE_TRIES):
         try:
-            name, variables = Path(f"/proc/{pid}/comm").read_text(), Path(f"/proc/{pid}/environ").read_bytes()
+            name = Path(f"/proc/{pid}/comm").read_text()
         except (FileNotFoundError, ProcessLookupError):
             raise EngineError("the environment did not start", "its first process ended at once") from None
-        if variables and not name.startswith("runc"):
+        if not name.startswith("runc"):
             return
         await asyncio.sleep(0.002)
     raise EngineError("the environment did not start", "the runtime did not execute its first process")
