@@ -16,6 +16,10 @@ FOUND = {
         "attacks/inside/test_first_process.py",
         "engines/test_contract.py::test_after_a_failed_ensure_nothing_runs_and_nobody_can_log_in",
     ],
+    "let root import modules from a folder that everybody can write": [
+        "attacks/test_working_directory.py",
+        "tools/test_lint_house.py",
+    ],
     "SEC2: keep a terminal after losing the role": ["attacks/test_sec2_demoted_holder.py"],
     "SEC3: keep SSH by the own-keys file after removal": ["attacks/test_sec3_removed_holder.py"],
     "SEC4, SEC12: change or release another member's allocation": ["attacks/test_sec4_control.py"],
