@@ -43,6 +43,7 @@ FOUND = {
     "SEC13: make allocations unreadable and unreleasable with a stolen node key": [
         "attacks/test_sec13_poisoned_images.py"
     ],
+    "SEC13: rewrite what everybody reads about isolation with a stolen node key": ["attacks/test_confinements.py"],
     "SEC13: speak for allocations of other nodes, and for people, with a stolen node key": [
         "attacks/test_sec13_other_nodes.py"
     ],

@@ -1,14 +1,16 @@
 """What a node says, kept within what can be: a node whose key was stolen may say anything, and some of it is compared
 with what comes later. A time in the future or a number near the end of its column would stop that for ever."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gpuaas.domain.allocations.observations import store as observations
-from gpuaas.wire.environments import DiskReport, Environment, Fact
+from gpuaas.wire.environments import DiskReport, Environment, Fact, Isolation
 from gpuaas.wire.images import BaseImage, CurrentImage, ImageReport
 from gpuaas.wire.link import Logins, LogLines, Progress, Report, Result, Sessions, TerminalReport
 from gpuaas.wire.spares import Spare, SpareReport
@@ -20,6 +22,8 @@ HIGHEST_PORT = (1 << 16) - 1
 HIGHEST_COUNT = (1 << 31) - 1
 MOST_BYTES = 1 << 60
 MOST_SPARES = 64
+MOST_NAMES = 64  # of namespaces, capabilities and limits
+HIGHEST_ID = (1 << 32) - 1
 MOST_SLOTS = 64  # of one spare
 LONGEST_NAME = 200
 LONGEST_FACT = 500
@@ -81,13 +85,33 @@ def cleaned_result(result: Result) -> Result:
 
 
 def cleaned_environment(environment: Environment) -> Environment:
-    port, image = environment.port, environment.image
+    port, image, isolation = environment.port, environment.image, environment.isolation
     return replace(
         environment,
         boot=within(environment.boot, HIGHEST),
         key_generation=within(environment.key_generation, HIGHEST),
         port=port if port is None or 0 < port <= HIGHEST_PORT else None,
         image=image and cleaned_image(image),
+        isolation=isolation and cleaned_isolation(isolation),
+    )
+
+
+def cleaned_isolation(isolation: Isolation) -> Isolation:
+    def names(told: Iterable[str]) -> tuple[str, ...]:
+        return tuple(text(each, LONGEST_NAME) for each in islice(told, MOST_NAMES))
+
+    def reasons(told: dict[str, str]) -> dict[str, str]:
+        return dict(zip(names(told), names(told.values()), strict=True))
+
+    return replace(
+        isolation,
+        namespaces=names(isolation.namespaces),
+        network=text(isolation.network, LONGEST_NAME),
+        seccomp=text(isolation.seccomp, LONGEST_NAME),
+        capabilities=names(isolation.capabilities),
+        uid=within(isolation.uid, HIGHEST_ID),
+        limits=reasons(isolation.limits),
+        missing=reasons(isolation.missing),
     )
 
 
