@@ -20,6 +20,7 @@ FOUND = {
         "attacks/test_working_directory.py",
         "tools/test_lint_house.py",
     ],
+    "order spares from a node without a task key": ["attacks/test_wanted_spares.py"],
     "SEC2: keep a terminal after losing the role": ["attacks/test_sec2_demoted_holder.py"],
     "SEC3: keep SSH by the own-keys file after removal": ["attacks/test_sec3_removed_holder.py"],
     "SEC4, SEC12: change or release another member's allocation": ["attacks/test_sec4_control.py"],
