@@ -113,6 +113,20 @@ class Containers:
             raise
         return pid
 
+    def device_change(self, path: Path, spec: EnvironmentSpec) -> str:
+        """How the devices of a container differ from what a boot would give it now; empty: they do not. A driver that
+        was loaded again may have given their numbers to other devices."""
+        folder = Folder(path)
+        try:
+            wanted = cdi.apply({}, cdi.select(_device_specs(folder, spec), spec.slots))
+            runtime = json.loads((folder.bundle / "config.json").read_bytes())
+        except (EngineError, OSError, json.JSONDecodeError) as error:
+            return f"its devices are not known: {error}"
+        if _devices(runtime) != _devices(wanted):
+            return "its devices have other numbers now"
+        is_mounted = all(mount in runtime["mounts"] for mount in wanted.get("mounts", ()))
+        return "" if is_mounted else "its devices have other mounts now"
+
     def _limit_connections(self, spec: EnvironmentSpec) -> None:
         self.limits.make(f"{spec.allocation_id}.ssh", vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
 
@@ -325,6 +339,13 @@ def _device_specs(folder: Folder, spec: EnvironmentSpec) -> cdi_specs.Specs:
         for slot in spec.slots
     )
     return cdi_specs.discover((cdi.write_simulated(folder.path / "cdi", gpus).parent,))
+
+
+def _devices(runtime: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Nodes, and the rules that permit them."""
+    linux = runtime.get("linux", {})
+    rules = linux.get("resources", {}).get("devices", [])
+    return linux.get("devices", []), [rule for rule in rules if rule["allow"]]
 
 
 def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
