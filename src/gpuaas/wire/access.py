@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gpuaas.wire.common import Dated, Moment, Reason, Reference, Title
+from gpuaas.wire.common import Moment, Reason, Reference, Title
 
 
 class AddSshKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -87,7 +87,7 @@ class GrantStatus(StrEnum):
     ENDED = "ended"
 
 
-class CreateAccessGrant(Dated, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CreateAccessGrant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """For somebody who asked, this says yes."""
 
     user_id: Reference
@@ -100,7 +100,7 @@ class AskAccess(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: Reason = ""
 
 
-class ChangeAccessGrant(Dated, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ChangeAccessGrant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The grantee chooses the key, who shares the machine when it ends; what is left out stays."""
 
     ssh_key_id: Reference | UnsetType = UNSET

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gpuaas.wire.capacity import Shape
-from gpuaas.wire.common import Dated, Moment, Money, Name, Reason, Reference
+from gpuaas.wire.common import Moment, Money, Name, Reason, Reference
 from gpuaas.wire.environments import Init, Isolation
 from gpuaas.wire.images import AllocationImage
 from gpuaas.wire.metrics import HealthReason
@@ -44,7 +44,7 @@ class BillingState(StrEnum):
 IdleMinutes = Annotated[int, Meta(ge=5, le=43_200, description="released when nothing showed work for so long")]
 
 
-class CreateAllocation(Dated, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One submit; with `count` above one a group, all or nothing."""
 
     sku: Reference
@@ -199,7 +199,7 @@ class ResizeAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reason: Reason = ""
 
 
-class ExtendAllocation(Dated, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExtendAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is left out stays; null lifts the limit. `hours` counts from the present end, or from now."""
 
     hours: Annotated[float, Meta(gt=0, le=8_760)] | UnsetType = UNSET

@@ -23,13 +23,13 @@ Reference = Annotated[str, Meta(min_length=1, max_length=64, description="the id
 NO_CONTROL_CHARACTERS = r"^[^\x00-\x1f\x7f-\x9f]*$(?!\n)"  # text that is shown to others, also on their terminals
 Reason = Annotated[str, Meta(max_length=500, pattern=NO_CONTROL_CHARACTERS)]
 Title = Annotated[str, Meta(min_length=1, max_length=100)]
-Moment = Annotated[datetime, Meta(tz=True)]  # in a `Dated` struct: one without a zone or beyond UTC is refused
+Moment = Annotated[datetime, Meta(tz=True)]  # from another machine: one without a zone is refused as it is read
 Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=EMAIL_PATTERN)]
 
 
 class Dated(Struct, frozen=True, kw_only=True):
-    """A struct with moments that another machine wrote. Decoding refuses a moment that UTC cannot represent, because
-    every later conversion of it would raise OverflowError."""
+    """A struct with moments that a node or the server wrote. Decoding refuses a moment that UTC cannot represent,
+    because every later conversion of it would raise OverflowError."""
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
