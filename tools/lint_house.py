@@ -233,6 +233,21 @@ def name(file: File) -> Found:
         yield file.tree, f"{', '.join(vague)} says nothing; name the noun"
 
 
+def safe_path(file: File) -> Found:
+    """`python -m` and `python -c` put the working directory first in sys.path; root may stand in /tmp."""
+    if not file.within("src", "tools"):
+        return
+    for node in ast.walk(file.tree):
+        words = node.args if isinstance(node, ast.Call) else getattr(node, "elts", [])
+        texts = [word.value if isinstance(word, ast.Constant) else ast.unparse(word) for word in words]
+        for place, text in enumerate(texts):
+            is_ours = any("sys.executable" in str(each) for each in texts[:place]) or (
+                text == "-m" and str([*texts, ""][place + 1]).startswith("gpuaas")
+            )
+            if text in ("-m", "-c") and is_ours and not {"-P", "-I"} & set(texts[:place]):
+                yield node, f"python {text} without -P before it imports from the working directory"
+
+
 RULES: dict[str, Callable[[File], Found]] = {
     "status": status,
     "sql": sql,
@@ -244,6 +259,7 @@ RULES: dict[str, Callable[[File], Found]] = {
     "length": length,
     "positional": positional,
     "name": name,
+    "safe-path": safe_path,
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 def main(path: Path, wanted: list[str]) -> None:
     bundle = json.loads(path.read_text())
     python = f"/usr/bin/python{bundle['recipe']['python']}"
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "-q"]
+    pip = [sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "-q"]
     options = ["--dry-run", "--ignore-installed", "--only-binary", ":all:", "--report", "-"]
     ran = subprocess.run([*pip, *options, *wanted], check=True, stdout=subprocess.PIPE, text=True)
     locked = sorted(json.loads(ran.stdout)["install"], key=lambda each: each["metadata"]["name"].lower())

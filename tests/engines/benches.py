@@ -14,7 +14,7 @@ from typing import Protocol
 import asyncssh
 import msgspec
 
-from gpuaas.engines.base import Engine
+from gpuaas.engines.base import Engine, EngineError
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.engines.fake_environments import FakeEnvironment
 from gpuaas.engines.fake_runtimes import FakeBundles
@@ -116,6 +116,9 @@ class Bench(Protocol):
     def starved(self, free: int) -> contextlib.AbstractAsyncContextManager[None]:
         """The agent may open only so many more files meanwhile."""
 
+    def failing(self, phase: str) -> contextlib.AbstractAsyncContextManager[None]:
+        """Verbs fail meanwhile once they reach this phase."""
+
 
 class FakeWay:
     def __init__(self, engine: FakeEngine, allocation_id: str, connection: Connection) -> None:
@@ -135,6 +138,7 @@ class FakeBench:
     def __init__(self) -> None:
         self._ticks, self._bundles = 0.0, FakeBundles()
         self._disk = FakeDisk()
+        self._failing = ""
         self._fake = self._made({})
         self.engine: Engine = self._fake
 
@@ -146,7 +150,12 @@ class FakeBench:
             monotonic=lambda: self._ticks,
             disk=self._disk,
             most_spares=2,
+            fault=self._fail,
         )
+
+    async def _fail(self, point: str, allocation_id: str) -> None:
+        if point == self._failing:
+            raise EngineError("planted", f"{allocation_id}: {point}")
 
     async def write_own_file(self, environment: Environment, holder: Key, *wanted: Key) -> None:
         self._fake.environments[environment.allocation_id].own_file = {key.authorized.fingerprint for key in wanted}
@@ -164,6 +173,14 @@ class FakeBench:
             yield
         finally:
             self._fake.blind = ""
+
+    @contextlib.asynccontextmanager
+    async def failing(self, phase: str) -> AsyncIterator[None]:
+        self._failing = phase
+        try:
+            yield
+        finally:
+            self._failing = ""
 
     async def crash(self) -> None:
         self._fake = self._made(self._fake.environments)
@@ -273,6 +290,14 @@ class OciBench:
             yield
         finally:
             await self.remote.starve(None)
+
+    @contextlib.asynccontextmanager
+    async def failing(self, phase: str) -> AsyncIterator[None]:
+        await self.remote.fail_at(phase)
+        try:
+            yield
+        finally:
+            await self.remote.fail_at("")
 
     async def crash(self) -> None:
         await self.kill()

@@ -69,6 +69,19 @@ class Ticks:
 TICKS = Ticks()
 
 
+class Failing:
+    """The phase of a verb at which it fails."""
+
+    phase = ""
+
+    def reach(self, phase: str) -> None:
+        if phase == self.phase:
+            raise EngineError("planted", phase)
+
+
+FAILING = Failing()
+
+
 class Request(msgspec.Struct):
     n: int
     verb: str
@@ -83,16 +96,13 @@ def say(message: dict[str, object]) -> None:
 async def do(engine: OciEngine, request: Request) -> object:
     async def on_phase(phase: str, note: str) -> None:
         say({"n": request.n, "phase": [phase, note]})
-
-    async def arm() -> int:
-        return CRASH.arm(request.body)
+        FAILING.reach(phase)
 
     async def pass_time() -> None:
         TICKS.passed += request.body
         await pass_time_of_gateway(engine, request.body)
 
     verbs: dict[str, Callable[[], Awaitable[object]]] = {
-        "arm": arm,
         "pass_time": pass_time,
         **tricks(engine, request.body),
         "lease": lambda: engine.lease(msgspec.convert(request.body[0], datetime), *request.body[1:]),
@@ -135,7 +145,9 @@ async def do(engine: OciEngine, request: Request) -> object:
 def tricks(engine: OciEngine, body: Any) -> dict[str, Callable[[], Awaitable[object]]]:
     """What no agent asks of an engine."""
     return {
+        "arm": lambda: arm(body),
         "starve": lambda: starve_self(body),
+        "fail_at": lambda: fail_at(body),
         "break_resets": lambda: break_resets(engine, body),
         "forget_numbers": lambda: forget_numbers(engine),
     }
@@ -147,6 +159,14 @@ async def break_resets(engine: OciEngine, problem: str) -> None:
 
 async def starve_self(free: int | None) -> None:
     starve(free)
+
+
+async def arm(at: int) -> int:
+    return CRASH.arm(at)
+
+
+async def fail_at(phase: str) -> None:
+    FAILING.phase = phase
 
 
 async def forget_numbers(engine: OciEngine) -> None:

@@ -49,6 +49,10 @@ class RemoteEngine:
         """See tests/starving.py."""
         await self._ask("starve", free)
 
+    async def fail_at(self, phase: str) -> None:
+        """Verbs fail once they reach this phase."""
+        await self._ask("fail_at", phase)
+
     async def _listen(self) -> None:
         assert self._process.stdout is not None
         while line := await self._process.stdout.readline():

@@ -192,6 +192,27 @@ async def test_nobody_is_in_after_everyone_left(bench: Bench, allocation_id: str
     await eventually(is_empty)
 
 
+@pytest.mark.parametrize("phase", ["gpus_checked", "access_ready"])
+@pytest.mark.parametrize("boot", [1, 2])
+async def test_after_a_failed_ensure_nothing_runs_and_nobody_can_log_in(
+    bench: Bench, allocation_id: str, phase: str, boot: int
+) -> None:
+    """A boot that is reported as failed is not billed."""
+    ada = Key()
+    if boot > 1:
+        await bench.engine.ensure(spec(allocation_id, keys(1, ada)), ignore)
+    async with bench.failing(phase):
+        with pytest.raises(EngineError, match="planted"):
+            await bench.engine.ensure(spec(allocation_id, keys(1, ada), boot=boot), ignore)
+    left = await seen(bench, allocation_id)
+    assert left is not None
+    assert left.state is EnvironmentState.STOPPED
+    assert await bench.log_in(left, ada) is None
+    again = await bench.engine.ensure(spec(allocation_id, keys(1, ada), boot=boot), ignore)
+    assert again.state is EnvironmentState.RUNNING
+    assert await bench.log_in(again, ada) is not None
+
+
 FREE = (0, 1, 2, 3, 6)
 """How many files an agent may still open: from none to enough for a whole look."""
 

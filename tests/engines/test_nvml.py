@@ -1,9 +1,7 @@
 """NVML at its edge: a real shared library with the same functions, loaded through ctypes as the real one would be."""
 
-import contextlib
 import shutil
 import subprocess
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,7 @@ from msgspec.structs import replace
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.nvml import NO_LIBRARY, Nvml, NvmlError, open_nvml
 from gpuaas.engines.oci import config
-from gpuaas.engines.oci.containers import executed
-from gpuaas.engines.oci.environments import check_gpus, variables_of
+from gpuaas.engines.oci.environments import check_gpus
 from gpuaas.engines.oci.facts import drivers
 from gpuaas.engines.oci.samples import gpus as gpu_readings
 from gpuaas.wire.environments import EnvironmentSpec
@@ -37,17 +34,6 @@ def nvml(tmp_path_factory: pytest.TempPathFactory) -> Nvml:
 
 def real_spec(slots: int) -> EnvironmentSpec:
     return replace(spec("a", keys(1), devices=tuple(f"GPU-{n}" for n in range(slots))), simulated=False)
-
-
-@contextlib.asynccontextmanager
-async def booted(told: EnvironmentSpec) -> AsyncIterator[int]:
-    """A pid 1 that was started with what an environment is told."""
-    with subprocess.Popen(["sleep", "1000"], env=config.variables(told)) as process:
-        try:
-            await executed(process.pid)
-            yield process.pid
-        finally:
-            process.kill()
 
 
 def test_a_gpu_that_answers_tells_load_memory_and_temperature(nvml: Nvml) -> None:
@@ -102,40 +88,27 @@ def test_real_gpus_without_the_library_are_unavailable_and_not_zero() -> None:
     assert {(one.value, one.unavailable) for one in found} == {(None, NO_LIBRARY)}
 
 
-async def test_real_gpus_are_checked_from_inside_and_by_the_library(nvml: Nvml) -> None:
+def test_real_gpus_are_checked_by_configuration_and_by_the_library(nvml: Nvml) -> None:
     wanted = real_spec(1)
-    async with booted(wanted) as pid:
-        seen = check_gpus(pid, wanted, nvml)
+    seen = check_gpus(config.variables(wanted), wanted, nvml)
     assert "slots 0" in seen
     assert "NVML: GPU-0 81920 MiB 61 °C" in seen
 
 
-async def test_a_gpu_that_does_not_answer_keeps_the_machine_from_being_active(nvml: Nvml) -> None:
+def test_a_gpu_that_does_not_answer_keeps_the_machine_from_being_active(nvml: Nvml) -> None:
     wanted = real_spec(2)
-    async with booted(wanted) as pid:
-        with pytest.raises(EngineError, match="GPU 1 does not answer"):
-            check_gpus(pid, wanted, nvml)
+    with pytest.raises(EngineError, match="GPU 1 does not answer"):
+        check_gpus(config.variables(wanted), wanted, nvml)
 
 
-async def test_real_gpus_that_cannot_be_checked_are_not_taken_on_trust() -> None:
+def test_real_gpus_that_cannot_be_checked_are_not_taken_on_trust() -> None:
     wanted = real_spec(1)
-    async with booted(wanted) as pid:
-        with pytest.raises(EngineError, match="cannot be checked: no NVML library"):
-            check_gpus(pid, wanted, NO_LIBRARY)
+    with pytest.raises(EngineError, match="cannot be checked: no NVML library"):
+        check_gpus(config.variables(wanted), wanted, NO_LIBRARY)
 
 
-async def test_slots_that_are_not_visible_inside_are_an_error_also_when_simulated() -> None:
+def test_slots_that_are_not_configured_are_an_error_also_when_simulated() -> None:
     wanted, other = spec("a", keys(1), slots=2), spec("a", keys(1), slots=1)
-    async with booted(other) as pid:
-        with pytest.raises(EngineError, match="not visible inside"):
-            check_gpus(pid, wanted, NO_LIBRARY)
-    async with booted(wanted) as pid:
-        assert "simulated" in check_gpus(pid, wanted, NO_LIBRARY)
-
-
-async def test_variables_of_a_process_that_was_just_executed_are_waited_for() -> None:
-    """Without the wait a busy machine shows none of them now and then."""
-    told = spec("a", keys(1))
-    for _ in range(30):
-        async with booted(told) as pid:
-            assert variables_of(pid) == config.variables(told)
+    with pytest.raises(EngineError, match="not visible inside"):
+        check_gpus(config.variables(other), wanted, NO_LIBRARY)
+    assert "simulated" in check_gpus(config.variables(wanted), wanted, NO_LIBRARY)

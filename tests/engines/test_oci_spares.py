@@ -1,6 +1,7 @@
 """Spares of the oci engine: nothing of one is left in the environment that it becomes, and no death of the agent turns
 one into an environment that nobody asked for."""
 
+import json
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -76,6 +77,31 @@ async def test_why_an_environment_that_was_a_spare_stopped_is_known(bench: OciBe
 
     await eventually(is_stopped)
     await bench.engine.remove("a", ignore)
+
+
+@pytest.mark.parametrize("minor", [5, None])
+async def test_a_spare_with_devices_of_an_older_spec_is_not_used(bench: OciBench, minor: int | None) -> None:
+    """Its driver was loaded again since; without a rule, or with the number of another device."""
+    wanted = spec("a", keys(1, Key()))
+    await prepare(bench, wanted)
+    (container,) = containers(bench)
+    before = (await bench.engine.spares.report()).discarded
+    path = bench.root / "spares" / container / "bundle" / "config.json"
+    runtime = json.loads(path.read_bytes())
+    rules = runtime["linux"]["resources"]["devices"]
+    (rule,) = [each for each in rules if each["allow"]]
+    rules.remove(rule)
+    if minor is not None:
+        rules.append({**rule, "minor": minor})
+    path.write_text(json.dumps(runtime))
+    made = await bench.engine.ensure(wanted, ignore)
+    assert made.state is EnvironmentState.RUNNING
+    assert "a" in containers(bench), "it was made on demand"
+    report = await bench.engine.spares.report()
+    assert (report.ready, report.discarded, report.detail) == ((), before + 1, "its devices have other numbers now")
+    await bench.engine.remove("a", ignore)
+    await prepare(bench)
+    assert containers(bench) == []
 
 
 async def test_a_defective_spare_is_discarded_counted_and_not_used(bench: OciBench) -> None:

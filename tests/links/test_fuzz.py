@@ -19,6 +19,7 @@ from gpuaas.wire.environments import (
     LoginKind,
     ProofItem,
 )
+from gpuaas.wire.images import BaseImage, CurrentImage, ImageReport
 from gpuaas.wire.link import (
     Ack,
     Beat,
@@ -36,6 +37,7 @@ from gpuaas.wire.link import (
     Up,
 )
 from gpuaas.wire.metrics import Metric, Reading, Sample, Samples
+from gpuaas.wire.spares import Spare, SpareReport
 from tests.isolation.machines import Machine, encode, enrol
 from tests.links.wires import Wire, linked, task_of, writing
 from tests.world import World
@@ -43,7 +45,7 @@ from tests.world import World
 ROUNDS = 60  # of every mutation, of every kind
 HELLOS = 60
 LARGE = (0, -1, (1 << 31) - 2, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 63, (1 << 64) - 1, -(1 << 63))
-TIMES = ("0001-01-01T00:00:00+10:00", "9999-12-31T23:59:59-10:00", "9999-12-31T23:59:59Z", "2026-01-01")
+TIMES = ("0001-01-01T00:00:00+10:00", "9999-12-31T23:59:59-12:00", "9999-12-31T23:59:59Z", "2026-01-01")
 TEXTS = ("", "\x00", "x" * 5000, "\N{BRAIN}", *TIMES)
 OTHERS: tuple[object, ...] = (None, True, 1.5, float("nan"), b"\xff", [], {}, [[]], {"type": "beat"})
 # What later tellings, key sets and restarts are compared with: beyond these, none of them would count any more.
@@ -61,9 +63,9 @@ POISONED = """
 DEEP = b"\x82\xa4type\xa4beat\xa1x" + b"\x91" * 100_000
 
 
-def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
+def environment(allocation_id: str, at: datetime) -> Environment:
     isolation = Isolation(namespaces=("pid",), uid=1, network="own", no_new_privileges=True, limits={"cpu": "cgroup"})
-    standing = Environment(
+    return Environment(
         allocation_id=allocation_id,
         state=EnvironmentState.RUNNING,
         boot=1,
@@ -72,7 +74,25 @@ def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
         key_generation=1,
         started_at=at,
         isolation=isolation,
+        image=BaseImage(version="one", distribution="debian-12", python="3.11", built_at=at, replaced_at=at),
     )
+
+
+def image_report(at: datetime) -> ImageReport:
+    current = CurrentImage(
+        version="one",
+        distribution="debian-12",
+        python="3.11",
+        sshd="OpenSSH_9.2",
+        built_at=at,
+        checked_at=at,
+        outdated_since=at,
+    )
+    return ImageReport(image=current)
+
+
+def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
+    standing = environment(allocation_id, at)
     phase = Progress(task_id=task_id, phase="booting", note="a note", at=at)
     proof = ProofItem(item="disk", ok=True, evidence="gone")
     inside = Connection(id="con_1", key_fingerprint="SHA256:x", source="10.0.0.1:1", opened_at=at)
@@ -109,6 +129,8 @@ def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
                 )
             ]
         ),
+        "image": image_report(at),
+        "spares": SpareReport(ready=(Spare(id="spare-1", slots=(0,)),), used=1, discarded=1, detail="it ended"),
         "beat": Beat(),
     }
 
@@ -143,7 +165,7 @@ def extremes(message: Up) -> Iterator[bytes]:
     said = msgspec.msgpack.decode(encode(message))
     for here, key in places_in(said):
         honest = here[key]
-        is_time = isinstance(honest, str) and honest[4:5] == "-" and "T" in honest
+        is_time = isinstance(honest, datetime)
         for extreme in TIMES if is_time else LARGE if type(honest) is int else ():
             here[key] = extreme
             yield msgspec.msgpack.encode(said)
@@ -193,6 +215,8 @@ async def hear_lies(world: World, lies_of: Callable[[Up], Iterable[bytes]]) -> N
         await world.services.links.samples.flush()
         await world.nodes.reconcile()
     assert await world.value(POISONED) == ""
+    for place in ("allocations", "nodes"):
+        assert (await world.operator.http.get(f"/api/v1/admin/{place}")).status_code == 200, place
     assert (lies.closed, truths.closed) == (None, None)
     for wire in (lies, truths):
         await wire.hang_up()

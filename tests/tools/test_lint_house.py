@@ -116,6 +116,10 @@ TWINS = [
     ),
     ("opt-out", COMMANDS, "a = 1  # house: clocks because", COMMANDS, "a = 1  # our house: a fine one"),
     ("opt-out", COMMANDS, "a = 1  # house: clock because it might", COMMANDS, "a = 1"),
+    ("safe-path", COMMANDS, "c = [sys.executable, '-m', 'x']", COMMANDS, "c = [sys.executable, '-P', '-m', 'x']"),
+    ("safe-path", COMMANDS, "run(sys.executable, '-c', 'x')", COMMANDS, "run(sys.executable, '-I', '-c', 'x')"),
+    ("safe-path", COMMANDS, "c = (*sudo, f(sys.executable), '-m')", "tests/x.py", "c = (sys.executable, '-m')"),
+    ("safe-path", COMMANDS, "c = ['-m', 'gpuaas.main']", COMMANDS, "c = ['mkfs', '-m', '0']"),
 ]
 
 

@@ -4076,6 +4076,7 @@ export interface components {
             confinement?: {
                 [key: string]: components["schemas"]["Confinement"];
             };
+            confinement_differs?: string[];
             gpu_family: string;
             price_per_gpu_hour: components["schemas"]["Money"];
             shape: components["schemas"]["Shape"];

@@ -9,8 +9,8 @@ const USE = {
   systemd: "systemd is pid 1: services, timers, journald, and containers inside with Podman.",
 };
 
-/** How the inits differ in isolation: not a promise, but what a node read from the kernel of a running environment. */
-export function InitDifference({ sku: { confinement = {} } }: { sku: Sku }) {
+/** How the inits differ in isolation: not a promise, but what all nodes read from the kernel of a running environment. */
+export function InitDifference({ sku: { confinement = {}, confinement_differs: differs = [] } }: { sku: Sku }) {
   return (
     <ExpandableSection headerText="What the init changes" defaultExpanded>
       <ColumnLayout columns={2} variant="text-grid">
@@ -27,7 +27,9 @@ export function InitDifference({ sku: { confinement = {} } }: { sku: Sku }) {
                 </Box>
               ) : (
                 <Box variant="small" color="text-body-secondary">
-                  No environment with this init has run yet, so nothing was read from the kernel.
+                  {differs.includes(init)
+                    ? "Isolation with this init is not the same on all nodes. Each allocation shows its own."
+                    : "No environment with this init has run yet, so nothing was read from the kernel."}
                 </Box>
               )}
             </div>

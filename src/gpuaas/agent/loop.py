@@ -137,7 +137,7 @@ class Agent:
         self._look = asyncio.Event()
         self._streams = Streams(identity, admission.verifiers, engine.terminals, self._outgoing, server_time)
         self.asked, self.ended = self._streams.asked, self._streams.ended
-        self._spares = SpareKeeper(engine.spares, self._outgoing, lambda: self._lanes.is_idle)
+        self._spares = SpareKeeper(engine.spares, self._outgoing, lambda: self._lanes.is_idle, facts)
         self.wanted_spares = self._spares.want
 
     async def run(

@@ -8,7 +8,8 @@ import structlog
 
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.engines.base import EngineError, Spares
-from gpuaas.wire.spares import WantedSpares
+from gpuaas.wire.environments import NodeFacts
+from gpuaas.wire.spares import SpareForm, WantedSpares
 
 QUIET_SECONDS = 0.5  # without a task before the next spare is made: people come first
 LOOK_SECONDS = 5.0
@@ -16,15 +17,33 @@ LOOK_SECONDS = 5.0
 log = structlog.get_logger()
 
 
+def fits(form: SpareForm, facts: NodeFacts) -> bool:
+    """Whether its GPUs are those that the node found itself, and its size is no larger than the node."""
+    own = {(gpu.index, gpu.gpu_uuid, gpu.gpu_pci) for gpu in facts.gpus if gpu.simulated == form.simulated}
+    slots = {(slot.index, slot.gpu_uuid, slot.gpu_pci) for slot in form.slots}
+    return (
+        0 < len(slots) == len(form.slots)
+        and slots <= own
+        and 0 < form.vcpus <= facts.vcpus
+        and 0 < form.memory_mib <= facts.memory_mib
+        and form.disk_gib > 0
+        and (facts.disk is None or form.disk_gib <= facts.disk.size_gib)
+    )
+
+
 class SpareKeeper:
-    def __init__(self, spares: Spares, outgoing: Outgoing, is_idle: Callable[[], bool]) -> None:
-        self._spares, self._outgoing, self._is_idle = spares, outgoing, is_idle
+    def __init__(self, spares: Spares, outgoing: Outgoing, is_idle: Callable[[], bool], facts: NodeFacts) -> None:
+        self._spares, self._outgoing, self._is_idle, self._facts = spares, outgoing, is_idle, facts
         self._wanted = WantedSpares(forms=[])
         self._told: object = None
         self._wake = asyncio.Event()
 
     def want(self, wanted: WantedSpares) -> None:
-        self._wanted = wanted
+        """Not signed, as tasks are, so it is limited to what can be sold here: one form for each GPU, of its own."""
+        forms = [form for form in wanted.forms if fits(form, self._facts)][: len(self._facts.gpus)]
+        if len(forms) < len(wanted.forms):
+            log.warning("spares.not_wanted", refused=len(wanted.forms) - len(forms))
+        self._wanted = WantedSpares(forms=forms)
         self._wake.set()
 
     def forget(self) -> None:

@@ -1,95 +1,157 @@
 """What a node says, kept within what can be: a node whose key was stolen may say anything, and some of it is compared
 with what comes later. A time in the future or a number near the end of its column would stop that for ever."""
 
-from datetime import datetime
-from typing import TypeVar
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TypeVar, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gpuaas.domain.allocations.observations import store as observations
-from gpuaas.wire.environments import Connection, DiskReport, Environment, Fact, LoginEvent
-from gpuaas.wire.images import ImageReport
+from gpuaas.wire.environments import DiskReport, Environment, Fact, Isolation
+from gpuaas.wire.images import BaseImage, CurrentImage, ImageReport
 from gpuaas.wire.link import Logins, LogLines, Progress, Report, Result, Sessions, TerminalReport
-from gpuaas.wire.spares import SpareReport
-from gpuaas.wire.storage import VolumeObservation, VolumeReport
+from gpuaas.wire.spares import Spare, SpareReport
+from gpuaas.wire.storage import VolumeOwnership, VolumeReport
 from gpuaas.wire.task_keys import TrustedKeys
 
 HIGHEST = observations.HIGHEST  # of boots and generations
 HIGHEST_PORT = (1 << 16) - 1
+HIGHEST_COUNT = (1 << 31) - 1
 MOST_BYTES = 1 << 60
+MOST_SPARES = 64
+MOST_NAMES = 64  # of namespaces, capabilities and limits
+HIGHEST_ID = (1 << 32) - 1
+MOST_SLOTS = 64  # of one spare
+LONGEST_NAME = 200
 LONGEST_FACT = 500
+EPOCH = datetime.fromtimestamp(0, UTC)
 Told = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | VolumeReport | DiskReport
 Message = Told | TrustedKeys | SpareReport | ImageReport
-Timed = TypeVar(
-    "Timed",
-    bound=Progress
-    | LogLines
-    | Result
-    | Report
-    | Sessions
-    | TerminalReport
-    | VolumeReport
-    | DiskReport
-    | LoginEvent
-    | VolumeObservation,
-)
+T = TypeVar("T")
 
 
-def cleaned(message: Message, now: datetime) -> Message:  # noqa: PLR0911 - one line a case
+def cleaned(message: Message, now: datetime) -> Message:
     match message:
-        case Logins():
-            return replace(message, events=[not_later(each, now) for each in message.events])
         case Result():
-            return not_later(cleaned_result(message, now), now)
+            message = cleaned_result(message)
         case Report():
-            environments = [cleaned_environment(each, now) for each in message.environments]
-            return not_later(replace(message, environments=environments), now)
-        case Sessions():
-            return not_later(replace(message, sessions=[cleaned_connection(one, now) for one in message.sessions]), now)
+            message = replace(message, environments=[cleaned_environment(each) for each in message.environments])
         case DiskReport():
-            return not_later(replace(message, facts=cleaned_facts(message.facts)), now)
-        case TrustedKeys() | SpareReport() | ImageReport():
-            return message
+            message = replace(message, facts=cleaned_facts(message.facts))
+        case SpareReport():
+            message = cleaned_spares(message)
+        case ImageReport():
+            message = replace(message, image=message.image and cleaned_image(message.image))
+    return clamped(message, now)
+
+
+def clamped_moment(told: datetime, now: datetime) -> datetime:
+    return min(max(told, EPOCH), now).astimezone(UTC)
+
+
+def clamped(told: T, now: datetime) -> T:
+    """Every moment in it, in UTC and between the epoch and now."""
+    return cast("T", _clamped(told, now))
+
+
+def _clamped(told: object, now: datetime) -> object:
+    match told:
+        case datetime():
+            return clamped_moment(told, now)
+        case VolumeOwnership():  # sent back to its node, which compares it with what it has
+            return told
+        case Struct():
+            fields = ((name, getattr(told, name)) for name in told.__struct_fields__)
+            changed = {name: new for name, old in fields if (new := _clamped(old, now)) is not old}
+            return replace(told, **changed) if changed else told
+        case list() | tuple():
+            clean = [_clamped(each, now) for each in told]
+            is_same = all(new is old for new, old in zip(clean, told, strict=True))
+            return told if is_same else type(told)(clean)
         case _:
-            return not_later(message, now)
+            return told
 
 
-def not_later(told: Timed, now: datetime) -> Timed:
-    return told if told.at <= now else replace(told, at=now)
-
-
-def cleaned_result(result: Result, now: datetime) -> Result:
-    volume = result.volume and not_later(result.volume, now)
+def cleaned_result(result: Result) -> Result:
+    volume = result.volume
     return replace(
         result,
-        environment=result.environment and cleaned_environment(result.environment, now),
+        environment=result.environment and cleaned_environment(result.environment),
         volume=volume and replace(volume, used_bytes=within(volume.used_bytes, MOST_BYTES)),
-        phases=[not_later(each, now) for each in result.phases],
     )
 
 
-def cleaned_environment(environment: Environment, now: datetime) -> Environment:
-    port, started_at = environment.port, environment.started_at
+def cleaned_environment(environment: Environment) -> Environment:
+    port, image, isolation = environment.port, environment.image, environment.isolation
     return replace(
         environment,
         boot=within(environment.boot, HIGHEST),
         key_generation=within(environment.key_generation, HIGHEST),
         port=port if port is None or 0 < port <= HIGHEST_PORT else None,
-        started_at=started_at and min(started_at, now),
+        image=image and cleaned_image(image),
+        isolation=isolation and cleaned_isolation(isolation),
+    )
+
+
+def cleaned_isolation(isolation: Isolation) -> Isolation:
+    def names(told: Iterable[str]) -> tuple[str, ...]:
+        return tuple(text(each, LONGEST_NAME) for each in islice(told, MOST_NAMES))
+
+    def reasons(told: dict[str, str]) -> dict[str, str]:
+        return dict(zip(names(told), names(told.values()), strict=True))
+
+    return replace(
+        isolation,
+        namespaces=names(isolation.namespaces),
+        network=text(isolation.network, LONGEST_NAME),
+        seccomp=text(isolation.seccomp, LONGEST_NAME),
+        capabilities=names(isolation.capabilities),
+        uid=within(isolation.uid, HIGHEST_ID),
+        limits=reasons(isolation.limits),
+        missing=reasons(isolation.missing),
+    )
+
+
+Image = TypeVar("Image", BaseImage, CurrentImage)
+
+
+def cleaned_image(image: Image) -> Image:
+    changed: dict[str, object] = {}
+    for name in image.__struct_fields__:
+        value = getattr(image, name)
+        if isinstance(value, str):
+            changed[name] = text(value, LONGEST_FACT if name == "failure" else LONGEST_NAME)
+        elif isinstance(value, int):
+            changed[name] = within(value, HIGHEST_COUNT)
+    return replace(image, **changed)
+
+
+def cleaned_spares(report: SpareReport) -> SpareReport:
+    def slots(told: Spare) -> tuple[int, ...]:
+        return tuple(within(each, HIGHEST_COUNT) for each in told.slots[:MOST_SLOTS])
+
+    return SpareReport(
+        ready=tuple(Spare(id=text(one.id, LONGEST_NAME), slots=slots(one)) for one in report.ready[:MOST_SPARES]),
+        used=within(report.used, HIGHEST_COUNT),
+        discarded=within(report.discarded, HIGHEST_COUNT),
+        detail=text(report.detail, LONGEST_FACT),
     )
 
 
 def cleaned_facts(facts: dict[str, Fact]) -> dict[str, Fact]:
-    """Names are chosen where they are kept; a text column holds no NUL and no half of a character."""
+    """Names are chosen where they are kept."""
+    return {
+        name: Fact(value=text(fact.value, LONGEST_FACT), source=text(fact.source, LONGEST_FACT))
+        for name, fact in facts.items()
+    }
 
-    def text(told: str) -> str:
-        return told[:LONGEST_FACT].replace("\0", "").encode(errors="replace").decode()
 
-    return {name: Fact(value=text(fact.value), source=text(fact.source)) for name, fact in facts.items()}
-
-
-def cleaned_connection(connection: Connection, now: datetime) -> Connection:
-    return replace(connection, opened_at=min(connection.opened_at, now))
+def text(told: str, longest: int) -> str:
+    """What a text column holds: no NUL, and no half of a character."""
+    return told[:longest].replace("\0", "").encode(errors="replace").decode()
 
 
 def within(number: int, highest: int) -> int:

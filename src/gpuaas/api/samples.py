@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from gpuaas.api.cleaning import clamped_moment, text
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.domain.metrics import findings, store
@@ -77,13 +78,13 @@ def cleaned(sample: Sample, now: datetime) -> Sample | None:
     """As much of a sample as can be kept: a node may say anything, and others' samples are in the same statement."""
     if not now - TOO_LATE < sample.at or "\0" in sample.allocation_id:
         return None
-    readings = tuple(cleaned_reading(one) for one in sample.readings[:READINGS])
+    readings = tuple(cleaned_reading(one, now) for one in sample.readings[:READINGS])
     kills = sample.memory_kills
     if kills is not None:
-        kills = replace(kills, count=max(1, min(kills.count, 1 << 30)), at=min(kills.at, now))
+        kills = replace(kills, count=max(1, min(kills.count, 1 << 30)), at=clamped_moment(kills.at, now))
     return replace(
         sample,
-        at=min(sample.at, now),
+        at=clamped_moment(sample.at, now),
         boot=max(0, min(sample.boot, 1 << 30)),
         readings=readings,
         memory_kills=kills,
@@ -91,7 +92,7 @@ def cleaned(sample: Sample, now: datetime) -> Sample | None:
     )
 
 
-def cleaned_reading(reading: Reading) -> Reading:
+def cleaned_reading(reading: Reading, now: datetime) -> Reading:
     value, why = reading.value, plain(reading.unavailable)
     if value is not None and (not math.isfinite(value) or abs(value) > LARGEST):
         value, why = None, "the node told no number"
@@ -103,9 +104,9 @@ def cleaned_reading(reading: Reading) -> Reading:
         unavailable="" if value is not None else why,
         source=plain(reading.source) or "unnamed",
         device=plain(reading.device),
+        at=reading.at and clamped_moment(reading.at, now),
     )
 
 
-def plain(text: str) -> str:
-    """What a text column holds: no NUL, and no half of a character."""
-    return text[:LONGEST_TEXT].replace("\0", "").encode(errors="replace").decode()
+def plain(told: str) -> str:
+    return text(told, LONGEST_TEXT)

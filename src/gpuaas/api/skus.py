@@ -12,6 +12,7 @@ from gpuaas.domain.quotas.commands import of_project
 from gpuaas.domain.skus import store
 from gpuaas.wire.capacity import AskPlacement, Placement, Sku
 from gpuaas.wire.common import Page
+from gpuaas.wire.environments import Confinement
 
 
 @get("/skus")
@@ -29,9 +30,17 @@ async def get_sku(sku: str, context: Context) -> Sku:
 async def _shown(context: Context, rows: list[store.SkuRow]) -> list[Sku]:
     found = await store.confinements(context.tx)
     return [
-        replace(sku, confinement={init: one for init, one in found.items() if any(init == z.init for z in sku.sizes)})
+        _confined(sku, {init: one for init, one in found.items() if any(init == size.init for size in sku.sizes)})
         for sku in commands.with_availability(rows, context.services.index.fleet)
     ]
+
+
+def _confined(sku: Sku, found: dict[str, Confinement | None]) -> Sku:
+    return replace(
+        sku,
+        confinement={init: one for init, one in found.items() if one is not None},
+        confinement_differs=sorted(init for init, one in found.items() if one is None),
+    )
 
 
 @post("/placement/explain", status_code=200, responses=problems(NotFound))

@@ -1,6 +1,7 @@
 """Numbers, times and states as people read them."""
 
 import re
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from gpuaas.wire.common import Money
@@ -85,4 +86,6 @@ def memory(mebibytes: int) -> str:
 
 
 def clock(moment: datetime) -> str:
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    with suppress(OverflowError):  # the ends of the calendar, in a zone that is beyond them
+        moment = moment.astimezone()
+    return moment.strftime("%Y-%m-%d %H:%M:%S")

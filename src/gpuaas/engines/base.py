@@ -238,7 +238,8 @@ class Engine(Protocol):
 
     async def ensure(self, spec: EnvironmentSpec, on_phase: OnPhase) -> Environment:
         """Present, running at boot ≥ spec.boot, admitting spec.keys. Phases: preparing, booting, gpus_checked,
-        access_ready; before booting again, gpus_reset."""
+        access_ready; before booting again, gpus_reset. After a failure nothing runs and nobody can log in, unless the
+        environment ran before and could not be looked at."""
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
         """Nothing left; each kind of residue looked for, and its GPUs reset where that can be. Phases: sessions_ended,

@@ -168,10 +168,14 @@ class FakeEngine:
                     here.state, here.started_at = EnvironmentState.RUNNING, self._clock()
             self._admit(here, spec.keys)
             here.spec = replace(here.spec, ownership=spec.ownership or here.spec.ownership)
-            await self._point("gpus_checked", id)
-            await on_phase("gpus_checked", f"{len(spec.slots)} simulated")
-            await self._point("access_ready", id)
-            await on_phase("access_ready", "reachable")
+            try:
+                await self._point("gpus_checked", id)
+                await on_phase("gpus_checked", f"{len(spec.slots)} simulated")
+                await self._point("access_ready", id)
+                await on_phase("access_ready", "reachable")
+            except Exception:
+                self._halt(id, here, "the environment could not be started")
+                raise
             return self._describe(id)
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
@@ -307,12 +311,15 @@ class FakeEngine:
                 image=self.images.new(),
             )
             self.environments[spec.allocation_id] = here
-        elif here.state is EnvironmentState.RUNNING:
+        self._halt(spec.allocation_id, here, "the environment restarts")
+        return here
+
+    def _halt(self, id: str, here: FakeEnvironment, reason: str) -> None:
+        if here.state is EnvironmentState.RUNNING:
             here.state = EnvironmentState.STOPPED
-            self.terminals.end(spec.allocation_id, "the environment restarts")
+            self.terminals.end(id, reason)
         self._close(here, [])
         here.mounts.clear()
-        return here
 
     def _port(self) -> int:
         """The next one round the range: the least recently used first, near enough."""

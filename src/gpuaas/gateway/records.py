@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Struct
 
 from gpuaas.engines.node.files import write_whole
-from gpuaas.wire.common import Moment
+from gpuaas.wire.common import Dated, Moment
 from gpuaas.wire.environments import AuthorizedKey
 
 CONNECTION = "connection.json"
 
 
-class ConnectionRecord(Struct, frozen=True, kw_only=True):
+class ConnectionRecord(Dated, frozen=True, kw_only=True):
     id: str
     allocation_id: str
     machine_boot: str

@@ -133,7 +133,7 @@ def data_folder_of(user: pwd.struct_passwd, data: Path | None, *, system: Path =
 
 def can_run_us(user: pwd.struct_passwd) -> bool:
     """Whether this user can read the program; it may be in root's home."""
-    return runs(Path(sys.executable), Owner(user.pw_name, user.pw_uid, user.pw_gid), "-c", "import gpuaas.wire")
+    return runs(Path(sys.executable), Owner(user.pw_name, user.pw_uid, user.pw_gid), "-P", "-c", "import gpuaas.wire")
 
 
 def become(user: pwd.struct_passwd) -> None:

@@ -150,7 +150,7 @@ class RootAgent:
 
     async def _run_agent(self, begin: Begin) -> None:
         words = agent_words(begin.folder, EngineKind.OCI, gpus=begin.gpus, shared_storage=begin.shared_storage)
-        command = [sys.executable, "-m", "gpuaas.main", *words, "--with-parent", str(os.getpid())]
+        command = [sys.executable, "-P", "-m", "gpuaas.main", *words, "--with-parent", str(os.getpid())]
         agent = Child("agent", command, begin.log, {})
         agent.start()
         is_told = False

@@ -42,7 +42,7 @@ def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
 
 def spawn(prefix: Sequence[str]) -> "RootSide":
     process = subprocess.Popen(  # noqa: S603 - ourselves, as root
-        [*prefix, sys.executable, "-X", f"pycache_prefix={PYCACHE}", "-m", "gpuaas.main.root_agent"],
+        [*prefix, sys.executable, "-P", "-X", f"pycache_prefix={PYCACHE}", "-m", "gpuaas.main.root_agent"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

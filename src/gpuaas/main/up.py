@@ -134,7 +134,7 @@ class Up:
         self._launch("agent", words, {})
 
     def _launch(self, name: str, arguments: list[str], environ: dict[str, str]) -> None:
-        command = [sys.executable, "-m", "gpuaas.main", *arguments, "--with-parent", str(os.getpid())]
+        command = [sys.executable, "-P", "-m", "gpuaas.main", *arguments, "--with-parent", str(os.getpid())]
         child = Child(name, command, self._folder / "logs" / f"{name}.log", environ)
         self._children.append(child)
         child.start()

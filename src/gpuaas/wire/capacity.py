@@ -49,7 +49,8 @@ class Sku(Struct, frozen=True, kw_only=True):
     price_per_gpu_hour: Money
     simulated: bool
     availability: list[Availability] = []
-    confinement: dict[str, Confinement] = {}  # by init of its sizes, as a node read it last; missing: none ran yet
+    confinement: dict[str, Confinement] = {}  # by init of its sizes, where all nodes agree; missing: none ran yet
+    confinement_differs: list[str] = []  # inits whose confinement is not the same on all nodes
 
 
 class Intent(StrEnum):

@@ -1,6 +1,6 @@
 """Shapes every noun shares: names, pages, money, problem documents."""
 
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
@@ -25,6 +25,20 @@ Reason = Annotated[str, Meta(max_length=500, pattern=NO_CONTROL_CHARACTERS)]
 Title = Annotated[str, Meta(min_length=1, max_length=100)]
 Moment = Annotated[datetime, Meta(tz=True)]  # from another machine: one without a zone is refused as it is read
 Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=EMAIL_PATTERN)]
+
+
+class Dated(Struct, frozen=True, kw_only=True):
+    """A struct with moments that a node or the server wrote. Decoding refuses a moment that UTC cannot represent,
+    because every later conversion of it would raise OverflowError."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, datetime) and not MINYEAR < value.year < MAXYEAR:
+                try:
+                    value.astimezone(UTC)
+                except OverflowError as error:
+                    raise ValueError(f"{name} is a moment that UTC cannot represent") from error
 
 
 class Page(Struct, Generic[T], frozen=True, kw_only=True):

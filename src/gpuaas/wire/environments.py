@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from gpuaas.wire.common import Moment
+from gpuaas.wire.common import Dated, Moment
 from gpuaas.wire.images import BaseImage
 
 
@@ -17,7 +17,7 @@ class SlotDevice(Struct, frozen=True, kw_only=True):
     numa: int | None = None
 
 
-class AuthorizedKey(Struct, frozen=True, kw_only=True):
+class AuthorizedKey(Dated, frozen=True, kw_only=True):
     """A public key as we parsed it: never the text a person sent."""
 
     type: str
@@ -47,7 +47,7 @@ class Init(StrEnum):
 DEFAULT_DISK_GIB = 20  # of root disks that were made before sizes stated one
 
 
-class Ownership(Struct, frozen=True, kw_only=True):
+class Ownership(Dated, frozen=True, kw_only=True):
     """Whose an environment is and what it costs: kept on its node, so that a database that forgot it can adopt it."""
 
     tenant_id: str
@@ -145,7 +145,7 @@ class Mount(Struct, frozen=True, kw_only=True):
     read_only: bool
 
 
-class Environment(Struct, frozen=True, kw_only=True):
+class Environment(Dated, frozen=True, kw_only=True):
     """One environment as it is on the node now."""
 
     allocation_id: str
@@ -177,7 +177,7 @@ class ProofItem(Struct, frozen=True, kw_only=True):
     evidence: str
 
 
-class Connection(Struct, frozen=True, kw_only=True):
+class Connection(Dated, frozen=True, kw_only=True):
     """A live way in."""
 
     id: str
@@ -196,7 +196,7 @@ class LoginKind(StrEnum):
     LOGOUT = "logout"
 
 
-class LoginEvent(Struct, frozen=True, kw_only=True):
+class LoginEvent(Dated, frozen=True, kw_only=True):
     """A person came in by SSH, or left."""
 
     id: str
@@ -262,7 +262,7 @@ class DiskSpace(Struct, frozen=True, kw_only=True):
     free_gib: int
 
 
-class DiskReport(Struct, frozen=True, kw_only=True, tag="disk"):
+class DiskReport(Dated, frozen=True, kw_only=True, tag="disk"):
     """The disk of the node as it is now, and facts that are not as in its hello; sent with the samples."""
 
     disk: DiskSpace

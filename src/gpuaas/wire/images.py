@@ -4,10 +4,10 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from gpuaas.wire.common import Moment
+from gpuaas.wire.common import Dated, Moment
 
 
-class BaseImage(Struct, frozen=True, kw_only=True):
+class BaseImage(Dated, frozen=True, kw_only=True):
     """The image under the root disk of an environment. It stays the same for as long as the environment exists."""
 
     version: str
@@ -28,7 +28,7 @@ class AllocationImage(Struct, frozen=True, kw_only=True):
     advice: str = ""
 
 
-class CurrentImage(Struct, frozen=True, kw_only=True):
+class CurrentImage(Dated, frozen=True, kw_only=True):
     """The image that new environments of a node start from, and whether it is kept up to date."""
 
     version: str

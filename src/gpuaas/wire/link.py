@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from gpuaas.wire.common import Moment, Name
+from gpuaas.wire.common import Dated, Moment, Name
 from gpuaas.wire.environments import (
     Connection,
     DiskReport,
@@ -183,7 +183,7 @@ class ConformStorage(Struct, frozen=True, kw_only=True):
     backend: Backend
 
 
-class TaskBody(Struct, frozen=True, kw_only=True):
+class TaskBody(Dated, frozen=True, kw_only=True):
     """What is signed: these exact bytes, verified before they are decoded and never encoded again."""
 
     id: str
@@ -212,12 +212,12 @@ ENVIRONMENT_REMOVED = "the environment was removed and is never made again"
 """Why a node takes no further task for it but its removal; with the status `superseded`."""
 
 
-class Challenge(Struct, frozen=True, kw_only=True, tag="challenge"):
+class Challenge(Dated, frozen=True, kw_only=True, tag="challenge"):
     nonce: bytes
     server_time: Moment
 
 
-class Welcome(Struct, frozen=True, kw_only=True, tag="welcome"):
+class Welcome(Dated, frozen=True, kw_only=True, tag="welcome"):
     epoch: int
     server_time: Moment
 
@@ -238,7 +238,7 @@ class Ack(Struct, frozen=True, kw_only=True, tag="ack"):
     task_ids: list[str]
 
 
-class Lease(Struct, frozen=True, kw_only=True, tag="lease"):
+class Lease(Dated, frozen=True, kw_only=True, tag="lease"):
     """How long keys admit from this moment without another lease. The holder's keys last longer than all others."""
 
     server_time: Moment
@@ -246,7 +246,7 @@ class Lease(Struct, frozen=True, kw_only=True, tag="lease"):
     holder_seconds: float = HOLDER_LEASE_SECONDS
 
 
-class Sessions(Struct, frozen=True, kw_only=True, tag="sessions"):
+class Sessions(Dated, frozen=True, kw_only=True, tag="sessions"):
     """Who is in one environment, whole; sent when somebody came or went, and now and then while anybody is in."""
 
     allocation_id: str
@@ -270,7 +270,7 @@ class StreamKind(StrEnum):
     TERMINAL = "terminal"
 
 
-class StreamBody(Struct, frozen=True, kw_only=True):
+class StreamBody(Dated, frozen=True, kw_only=True):
     """What is signed: who dials where, to be joined to what. Good once, for seconds."""
 
     id: str
@@ -308,7 +308,7 @@ class EndedTerminal(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
 
 
-class TerminalReport(Struct, frozen=True, kw_only=True, tag="terminals"):
+class TerminalReport(Dated, frozen=True, kw_only=True, tag="terminals"):
     """Every terminal on the node, whole; and those that ended since the last telling."""
 
     live: list[LiveTerminal]
@@ -316,7 +316,7 @@ class TerminalReport(Struct, frozen=True, kw_only=True, tag="terminals"):
     at: Moment
 
 
-class Report(Struct, frozen=True, kw_only=True, tag="report"):
+class Report(Dated, frozen=True, kw_only=True, tag="report"):
     """Everything that exists on the node, whole; sent after `welcome` and whenever it changed unasked."""
 
     environments: list[Environment]
@@ -335,21 +335,21 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     trusted_keys: list[TrustedKey] = []  # task keys; empty: an older agent
 
 
-class Progress(Struct, frozen=True, kw_only=True, tag="progress"):
+class Progress(Dated, frozen=True, kw_only=True, tag="progress"):
     task_id: str
     phase: str
     note: str
     at: Moment
 
 
-class LogLines(Struct, frozen=True, kw_only=True, tag="log"):
+class LogLines(Dated, frozen=True, kw_only=True, tag="log"):
     task_id: str
     first_seq: int
     lines: list[str]
     at: Moment
 
 
-class Result(Struct, frozen=True, kw_only=True, tag="result"):
+class Result(Dated, frozen=True, kw_only=True, tag="result"):
     task_id: str
     status: TaskStatus
     at: Moment

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from gpuaas.wire.common import Moment
+from gpuaas.wire.common import Dated, Moment
 
 SAMPLE_SECONDS = 10.0
 SAMPLES_PER_MESSAGE = 64  # a node with more environments says them in several messages
@@ -43,7 +43,7 @@ COUNTERS = {Metric.CPU: "cores", Metric.NETWORK_RECEIVED: "bytes/s", Metric.NETW
 GPU_METRICS = (Metric.GPU_UTILISATION, Metric.GPU_MEMORY, Metric.GPU_TEMPERATURE)
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class Reading(Dated, frozen=True, kw_only=True):
     """`value`, or `unavailable` with the reason; never both, never neither."""
 
     metric: Metric
@@ -58,14 +58,14 @@ class Reading(Struct, frozen=True, kw_only=True):
         return f"{self.metric}:{self.device}" if self.device else str(self.metric)
 
 
-class MemoryKills(Struct, frozen=True, kw_only=True):
+class MemoryKills(Dated, frozen=True, kw_only=True):
     """Processes of this boot that the kernel ended for lack of memory, and when the last of them was noticed."""
 
     count: int
     at: Moment
 
 
-class Sample(Struct, frozen=True, kw_only=True):
+class Sample(Dated, frozen=True, kw_only=True):
     """One look at one environment."""
 
     allocation_id: str

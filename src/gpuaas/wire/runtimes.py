@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from gpuaas.wire.common import Moment, Name, Reason, Reference, Title
+from gpuaas.wire.common import Dated, Moment, Name, Reason, Reference, Title
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.timeline import LogLine, Phase
 
@@ -248,7 +248,7 @@ class BundleSpec(Struct, frozen=True, kw_only=True):
     recipe: Recipe
 
 
-class StagedBundle(Struct, frozen=True, kw_only=True):
+class StagedBundle(Dated, frozen=True, kw_only=True):
     """A bundle as it lies on a node, proven: its check was run, its files were counted and summed."""
 
     slug: str

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gpuaas.wire.common import Moment, Name, Reference
+from gpuaas.wire.common import Dated, Moment, Name, Reference
 from gpuaas.wire.environments import ProofItem
 
 LARGEST_GIB = 1 << 14  # of one volume, whatever the quota
@@ -233,7 +233,7 @@ class VolumeRef(Struct, frozen=True, kw_only=True):
     size_gib: int
 
 
-class VolumeOwnership(Struct, frozen=True, kw_only=True):
+class VolumeOwnership(Dated, frozen=True, kw_only=True):
     """Whose a volume is: kept on disk beside its data, so that a database that forgot the volume can adopt it."""
 
     tenant_id: str
@@ -258,7 +258,7 @@ class PresentVolume(Struct, frozen=True, kw_only=True):
     detail: str = ""  # why there is no ownership record, if not because an older version made the volume
 
 
-class VolumeObservation(Struct, frozen=True, kw_only=True):
+class VolumeObservation(Dated, frozen=True, kw_only=True):
     """A volume as a node found it."""
 
     volume_id: str
@@ -281,7 +281,7 @@ class RemoveUnknownVolume(Struct, frozen=True, kw_only=True):
     ownership: VolumeOwnership | None
 
 
-class VolumeReport(Struct, frozen=True, kw_only=True, tag="volumes"):
+class VolumeReport(Dated, frozen=True, kw_only=True, tag="volumes"):
     """Volumes present on the node, in one or more parts; `at` is the moment before the look and the same in all parts.
     After the part with `is_last` the look is complete. `mounted` maps a volume to the environments it is mounted in."""
 

@@ -38,7 +38,7 @@ class SkuRow(Struct, frozen=True, kw_only=True):
 
 class _ConfinementRow(Struct, frozen=True, kw_only=True):
     init: str
-    confinement: Confinement
+    confinement: Confinement | None
 
 
 async def list_sold(tx: Tx, only: str | None = None) -> list[SkuRow]:
@@ -68,8 +68,9 @@ async def keep_confinement(tx: Tx, init: Init, found: Confinement, node_id: str,
     await tx.run(KEEP_CONFINEMENT, init, kept, node_id, now)
 
 
-async def confinements(tx: Tx) -> dict[str, Confinement]:
-    return {row.init: row.confinement for row in await tx.all(_ConfinementRow, "select * from confinements")}
+async def confinements(tx: Tx) -> dict[str, Confinement | None]:
+    """By init; none where the nodes do not agree."""
+    return {row.init: row.confinement for row in await tx.all(_ConfinementRow, "select * from agreed_confinements()")}
 
 
 SKUS = """
@@ -93,10 +94,8 @@ ADD_SIZE = """
 ADD_PRICE = """
     insert into prices (id, sku_key, amount_minor, currency, valid) values ($1, $2, $3, $4, tstzrange($5, null))
 """
-# A conflict locks the row also where it changes nothing, and every activation would wait for the one before it.
 KEEP_CONFINEMENT = """
-    insert into confinements as c (init, confinement, node_id, read_at) select $1, $2::jsonb, $3, $4::timestamptz
-    where not exists (select from confinements where init = $1 and confinement = $2::jsonb)
-    on conflict (init) do update set confinement = excluded.confinement, node_id = excluded.node_id,
-        read_at = excluded.read_at
+    insert into node_confinements as c (init, confinement, node_id, read_at) values ($1, $2, $3, $4)
+    on conflict (init, node_id) do update set confinement = excluded.confinement, read_at = excluded.read_at
+    where c.confinement <> excluded.confinement
 """

@@ -16,7 +16,7 @@ FAILURE = "update-failure"
 """In the folder of images: why the last scheduled rebuild failed."""
 FIRST_LOOK_SECONDS, LOOK_SECONDS = 600.0, 6 * 3600.0
 MOST_WORDS = 500
-PROGRAM = (sys.executable, "-m", "gpuaas.main")
+PROGRAM = (sys.executable, "-P", "-m", "gpuaas.main")
 log = structlog.get_logger()
 Rebuild = Callable[[], Awaitable[tuple[int, str]]]
 

@@ -4,7 +4,7 @@ import base64
 import binascii
 import contextlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
@@ -39,3 +39,18 @@ async def told(allocation_id: str) -> AsyncIterator[None]:
         yield
     except OSError as error:
         raise EngineError("the node could not do it", f"{allocation_id}: {error}") from error
+
+
+@contextlib.asynccontextmanager
+async def halting_on_failure(
+    halt: Callable[[], Awaitable[None]], but: tuple[type[Exception], ...] = ()
+) -> AsyncIterator[None]:
+    """An environment whose boot is reported as failed is not billed, so it must not run. `but` are errors that are a
+    failed look at an environment that ran before, and no failure of its own."""
+    try:
+        yield
+    except but:
+        raise
+    except Exception:
+        await halt()
+        raise

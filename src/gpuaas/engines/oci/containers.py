@@ -112,6 +112,20 @@ class Containers:
             raise
         return pid
 
+    def device_change(self, path: Path, spec: EnvironmentSpec) -> str:
+        """How the devices of a container differ from what a boot would give it now; empty: they do not. A driver that
+        was loaded again may have given their numbers to other devices."""
+        folder = Folder(path)
+        try:
+            wanted = cdi.apply({}, cdi.select(_device_specs(folder, spec), spec.slots))
+            runtime = json.loads((folder.bundle / "config.json").read_bytes())
+        except (EngineError, OSError, json.JSONDecodeError) as error:
+            return f"its devices are not known: {error}"
+        if _devices(runtime) != _devices(wanted):
+            return "its devices have other numbers now"
+        is_mounted = all(mount in runtime["mounts"] for mount in wanted.get("mounts", ()))
+        return "" if is_mounted else "its devices have other mounts now"
+
     def _limit_connections(self, spec: EnvironmentSpec) -> None:
         self.limits.make(f"{spec.allocation_id}.ssh", vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
 
@@ -326,6 +340,13 @@ def _device_specs(folder: Folder, spec: EnvironmentSpec) -> cdi_specs.Specs:
     return cdi_specs.discover((cdi.write_simulated(folder.path / "cdi", gpus).parent,))
 
 
+def _devices(runtime: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Nodes, and the rules that permit them."""
+    linux = runtime.get("linux", {})
+    rules = linux.get("resources", {}).get("devices", [])
+    return linux.get("devices", []), [rule for rule in rules if rule["allow"]]
+
+
 def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
     """Device nodes are there before anything runs inside."""
     for node in runtime["linux"].get("devices", ()):
@@ -338,14 +359,13 @@ def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
 
 
 async def executed(pid: int) -> None:
-    """The runtime says "started" a moment before its process becomes pid 1 of the environment; and a process that has
-    just been executed has its name a moment before its variables."""
+    """The runtime says "started" a moment before its process becomes pid 1 of the environment."""
     for _ in range(EXECUTE_TRIES):
         try:
-            name, variables = Path(f"/proc/{pid}/comm").read_text(), Path(f"/proc/{pid}/environ").read_bytes()
+            name = Path(f"/proc/{pid}/comm").read_text()
         except (FileNotFoundError, ProcessLookupError):
             raise EngineError("the environment did not start", "its first process ended at once") from None
-        if variables and not name.startswith("runc"):
+        if not name.startswith("runc"):
             return
         await asyncio.sleep(0.002)
     raise EngineError("the environment did not start", "the runtime did not execute its first process")

@@ -5,6 +5,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
+from functools import partial
 from ipaddress import IPv4Network
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -23,9 +24,9 @@ from gpuaas.engines.node.site import Site
 from gpuaas.engines.nvml import Nvml, NvmlSource, open_nvml
 from gpuaas.engines.oci import disks, facts, liveness
 from gpuaas.engines.oci.access import Access
-from gpuaas.engines.oci.checks import ID, check, check_keys, told
+from gpuaas.engines.oci.checks import ID, check, check_keys, halting_on_failure, told
 from gpuaas.engines.oci.containers import Containers
-from gpuaas.engines.oci.environments import Running, Sights, check_gpus, new_host_key, write_facts
+from gpuaas.engines.oci.environments import Running, Sights, new_host_key, write_facts
 from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.oci.gateway import Gateway
 from gpuaas.engines.oci.liveness import Liveness
@@ -55,6 +56,7 @@ from gpuaas.wire.runtimes import BundleSpec
 
 PORTS = range(20_000, 30_000)
 STOP_SECONDS = 2.0
+NOT_STARTED = "the environment could not be started"
 
 
 class OciEngine:
@@ -214,23 +216,23 @@ class OciEngine:
                     if record is None:
                         record = await self._make(spec)
                     else:
-                        await self._halt(record)
+                        await self._halt(record, "the environment restarts")
                         await self._resets.before_boot(record, spec, on_phase)
                     await on_phase("booting", f"boot {spec.boot}")
-                    record = await self._boot(record.renewed(spec, self._clock()))
-                note = "reachable"
-            else:
-                record = self._renewed(record, spec.keys, spec.ownership)
-                await self._adopt(id, record)
-                note = "already running"
-            async with self._resets.none_running():
-                pid, wanted = self._running[id].pid, record.spec
-                seen = await asyncio.to_thread(lambda: check_gpus(pid, wanted, self._nvml()))
-            await on_phase("gpus_checked", seen)
-            if not (access := self._running[id].access).is_open:
-                raise EngineError("the environment cannot be reached", access.detail)
-            await on_phase("access_ready", note)
-            return self._sights.describe(id, record)
+                    record = record.renewed(spec, self._clock())
+                    async with halting_on_failure(partial(self._halt, record, NOT_STARTED)):
+                        await self._boot(record)
+                        return await self._checked(record, "reachable", on_phase)
+            record = self._renewed(record, spec.keys, spec.ownership)
+            await self._adopt(id, record)
+            async with halting_on_failure(partial(self._halt, record, NOT_STARTED), but=(OSError,)):
+                return await self._checked(record, "already running", on_phase)
+
+    async def _checked(self, record: Record, note: str, on_phase: OnPhase) -> Environment:
+        async with self._resets.none_running():
+            seen = await asyncio.to_thread(lambda: self._sights.check_gpus(record, self._nvml()))
+        await on_phase("gpus_checked", seen)
+        return await self._sights.reachable(record, note, on_phase)
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
         if not ID.fullmatch(allocation_id):
@@ -317,16 +319,16 @@ class OciEngine:
             image=image.version,
         )
 
-    async def _halt(self, record: Record) -> None:
+    async def _halt(self, record: Record, reason: str) -> None:
         """Stopped by the process that is known; one that is neither known nor proven dead is never booted over."""
         id = record.spec.allocation_id
         pid = self._sights.look(id).known()
         self._running.pop(id, None)
-        await self._gateway.close_environment(id, "the environment restarts")
+        await self._gateway.close_environment(id, reason)
         if pid is not None:
             await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
 
-    async def _boot(self, record: Record) -> Record:
+    async def _boot(self, record: Record) -> None:
         id, folder = record.spec.allocation_id, self._records.folder(record.spec.allocation_id)
         self._numbers.keep(id, index=record.index, port=record.port)
         write_facts(Folder(folder).facts, record.spec)
@@ -339,7 +341,6 @@ class OciEngine:
         await self._serve(record)
         await self._sights.try_nesting(record, self._access.filter(record.spec.init))
         self.mounts.tell(id, record)
-        return record
 
     async def _serve(self, record: Record) -> None:
         """The gateway admits exactly what the record says from here on."""

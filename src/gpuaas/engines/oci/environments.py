@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from msgspec.structs import replace
 
-from gpuaas.engines.base import EngineError
+from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.node import capabilities, commands, files, processes
 from gpuaas.engines.node.records import Record, Records, Remains, UnreadableError
@@ -76,13 +76,15 @@ class Sights:
         return sighting.pid
 
     def devices_of(self, id: str) -> tuple[str, ...] | None:
-        """Of an environment that lives and was not adopted: by its record, else as its pid 1 has them."""
+        """Of an environment that lives and was not adopted: by its record, else by its configuration."""
         with suppress(UnreadableError):
             here = self._records.read(id)
             return () if here is None else here.devices
-        pid = self.look(id).pid
-        seen = variables_of(pid) if pid else {}
-        return tuple(filter(None, seen["CUDA_VISIBLE_DEVICES"].split(","))) if "CUDA_VISIBLE_DEVICES" in seen else None
+        try:
+            uuids = configured_variables(self._records.folder(id))["CUDA_VISIBLE_DEVICES"]
+        except (OSError, KeyError, ValueError):
+            return None
+        return tuple(filter(None, uuids.split(",")))
 
     def all(self) -> list[Environment]:
         return [self._look(id) for id in self._records.ids()]
@@ -101,6 +103,17 @@ class Sights:
                 return replace(broken, boot=record.boot, port=record.port, detail="half removed")
             case Record():
                 return self.describe(id, record)
+
+    def check_gpus(self, record: Record, nvml: Nvml | str) -> str:
+        configured = configured_variables(self._records.folder(record.spec.allocation_id))
+        return check_gpus(configured, record.spec, nvml)
+
+    async def reachable(self, record: Record, note: str, on_phase: OnPhase) -> Environment:
+        id = record.spec.allocation_id
+        if not (access := self._running[id].access).is_open:
+            raise EngineError("the environment cannot be reached", access.detail)
+        await on_phase("access_ready", note)
+        return self.describe(id, record)
 
     def describe(self, id: str, record: Record) -> Environment:
         image = self._containers.images.used(record.image)
@@ -230,18 +243,19 @@ def facts_of(spec: EnvironmentSpec) -> dict[str, str]:
     return {**known, "facts.json": json.dumps(known, indent=2, sort_keys=True)}
 
 
-def variables_of(pid: int) -> dict[str, str]:
-    """The environment variables that pid 1 was started with."""
-    text = (processes.PROC / str(pid) / "environ").read_bytes().decode(errors="replace")
-    return dict(pair.split("=", 1) for pair in text.split("\0") if "=" in pair)
+def configured_variables(folder: Path) -> dict[str, str]:
+    """The environment variables that the engine gave pid 1. What /proc shows of them is the guest's to choose."""
+    runtime = json.loads((Folder(folder).bundle / "config.json").read_bytes())
+    return dict(pair.split("=", 1) for pair in runtime["process"]["env"])
 
 
-def check_gpus(pid: int, spec: EnvironmentSpec, nvml: Nvml | str) -> str:
-    """What was seen, in words; EngineError when a GPU that was asked for is not there."""
-    wanted, seen = config.variables(spec), variables_of(pid)
+def check_gpus(configured: Mapping[str, str], spec: EnvironmentSpec, nvml: Nvml | str) -> str:
+    """What was configured, in words; EngineError when a GPU that was asked for is not there. Device nodes are compared
+    with the configuration at each boot, before anything runs inside."""
+    wanted = config.variables(spec)
     for name in VISIBLE:
-        if seen.get(name) != wanted[name]:
-            detail = f"{name} is {seen.get(name)!r} inside, {wanted[name]!r} was asked for"
+        if configured.get(name) != wanted[name]:
+            detail = f"{name} is {configured.get(name)!r} in its configuration, {wanted[name]!r} was asked for"
             raise EngineError("its GPUs are not visible inside", detail)
     told = f"{len(spec.slots)} visible inside as slots {wanted['GPUAAS_SLOTS'] or 'none'}"
     return f"{told}; simulated" if spec.simulated else f"{told}; {_answers(spec, nvml)}"

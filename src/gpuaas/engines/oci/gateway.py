@@ -201,7 +201,7 @@ class Gateway:
 
     def _spawn(self) -> int:
         """In a session of its own: what ends the agent does not end it."""
-        words = [sys.executable, "-m", "gpuaas.gateway", "--folder", str(self._root), "--release", self.version]
+        words = [sys.executable, "-P", "-m", "gpuaas.gateway", "--folder", str(self._root), "--release", self.version]
         log = os.open(self._root / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             actions = [

@@ -198,10 +198,14 @@ class OciSpares:
         spare = self._ready.pop(form_of(spec), None)
         if spare is None:
             return None
+        path, folder = self._records.folder(spare.id), self._environments / spec.allocation_id
         if spare.image != image.version or self._is_defective(spare):
             self._unfit.append(spare.id)
             return None
-        path, folder = self._records.folder(spare.id), self._environments / spec.allocation_id
+        if reason := self._containers.device_change(path, spec):
+            self._count(spare.id, reason)
+            self._unfit.append(spare.id)
+            return None
         Folder(path).keep_container_name()
         path.rename(folder)
         images.claim(image, folder)
