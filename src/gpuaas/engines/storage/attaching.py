@@ -15,8 +15,8 @@ import struct
 import sys
 from collections.abc import Iterator
 
+from gpuaas.engines.storage import entering
 from gpuaas.engines.storage.mounting import (
-    CLONE_NEWNS,
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
@@ -36,7 +36,6 @@ from gpuaas.engines.storage.mounting import (
     checked,
     clone_tree,
     idmap,
-    join,
     libc,
     mount_image,
     set_attributes,
@@ -91,9 +90,7 @@ def enter(order: Order) -> None:
 
 def go_inside(order: Order) -> None:
     mounts, root, _ = order["descriptors"]
-    join(mounts, CLONE_NEWNS)
-    os.fchdir(root)
-    os.chroot(".")
+    entering.enter(mounts, root)
 
 
 def open_one(folder: int, name: str) -> int:
@@ -211,7 +208,7 @@ def unmount(path: str, flags: int) -> None:
     checked(f"umount {path}", libc.umount2(name.encode(), UMOUNT_NOFOLLOW | flags))
 
 
-def main() -> None:
+def obey() -> bytes:
     order: Order = json.loads(sys.stdin.buffer.read())
     if order["verb"] != "probe":
         lock = os.open(order["lock"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -222,8 +219,8 @@ def main() -> None:
         answer = {"refused": str(refused)}
     except OSError as error:
         answer = {"failed": error.strerror or str(error)}
-    sys.stdout.write(json.dumps(answer))
+    return json.dumps(answer).encode()
 
 
 if __name__ == "__main__":
-    main()
+    entering.run(obey)
