@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -11,13 +10,11 @@ from pathlib import Path
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
-from gpuaas.engines.storage import mounting, serving
 from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
 
-HELD = re.compile(r"/(?P<id>vol_[0-9a-z]+)/(data|disk\.img)$")
 NAMED_HOLDERS = 8
 ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
 
@@ -60,7 +57,7 @@ class NodeMounts:
                 "is_image": place.is_image,
                 "is_served": self._volumes.is_served(wanted.volume.backend),
                 "read_only": wanted.access_mode is AccessMode.READ_ONLY,
-                "others": [mount.mount_path for mount in mounts_in(pid)],
+                "others": [mount.mount_path for mount in self._volumes.tables.mounts_in(pid)],
             }
             await ask(order)
             if not self._is_there(pid, wanted):
@@ -69,7 +66,7 @@ class NodeMounts:
 
     def _is_there(self, pid: int, wanted: WantedMount) -> bool:
         read_only = wanted.access_mode is AccessMode.READ_ONLY
-        for mount in mounts_in(pid):
+        for mount in self._volumes.tables.mounts_in(pid):
             if mount.mount_path == wanted.mount_path:
                 if (mount.volume_id, mount.read_only) != (wanted.volume.volume_id, read_only):
                     raise EngineError("another volume is mounted at this path", wanted.mount_path)
@@ -85,7 +82,10 @@ class NodeMounts:
             record = self._records.read(allocation_id)
             if pid is None or not isinstance(record, Record):
                 return "the environment is not running, and nothing is mounted in it"
-            if not any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in mounts_in(pid)):
+            if not any(
+                (one.volume_id, one.mount_path) == (volume.volume_id, mount_path)
+                for one in self._volumes.tables.mounts_in(pid)
+            ):
                 return "it was not mounted"
             await on_phase("volume_unmounting", f"from {mount_path}")
             note = await self._unmount(self._order(allocation_id, pid, mount_path, record), pid, force=force)
@@ -130,7 +130,7 @@ class NodeMounts:
         folder = self._records.folder(allocation_id) / "etc" / "gpuaas"
         with contextlib.suppress(OSError, EngineError):
             pid = self._pid_of(allocation_id)
-            text = banner(record.spec.username, mounts_in(pid) if pid else [])
+            text = banner(record.spec.username, self._volumes.tables.reported(pid))
             files.write_whole(folder / "storage", text.encode(), mode=0o644, durable=False)
 
 
@@ -141,31 +141,6 @@ def banner(username: str, mounts: list[Mount]) -> str:
     ]
     ephemeral = f"/home/{username}, /tmp and /var/tmp are on this machine's own disk: a release erases them."
     return "\n".join([ephemeral, *(lines or ["No volume is attached: nothing here outlives this machine."])]) + "\n"
-
-
-def mounts_in(pid: int | None) -> list[Mount]:
-    """From the kernel's table of the environment's own mounts; nobody inside can add to it. Raises when the table
-    cannot be read: an unread table is not an empty one."""
-    try:
-        table = Path(f"/proc/{pid}/mountinfo").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    return [mount for words in mounting.words_of(table) if (mount := _mount_of(words)) is not None]
-
-
-def _mount_of(words: list[str]) -> Mount | None:
-    device, root, where, options = words[2:6]
-    read_only = "ro" in options.split(",")
-    if served := serving.served_volume(words):
-        volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
-        return Mount(volume_id=volume_id, mount_path=where, read_only=read_only) if is_alive else None
-    if root == "/" and device.startswith("7:"):
-        with contextlib.suppress(FileNotFoundError):
-            root = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text().rstrip("\n")
-    held = HELD.search(root.removesuffix("//deleted"))
-    if held is None:
-        return None
-    return Mount(volume_id=held["id"], mount_path=where, read_only=read_only)
 
 
 def holders_of(pid: int, path: str) -> list[tuple[int, str, str]]:

@@ -21,6 +21,7 @@ from gpuaas.engines.node import commands, files
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.storage import conformance, linkless, serving, volume_records
 from gpuaas.engines.storage.mount_process import ask
+from gpuaas.engines.storage.mount_tables import MountTables
 from gpuaas.engines.storage.mounting import VOLUME_UID
 from gpuaas.wire.environments import Fact, ProofItem
 from gpuaas.wire.storage import (
@@ -76,6 +77,7 @@ class NodeVolumes:
     def __init__(self, site: Site, shared: Path | None, clock: Callable[[], datetime]) -> None:
         self._site, self._shared, self._clock = site, shared, clock
         self._owners = Owners("", "nobody looked at the shared folder yet")
+        self.tables = MountTables(site.root / "volumes", shared)
 
     async def open(self) -> None:
         (self.root(Backend.LOCAL) / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,111 @@
+"""Which volumes are mounted in an environment, from the kernel's mount tables.
+
+Root inside may mount folders of any name anywhere. A volume is therefore recognised by the file system that it is on,
+and never by a name alone: a loop device whose file lies among the node's volumes, a daemon of the node, or the file
+system of the shared folder together with the exact place of the volume in it.
+"""
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuaas.engines.storage import mounting, serving
+from gpuaas.wire.environments import Mount
+
+ID = r"(?P<id>vol_[0-9a-z]+)"
+DELETED, DELETED_FILE = "//deleted", " (deleted)"  # of a mount table, and of the file of a loop device
+LOOP = "7:"
+MOST_MOUNTS, LONGEST_PATH = 32, 255  # of one environment in a report; a mount path that can be asked for is no longer
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a line of a mount table shows of a volume."""
+
+    volume_id: str
+    mount_path: str
+    read_only: bool
+    is_whole: bool  # not a folder of the volume, which only somebody inside can have mounted
+
+
+class MountTables:
+    """`local` is the folder of the node's own volumes, `shared` the one of volumes that all nodes have."""
+
+    def __init__(self, local: Path, shared: Path | None) -> None:
+        self._local, self._shared = local, shared
+        self._homes: set[tuple[str, str]] = set()  # device and place in it; one that is unmounted later stays known
+
+    def mounts_in(self, pid: int | None) -> list[Mount]:
+        """All mounts of whole volumes. Raises when the table cannot be read: an unread table is not an empty one."""
+        try:
+            table = Path(f"/proc/{pid}/mountinfo").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            return []
+        return [
+            Mount(volume_id=one.volume_id, mount_path=one.mount_path, read_only=one.read_only)
+            for one in self.shown(table)
+            if one.is_whole
+        ]
+
+    def reported(self, pid: int | None) -> list[Mount]:
+        """For reports, whose size must not be up to people inside: they may mount a volume again, as often as they
+        like. The first mount of each volume goes first."""
+        first: dict[str, Mount] = {}
+        again: dict[tuple[str, str], Mount] = {}
+        for mount in self.mounts_in(pid):
+            told = Mount(
+                volume_id=mount.volume_id, mount_path=mount.mount_path[:LONGEST_PATH], read_only=mount.read_only
+            )
+            if first.setdefault(told.volume_id, told) is not told:
+                again.setdefault((told.volume_id, told.mount_path), told)
+        return [*first.values(), *again.values()][:MOST_MOUNTS]
+
+    def shown(self, table: bytes) -> list[Shown]:
+        self._learn()
+        return [found for words in mounting.words_of(table) if (found := self._shown(words)) is not None]
+
+    def _shown(self, words: list[str]) -> Shown | None:
+        device, root, where, options = words[2:6]
+        read_only = "ro" in options.split(",")
+        if served := serving.served_volume(words):
+            volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
+            return Shown(volume_id, where, read_only, root == "/") if is_alive else None
+        if device.startswith(LOOP):
+            file = _backing_file(device)
+            held = re.fullmatch(rf"{re.escape(os.path.realpath(self._local))}/{ID}/disk\.img", file)
+            return Shown(held["id"], where, read_only, root == "/") if held else None
+        for home, place in self._homes:
+            held = re.fullmatch(rf"{re.escape(place)}/{ID}/data(?P<below>/.*)?", root.removesuffix(DELETED), re.DOTALL)
+            if home == device and held:
+                return Shown(held["id"], where, read_only, not held["below"])
+        return None
+
+    def _learn(self) -> None:
+        """Where the shared folder is now: it may have been mounted meanwhile."""
+        if self._shared is not None:
+            with suppress(OSError):
+                self._homes.add(_home_of(self._shared))
+
+
+def _backing_file(device: str) -> str:
+    try:
+        text = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text()
+    except FileNotFoundError:
+        return ""
+    return text.rstrip("\n").removesuffix(DELETED_FILE)
+
+
+def _home_of(folder: Path) -> tuple[str, str]:
+    """The device of a folder and its place in that file system, as mount tables name both."""
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fields = dict(line.split(":\t", 1) for line in Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines())
+    finally:
+        os.close(descriptor)
+    for words in mounting.words_of(Path("/proc/self/mountinfo").read_bytes()):
+        if words[0] == fields["mnt_id"]:
+            below = os.path.relpath(os.path.realpath(folder), words[4])
+            return words[2], os.path.normpath(f"{words[3].rstrip('/')}/{below}").rstrip("/")
+    raise FileNotFoundError(folder)
