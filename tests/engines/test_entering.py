@@ -20,7 +20,7 @@ PYTHON = (os.path.realpath(sys.executable), "-S", "-s", "-P")
 TRACE = "executed"
 GUEST = """
 import ctypes, os, sys
-ctypes.CDLL(None).unshare(0x20000)
+ctypes.CDLL(None).unshare(0x10020000)  # user and mount namespaces
 os.chroot(sys.argv[1])
 print(1, flush=True)
 sys.stdin.read()

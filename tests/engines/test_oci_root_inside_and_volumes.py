@@ -8,7 +8,7 @@ import pytest
 
 from gpuaas.engines.storage.mount_tables import LONGEST_PATH, MOST_MOUNTS
 from gpuaas.wire.environments import Init, Mount
-from gpuaas.wire.storage import Backend
+from gpuaas.wire.storage import AccessMode, Backend
 from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, spec
 from tests.engines.test_oci_storage import Machine, new
 
@@ -59,3 +59,21 @@ async def test_mounting_a_volume_very_often_does_not_make_reports_large(here: Ma
     }
     samples = await here.bench.engine.samples.take(datetime.now(UTC))
     assert len(msgspec.json.encode([one for one in samples if one.allocation_id == here.id])) < 1 << 16
+
+
+@pytest.mark.parametrize("backend", list(Backend))
+async def test_root_inside_cannot_make_a_read_only_volume_writable(here: Machine, backend: Backend) -> None:
+    volume = await new(here.bench, backend)
+    await here.attach(volume, mode=AccessMode.READ_ONLY)
+    await here.says("sudo mkdir /again; sudo mount --bind /data /again")
+    for command in (
+        "mount -o remount,bind,rw /data",
+        "mount -o remount,bind,rw /again",
+        "mount -o remount,bind,suid,dev,ro /data",
+        "unshare --mount mount -o remount,bind,rw /data",
+        "unshare --mount --user --map-root-user mount -o remount,bind,rw /data",
+    ):
+        assert "permission denied" in await here.says(f"sudo {command}"), command
+    assert "Read-only file system" in await here.says("sudo touch /data/x")
+    await here.says("sudo umount /again")
+    assert await here.detach(volume) == "unmounted"

@@ -37,6 +37,7 @@ from gpuaas.engines.storage.mounting import (
     clone_tree,
     idmap,
     libc,
+    locked,
     mount_image,
     set_attributes,
     words_of,
@@ -83,6 +84,7 @@ def enter(order: Order) -> None:
     mounts = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     table = os.open(f"/proc/{pid}/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+    order["user_namespace"] = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     if born(pid) != order["born"]:
         raise Refused("the environment is not running")
     order["descriptors"] = (mounts, root, table)
@@ -167,7 +169,7 @@ def attach(order: Order) -> dict[str, object]:
             return {}
         elif where.startswith(f"{path}/") or (path.startswith(f"{where}/") and where in order["others"]):
             raise Refused(f"{path} and the volume at {where} lie inside each other")
-    source = source_of(order)
+    source = locked(source_of(order), order["user_namespace"])
     go_inside(order)
     for _ in range(dead):
         unmount(path, UMOUNT_DETACH)

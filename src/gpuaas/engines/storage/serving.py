@@ -13,13 +13,12 @@ import time
 
 from gpuaas.engines.storage.mounting import (
     AT_FDCWD,
-    CLONE_NEWNS,
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_NOSYMFOLLOW,
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
-    MS_REC_PRIVATE,
+    STAGE,
     UMOUNT_DETACH,
     Refused,
     born,
@@ -27,10 +26,10 @@ from gpuaas.engines.storage.mounting import (
     checked,
     clone_tree,
     libc,
+    own_mounts,
     set_attributes,
 )
 
-STAGE = "/mnt"  # in the daemon's private mount namespace
 TARGET = f"{STAGE}/to"
 KIND = "bindfs"
 FIRST_ID = 900_000_000
@@ -61,11 +60,6 @@ def serve(source: str, volume_id: str, offset: int) -> int:
         return clone_tree(TARGET)
     finally:
         os.close(release)
-
-
-def own_mounts() -> None:
-    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
-    checked("private", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC_PRIVATE), None))
 
 
 def mount(source: str, target: str, kind: str, options: str) -> None:
