@@ -1,18 +1,33 @@
 """Root inside an environment with init `systemd` may mount. What that does to volumes, and to what the node says."""
 
+import asyncio
 import os
 from datetime import UTC, datetime
 
 import msgspec
 import pytest
 
+from gpuaas.engines.base import EngineError
 from gpuaas.engines.storage.mount_tables import LONGEST_PATH, MOST_MOUNTS
 from gpuaas.wire.environments import Init, Mount
 from gpuaas.wire.storage import AccessMode, Backend
 from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, spec
 from tests.engines.test_oci_storage import Machine, new
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+WAIT = "echo in; exec sleep 1000000"
+COPY = """
+import ctypes, time
+assert ctypes.CDLL(None).syscall(428, -100, b"/data", 1) > 0  # open_tree, which copies the mount
+print("in", flush=True)
+time.sleep(1e6)
+"""
+HOLDERS = {
+    "namespace": f"unshare --mount sh -c 'cd /data; {WAIT}'",
+    "locked": f"unshare --mount --user --map-root-user sh -c '{WAIT}'",
+    "copy": f"python3 -c '{COPY}'",
+}
 LONG = "/".join(["d" * 200] * 15)
 
 
@@ -77,3 +92,46 @@ async def test_root_inside_cannot_make_a_read_only_volume_writable(here: Machine
     assert "Read-only file system" in await here.says("sudo touch /data/x")
     await here.says("sudo umount /again")
     assert await here.detach(volume) == "unmounted"
+
+
+@pytest.mark.parametrize("backend", list(Backend))
+async def test_a_volume_that_root_inside_mounted_again_is_not_detached(here: Machine, backend: Backend) -> None:
+    """Else another allocation would become its only writer while this one still writes."""
+    volume = await new(here.bench, backend)
+    await here.attach(volume)
+    await here.says("sudo mkdir -p /keep /data/sub; sudo mount --bind /data/sub /keep")
+    with pytest.raises(EngineError, match=r"in use: systemd \(pid 1\) has it mounted at /keep"):
+        await here.detach(volume)
+    assert await here.says("sudo touch /data/still && ls /data/still") == "/data/still", "it was left where it was"
+    await here.detach(volume, force=True)
+    assert await here.says("sudo ls -A /keep; grep -c 'keep' /proc/self/mountinfo") == "0"
+    items = await here.bench.engine.volumes.delete(volume, ignore)
+    assert all(item.ok for item in items), items
+
+
+@pytest.mark.parametrize("how", HOLDERS)
+@pytest.mark.parametrize("backend", list(Backend))
+async def test_a_volume_that_a_process_keeps_is_not_detached(here: Machine, backend: Backend, how: str) -> None:
+    volume = await new(here.bench, backend)
+    await here.attach(volume)
+    keeper = await here.way.connection.create_process(f"sudo {HOLDERS[how]}")
+    assert (await keeper.stdout.readline()).strip() == "in"
+    with pytest.raises(EngineError, match=r"in use: (?:sleep|python3) \(pid \d+\) (?:has it mounted|keeps it)"):
+        await here.detach(volume)
+    assert await here.says("grep -c ' /data ' /proc/self/mountinfo") == "1", "it was left where it was"
+    assert "ended" in await here.detach(volume, force=True)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await keeper.wait()
+    assert await here.says("grep -c ' /data ' /proc/self/mountinfo") == "0"
+    items = await here.bench.engine.volumes.delete(volume, ignore)
+    assert all(item.ok for item in items), items
+
+
+async def test_a_service_with_mounts_of_its_own_does_not_keep_a_volume_that_it_does_not_use(here: Machine) -> None:
+    volume = await new(here.bench, Backend.LOCAL)
+    await here.attach(volume)
+    service = "systemd-run --quiet --property=PrivateTmp=yes --property=ProtectSystem=yes sleep 1000000"
+    assert await here.says(f"sudo {service} && echo ok") == "ok"
+    assert await here.detach(volume) == "unmounted"
+    items = await here.bench.engine.volumes.delete(volume, ignore)
+    assert all(item.ok for item in items), items

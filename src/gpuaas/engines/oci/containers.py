@@ -31,6 +31,7 @@ from gpuaas.engines.oci.ids import COUNT, HOLDER, IdRanges
 from gpuaas.engines.oci.network import Networks
 from gpuaas.engines.oci.view_keeper import ViewKeeper
 from gpuaas.engines.oci.views import Lxcfs, choose_cpus, parse_cpus
+from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.mounting import VOLUME_UID
 from gpuaas.engines.storage.mounts import VolumeIds
 from gpuaas.wire.environments import EnvironmentSpec, GpuFact, Init
@@ -102,6 +103,7 @@ class Containers:
             _check_nodes(pid, runtime)
             if record.spec.init is Init.SYSTEMD:
                 cgroups.hand_over(pid, first_id)
+                await ask({"verb": "share", "pid": pid, "born": processes.born(pid)})
             if self.networks is not None:
                 await self.networks.attach(record.index, pid)
             if not is_spare:

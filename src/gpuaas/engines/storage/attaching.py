@@ -23,6 +23,7 @@ from gpuaas.engines.storage.mounting import (
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
     MOVE_MOUNT_T_EMPTY_PATH,
+    MS_SHARED,
     OPENAT2,
     RESOLVE_BENEATH,
     RESOLVE_NO_MAGICLINKS,
@@ -200,6 +201,14 @@ def detach(order: Order) -> dict[str, object]:
     return {}
 
 
+def share(order: Order) -> dict[str, object]:
+    """What is mounted and unmounted in the root later is so in the mounts that services inside have of their own."""
+    enter(order)
+    go_inside(order)
+    checked("share /", libc.mount(None, b"/", None, ctypes.c_ulong(MS_SHARED), None))
+    return {}
+
+
 def unmount(path: str, flags: int) -> None:
     *above, name = path.strip("/").split("/")
     os.fchdir(walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), above, path, make=False))
@@ -212,11 +221,11 @@ def unmount(path: str, flags: int) -> None:
 
 def obey() -> bytes:
     order: Order = json.loads(sys.stdin.buffer.read())
-    if order["verb"] != "probe":
+    if "lock" in order:
         lock = os.open(order["lock"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)  # one that a dead agent left behind may still be at work
     try:
-        answer = {"attach": attach, "detach": detach, "probe": probe}[order["verb"]](order)
+        answer = {"attach": attach, "detach": detach, "probe": probe, "share": share}[order["verb"]](order)
     except Refused as refused:
         answer = {"refused": str(refused)}
     except OSError as error:

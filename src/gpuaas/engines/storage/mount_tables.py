@@ -66,6 +66,18 @@ class MountTables:
         self._learn()
         return [found for words in mounting.words_of(table) if (found := self._shown(words)) is not None]
 
+    def devices_of(self, volume_id: str) -> set[str]:
+        """Devices that files of a volume are on, but for one that a daemon serves: it ends with the last mount."""
+        self._learn()
+        image = f"{os.path.realpath(self._local)}/{volume_id}/disk.img"
+        loops = (path.parts[3] for path in Path("/sys/block").glob("loop*/loop/backing_file"))
+        numbers = {f"{LOOP}{name.removeprefix('loop')}" for name in loops}
+        return {one for one in numbers if _backing_file(one) == image} | self._homes_of(volume_id)
+
+    def _homes_of(self, volume_id: str) -> set[str]:
+        is_shared = self._shared is not None and (self._shared / volume_id).exists()
+        return {device for device, _ in self._homes} if is_shared else set()
+
     def _shown(self, words: list[str]) -> Shown | None:
         device, root, where, options = words[2:6]
         read_only = "ro" in options.split(",")

@@ -1,21 +1,26 @@
 """Volumes in running environments: attached, seen and detached while people work in them."""
 
+import asyncio
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
+from gpuaas.engines.storage.holding import Hold, holds_of
 from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
 
 NAMED_HOLDERS = 8
+Look = Callable[[], Awaitable[list[Hold]]]
 ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
 
 
@@ -57,7 +62,7 @@ class NodeMounts:
                 "is_image": place.is_image,
                 "is_served": self._volumes.is_served(wanted.volume.backend),
                 "read_only": wanted.access_mode is AccessMode.READ_ONLY,
-                "others": [mount.mount_path for mount in self._volumes.tables.mounts_in(pid)],
+                "others": [mount.mount_path for mount in self._mounts_in(pid)],
             }
             await ask(order)
             if not self._is_there(pid, wanted):
@@ -66,7 +71,7 @@ class NodeMounts:
 
     def _is_there(self, pid: int, wanted: WantedMount) -> bool:
         read_only = wanted.access_mode is AccessMode.READ_ONLY
-        for mount in self._volumes.tables.mounts_in(pid):
+        for mount in self._mounts_in(pid):
             if mount.mount_path == wanted.mount_path:
                 if (mount.volume_id, mount.read_only) != (wanted.volume.volume_id, read_only):
                     raise EngineError("another volume is mounted at this path", wanted.mount_path)
@@ -82,15 +87,49 @@ class NodeMounts:
             record = self._records.read(allocation_id)
             if pid is None or not isinstance(record, Record):
                 return "the environment is not running, and nothing is mounted in it"
-            if not any(
-                (one.volume_id, one.mount_path) == (volume.volume_id, mount_path)
-                for one in self._volumes.tables.mounts_in(pid)
-            ):
-                return "it was not mounted"
-            await on_phase("volume_unmounting", f"from {mount_path}")
-            note = await self._unmount(self._order(allocation_id, pid, mount_path, record), pid, force=force)
+            ids, namespace = self._ids(record), processes.namespace(pid, "mnt")
+            uids = range(ids.outside, ids.outside + ids.count)
+
+            async def look() -> list[Hold]:
+                return await asyncio.to_thread(holds_of, self._volumes.tables, volume.volume_id, uids)
+
+            async def look_elsewhere() -> list[Hold]:
+                return [one for one in await look() if not one.is_at(mount_path, namespace)]
+
+            order = self._order(allocation_id, pid, mount_path, record)
+            ended, note = await self._let_go(order, look_elsewhere, force=force), "it was not mounted"
+            if any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in self._mounts_in(pid)):
+                await on_phase("volume_unmounting", f"from {mount_path}")
+                note = await self._unmount(order, pid, force=force)
+            ended += await self._let_go(order, look, force=force)
             self.tell(allocation_id, record)
-            return note
+            return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
+
+    async def _let_go(self, order: dict[str, object], look: Look, *, force: bool) -> int:
+        """Until the look finds nothing. Copies at the same path, which services have in mounts of their own, are
+        unmounted; those at other paths, and processes that keep one, only by force. How many processes were ended."""
+        ended = 0
+        for _ in range(ROUNDS):
+            for hold in await look():
+                if hold.mount_path and (force or hold.mount_path == order["mount_path"]):
+                    with contextlib.suppress(EngineError):  # a locked mount, or one that is covered: it is seen again
+                        one = {"pid": hold.pid, "born": processes.born(hold.pid), "mount_path": hold.mount_path}
+                        await ask({**order, **one, "verb": "detach", "lazy": force})
+            if not (left := await look()):
+                return ended
+            if not force:
+                told = _listed([one.words for one in left])
+                raise EngineError(f"the volume is in use: {told}", str(order["mount_path"]))
+            holders = {one.pid: processes.born(one.pid) for one in left}
+            if len(holders) > 1:
+                holders.pop(cast("int", order["pid"]), None)  # pid 1 is the last: everything else ends with it
+            for holder, birth in holders.items():
+                await processes.end(holder, partial(processes.is_alive, birth=birth))
+                ended += 1
+        raise EngineError("the volume is in use and could not be taken away", str(order["mount_path"]))
+
+    def _mounts_in(self, pid: int) -> list[Mount]:
+        return self._volumes.tables.mounts_in(pid)
 
     async def _unmount(self, order: dict[str, object], pid: int, *, force: bool) -> str:
         path, ended, inside = str(order["mount_path"]), 0, processes.namespace(pid, "pid")
@@ -100,7 +139,7 @@ class NodeMounts:
                 return f"unmounted; {ended} processes that used it were ended" if ended else "unmounted"
             holders = holders_of(pid, path)
             if not force:
-                raise EngineError(f"the volume is in use: {', '.join(_named(holders)) or 'by the system'}", path)
+                raise EngineError(f"the volume is in use: {_named(holders) or 'by the system'}", path)
             for holder, _, _ in holders:
                 await processes.end(holder, lambda number: processes.namespace(number, "pid") == inside)
                 ended += 1
@@ -175,9 +214,13 @@ def _inside_number(pid: int) -> str:
     return processes.status(pid).get("NSpid", str(pid)).split()[-1]
 
 
-def _named(holders: list[tuple[int, str, str]]) -> list[str]:
-    words = [_printable(f"{who} with {what}") for _, who, what in holders[:NAMED_HOLDERS]]
-    return words + ([f"and {len(holders) - NAMED_HOLDERS} more"] if len(holders) > NAMED_HOLDERS else [])
+def _named(holders: list[tuple[int, str, str]]) -> str:
+    return _listed([f"{who} with {what}" for _, who, what in holders])
+
+
+def _listed(words: list[str]) -> str:
+    told = [_printable(each) for each in words[:NAMED_HOLDERS]]
+    return ", ".join(told + ([f"and {len(words) - NAMED_HOLDERS} more"] if len(words) > NAMED_HOLDERS else []))
 
 
 def _printable(text: str) -> str:
