@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.node.limits import Limits
 from gpuaas.engines.node.site import Site
-from gpuaas.engines.storage.serving import FIRST_ID
+from gpuaas.engines.storage.serving import FIRST_ID, OOM_SCORE, OPEN_FILES
 from gpuaas.engines.storage.volumes import NodeVolumes, owners_of
 from gpuaas.wire.storage import Backend, VolumeRef
 from tests.engines.benches import REPOSITORY, OciBench, ignore, oci
@@ -93,6 +95,21 @@ async def test_a_daemon_that_died_is_seen_and_replaced(fuse_bench: OciBench, all
     await here.attach(volume)
     assert await here.says("cat /data/file; grep -c ' /data ' /proc/self/mountinfo") == "kept\n1"
     assert all(item.ok for item in await fuse_bench.engine.remove(here.id, ignore))
+
+
+async def test_a_daemon_works_within_limits_of_the_environment(fuse_bench: OciBench, allocation_id: str) -> None:
+    volume, here = await new(fuse_bench), await machine(fuse_bench, allocation_id)
+    await here.attach(volume)
+    found = subprocess.run(["pgrep", "-f", f"/{volume.volume_id}@"], check=True, capture_output=True, text=True)
+    daemon = int(found.stdout)
+    limits = Limits(Site(fuse_bench.root).tag)
+    assert set(limits.found(f"{here.id}.storage", daemon)) == {"cpu", "memory", "pids"}
+    assert Path(f"/proc/{daemon}/oom_score_adj").read_text().strip() == OOM_SCORE
+    few = min(OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    assert resource.prlimit(daemon, resource.RLIMIT_NOFILE) == (few, few)
+    items = await fuse_bench.engine.remove(here.id, ignore)
+    assert all(item.ok for item in items), items
+    assert limits.residue(f"{here.id}.storage") == []
 
 
 async def test_the_node_says_how_owners_are_kept_and_the_backend_conforms(fuse_bench: OciBench) -> None:

@@ -52,7 +52,7 @@ HOME = "home"
 def source_of(order: Order) -> int:
     add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (MOUNT_ATTR_RDONLY if order["read_only"] else 0)
     if order["is_served"]:
-        tree = serve(order["source"], order["volume_id"], order["ids"][1] - FIRST_ID)
+        tree = serve(order["source"], order["volume_id"], order["ids"][1] - FIRST_ID, order["groups"])
         set_attributes(tree, add=add)
         return tree
     tree = mount_image(order["source"]) if order["is_image"] else clone_tree(order["source"])

@@ -33,6 +33,8 @@ class VolumeIds:
     count: int
     holder: int
     root: int
+    limit_daemons: Callable[[], list[str]] = list
+    """Makes control groups for daemons that work for this environment, and says which they are."""
 
 
 class NodeMounts:
@@ -55,12 +57,14 @@ class NodeMounts:
             if self._is_there(pid, wanted):
                 return
             await on_phase("volume_mounting", f"at {wanted.mount_path}")
+            is_served = self._volumes.is_served(wanted.volume.backend)
             order = self._order(allocation_id, pid, wanted.mount_path, record) | {
                 "verb": "attach",
                 "source": str(place.path),
                 "volume_id": wanted.volume.volume_id,
                 "is_image": place.is_image,
-                "is_served": self._volumes.is_served(wanted.volume.backend),
+                "is_served": is_served,
+                "groups": self._ids(record).limit_daemons() if is_served else [],
                 "read_only": wanted.access_mode is AccessMode.READ_ONLY,
                 "others": [mount.mount_path for mount in self._mounts_in(pid)],
             }
