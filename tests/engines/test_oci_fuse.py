@@ -18,6 +18,7 @@ from gpuaas.engines.storage.serving import FIRST_ID, OOM_SCORE, OPEN_FILES
 from gpuaas.engines.storage.volumes import NodeVolumes, owners_of
 from gpuaas.wire.storage import Backend, VolumeRef
 from tests.engines.benches import REPOSITORY, OciBench, ignore, oci
+from tests.engines.test_oci_root_inside_and_volumes import HOLDERS, systemd_machine
 from tests.engines.test_oci_storage import machine, new
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -110,6 +111,20 @@ async def test_a_daemon_works_within_limits_of_the_environment(fuse_bench: OciBe
     items = await fuse_bench.engine.remove(here.id, ignore)
     assert all(item.ok for item in items), items
     assert limits.residue(f"{here.id}.storage") == []
+
+
+@pytest.mark.parametrize("how", HOLDERS)
+async def test_a_volume_that_a_process_keeps_is_not_detached(
+    fuse_bench: OciBench, allocation_id: str, how: str
+) -> None:
+    volume, here = await new(fuse_bench), await systemd_machine(fuse_bench, allocation_id)
+    await here.attach(volume)
+    keeper = await here.way.connection.create_process(f"sudo {HOLDERS[how]}")
+    assert (await keeper.stdout.readline()).strip() == "in"
+    with pytest.raises(EngineError, match=r"in use: "):
+        await here.detach(volume)
+    assert "ended" in await here.detach(volume, force=True)
+    assert (await fuse_bench.engine.volumes.delete(volume, ignore))[-1].ok
 
 
 async def test_the_node_says_how_owners_are_kept_and_the_backend_conforms(fuse_bench: OciBench) -> None:

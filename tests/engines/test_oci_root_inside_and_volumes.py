@@ -33,13 +33,15 @@ LONG = "/".join(["d" * 200] * 15)
 
 @pytest.fixture
 async def here(real: OciBench, allocation_id: str) -> Machine:
+    return await systemd_machine(real, allocation_id)
+
+
+async def systemd_machine(bench: OciBench, id: str) -> Machine:
     ada = Key()
-    made = await real.engine.ensure(
-        msgspec.structs.replace(spec(allocation_id, keys(1, ada)), init=Init.SYSTEMD), ignore
-    )
-    way = await real.log_in(made, ada)
+    made = await bench.engine.ensure(msgspec.structs.replace(spec(id, keys(1, ada)), init=Init.SYSTEMD), ignore)
+    way = await bench.log_in(made, ada)
     assert isinstance(way, SshWay)
-    return Machine(real, allocation_id, made, way)
+    return Machine(bench, id, made, way)
 
 
 async def mounts_of(here: Machine) -> tuple[Mount, ...]:

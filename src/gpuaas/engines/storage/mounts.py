@@ -13,6 +13,7 @@ from typing import cast
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
+from gpuaas.engines.storage import serving
 from gpuaas.engines.storage.holding import Hold, holds_of
 from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.volumes import NodeVolumes
@@ -20,6 +21,8 @@ from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
 
 NAMED_HOLDERS = 8
+DAEMON_SECONDS = 5.0
+SETTLE_SECONDS = 0.2  # a service that is starting has mounts at other paths for a moment
 Look = Callable[[], Awaitable[list[Hold]]]
 ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
 
@@ -101,18 +104,21 @@ class NodeMounts:
                 return [one for one in await look() if not one.is_at(mount_path, namespace)]
 
             order = self._order(allocation_id, pid, mount_path, record)
-            ended, note = await self._let_go(order, look_elsewhere, force=force), "it was not mounted"
+            if not force:  # by force the mount itself goes first, so that nobody makes another copy of it meanwhile
+                await self._let_go(order, look_elsewhere, force=False)
+            note = "it was not mounted"
             if any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in self._mounts_in(pid)):
                 await on_phase("volume_unmounting", f"from {mount_path}")
                 note = await self._unmount(order, pid, force=force)
-            ended += await self._let_go(order, look, force=force)
+            ended = await self._let_go(order, look, force=force)
+            ended += await _end_daemons(volume.volume_id, ids.outside, mount_path, force=force)
             self.tell(allocation_id, record)
             return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
 
     async def _let_go(self, order: dict[str, object], look: Look, *, force: bool) -> int:
         """Until the look finds nothing. Copies at the same path, which services have in mounts of their own, are
         unmounted; those at other paths, and processes that keep one, only by force. How many processes were ended."""
-        ended = 0
+        ended, left = 0, list[Hold]()
         for _ in range(ROUNDS):
             for hold in await look():
                 if hold.mount_path and (force or hold.mount_path == order["mount_path"]):
@@ -122,15 +128,15 @@ class NodeMounts:
             if not (left := await look()):
                 return ended
             if not force:
-                told = _listed([one.words for one in left])
-                raise EngineError(f"the volume is in use: {told}", str(order["mount_path"]))
+                await asyncio.sleep(SETTLE_SECONDS)
+                continue
             holders = {one.pid: processes.born(one.pid) for one in left}
             if len(holders) > 1:
                 holders.pop(cast("int", order["pid"]), None)  # pid 1 is the last: everything else ends with it
             for holder, birth in holders.items():
                 await processes.end(holder, partial(processes.is_alive, birth=birth))
                 ended += 1
-        raise EngineError("the volume is in use and could not be taken away", str(order["mount_path"]))
+        raise EngineError(f"the volume is in use: {_listed([one.words for one in left])}", str(order["mount_path"]))
 
     def _mounts_in(self, pid: int) -> list[Mount]:
         return self._volumes.tables.mounts_in(pid)
@@ -175,6 +181,18 @@ class NodeMounts:
             pid = self._pid_of(allocation_id)
             text = banner(record.spec.username, self._volumes.tables.reported(pid))
             files.write_whole(folder / "storage", text.encode(), mode=0o644, durable=False)
+
+
+async def _end_daemons(volume_id: str, outside: int, mount_path: str, *, force: bool) -> int:
+    """A daemon ends with the last mount that it serves, also of those that are in no table."""
+    ended = 0
+    for daemon in await asyncio.to_thread(serving.daemons_of, volume_id, outside - serving.FIRST_ID):
+        if not await processes.gone(daemon, DAEMON_SECONDS):
+            if not force:
+                raise EngineError("the volume is in use: a process inside keeps a copy of its mount", mount_path)
+            await processes.end(daemon)
+            ended += 1
+    return ended
 
 
 def banner(username: str, mounts: list[Mount]) -> str:
