@@ -64,7 +64,7 @@ class Machine:
 
     def _environments_of(self, pid: Path) -> set[str]:
         found = re.findall(rf"/gpuaas-{self.site.tag}/([^/\n]+)", text_of(pid / "cgroup"))
-        return {name.removesuffix(".ssh") for name in found}
+        return {name.removesuffix(".ssh").removesuffix(".storage") for name in found}
 
     def processes_of(self, allocation_id: str) -> set[str]:
         """Those in its control group."""
@@ -131,7 +131,7 @@ class Machine:
     def _groups(self, expected: Expected) -> Iterator[str]:
         for pattern in (f"gpuaas-{self.site.tag}/*/", f"*/gpuaas-{self.site.tag}/*/"):
             for path in CGROUPS.glob(pattern):
-                if path.name.removesuffix(".ssh") not in expected.ports:
+                if path.name.removesuffix(".ssh").removesuffix(".storage") not in expected.ports:
                     yield f"control group {path} is left"
 
     def _listeners(self, expected: Expected) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from gpuaas.engines.base import EngineError
+from gpuaas.engines.node.limits import Limits
 from gpuaas.engines.node.site import Site
-from gpuaas.engines.storage.serving import FIRST_ID
+from gpuaas.engines.storage.serving import FIRST_ID, OOM_SCORE, OPEN_FILES
 from gpuaas.engines.storage.volumes import NodeVolumes, owners_of
 from gpuaas.wire.metrics import Metric
 from gpuaas.wire.storage import Backend, VolumeRef
 from tests.engines.benches import REPOSITORY, OciBench, ignore, oci
+from tests.engines.test_oci_root_inside_and_volumes import HOLDERS, systemd_machine
 from tests.engines.test_oci_storage import machine, new
 from tests.patience import PATIENCE_SECONDS
 
@@ -115,6 +118,35 @@ async def test_a_daemon_that_died_is_seen_and_replaced(fuse_bench: OciBench, all
     await here.attach(volume)
     assert await here.says("cat /data/file; grep -c ' /data ' /proc/self/mountinfo") == "kept\n1"
     assert all(item.ok for item in await fuse_bench.engine.remove(here.id, ignore))
+
+
+async def test_a_daemon_works_within_limits_of_the_environment(fuse_bench: OciBench, allocation_id: str) -> None:
+    volume, here = await new(fuse_bench), await machine(fuse_bench, allocation_id)
+    await here.attach(volume)
+    found = subprocess.run(["pgrep", "-f", f"/{volume.volume_id}@"], check=True, capture_output=True, text=True)
+    daemon = int(found.stdout)
+    limits = Limits(Site(fuse_bench.root).tag)
+    assert set(limits.found(f"{here.id}.storage", daemon)) == {"cpu", "memory", "pids"}
+    assert Path(f"/proc/{daemon}/oom_score_adj").read_text().strip() == OOM_SCORE
+    few = min(OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    assert resource.prlimit(daemon, resource.RLIMIT_NOFILE) == (few, few)
+    items = await fuse_bench.engine.remove(here.id, ignore)
+    assert all(item.ok for item in items), items
+    assert limits.residue(f"{here.id}.storage") == []
+
+
+@pytest.mark.parametrize("how", HOLDERS)
+async def test_a_volume_that_a_process_keeps_is_not_detached(
+    fuse_bench: OciBench, allocation_id: str, how: str
+) -> None:
+    volume, here = await new(fuse_bench), await systemd_machine(fuse_bench, allocation_id)
+    await here.attach(volume)
+    keeper = await here.way.connection.create_process(f"sudo {HOLDERS[how]}")
+    assert (await keeper.stdout.readline()).strip() == "in"
+    with pytest.raises(EngineError, match=r"in use: "):
+        await here.detach(volume)
+    assert "ended" in await here.detach(volume, force=True)
+    assert (await fuse_bench.engine.volumes.delete(volume, ignore))[-1].ok
 
 
 async def test_the_node_says_how_owners_are_kept_and_the_backend_conforms(fuse_bench: OciBench) -> None:

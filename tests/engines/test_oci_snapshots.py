@@ -102,3 +102,16 @@ async def test_a_copy_ends_with_the_agent_that_asked_for_it(is_mortal: bool) -> 
     else:
         assert await is_running()  # the twin
         os.kill(int(pids[0]), signal.SIGKILL)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize(("uid", "is_proven"), [(1_000_001_000, True), (0, False)], ids=["guest", "daemon"])
+async def test_only_a_process_of_the_node_can_have_a_deleted_volume(
+    volumes: NodeVolumes, uid: int, *, is_proven: bool
+) -> None:
+    """People inside name their processes as they like."""
+    name = f"/mnt/{VOLUME.volume_id}@1.1"
+    with subprocess.Popen([name, "1000000"], executable="/bin/sleep", user=uid) as process:
+        proof = await volumes.delete(VOLUME, ignore)
+        process.kill()
+    assert [item.item for item in proof if not item.ok] == ([] if is_proven else ["devices"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from gpuaas.engines.storage.mounts import local_mounts
+from gpuaas.engines.storage.mount_tables import MountTables
 from gpuaas.wire.metrics import GPU_METRICS, Metric, Sample
 from tests.engines.benches import Bench, Key, OciBench, SshWay, eventually, ignore, keys, spec
 
@@ -105,7 +105,7 @@ async def test_what_is_written_shows_as_disk_and_links_are_not_followed(real: Oc
     assert value(await taken(real, allocation_id), Metric.DISK_FREE) > 0
 
 
-LOCAL = b"1 0 7:1 /n/vol_1/data /data/local rw - ext4 /dev/loop1 rw\n"
+LOCAL = b"1 0 7:1 / /data/local rw - ext4 /dev/loop1 rw\n"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,8 @@ LOCAL = b"1 0 7:1 /n/vol_1/data /data/local rw - ext4 /dev/loop1 rw\n"
     ],
 )
 def test_no_volume_is_looked_at_through_a_file_system_that_may_hang(others: bytes, expected: list[str]) -> None:
-    assert [one.mount_path for one in local_mounts(LOCAL + others)] == expected
+    tables = MountTables(Path("/n"), None, backing_file=lambda _: "/n/vol_1/disk.img")
+    assert [one.mount_path for one in tables.local_mounts(LOCAL + others)] == expected
 
 
 async def test_a_network_of_ones_own_is_counted_and_a_shared_one_is_not(real: OciBench, allocation_id: str) -> None:

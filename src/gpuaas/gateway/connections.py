@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from gpuaas.engines.storage import entering
 from gpuaas.gateway import kernel, sshd, sshd_root
 from gpuaas.gateway.processes import WatchedProcess
 from gpuaas.gateway.records import ConnectionRecord
@@ -69,7 +70,7 @@ def run_sshd(order: SshdOrder, stream: int, log_pipe: int) -> NoReturn:
             os.dup2(descriptor, number)
         kernel.join_cgroups(order.cgroups)
         kernel.set_oom_score(OOM_SCORE)
-        kernel.forbid_imports()
+        entering.forbid_imports()
         sshd_root.enter(order.root, order.init, order.first_id)
         kernel.setns(order.init, kernel.CLONE_NEWNET)
         kernel.limit_bounding_set(sshd.CAPABILITIES)

@@ -14,6 +14,7 @@ import stat
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from gpuaas.engines.storage import entering
 from gpuaas.gateway import kernel
 
 MOST_BYTES = 1 << 20
@@ -67,7 +68,7 @@ def become(order: SessionOrder) -> NoReturn:
     """Never returns: the session runs, or one line says why not."""
     try:
         kernel.hide_from_tracers()
-        kernel.forbid_imports()
+        entering.forbid_imports()
         score = _prepare(order)
         kernel.setns(order.init, NAMESPACES)
         _enter_as_root(order)

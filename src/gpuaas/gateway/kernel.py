@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import struct
-import sys
 import termios
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -292,13 +291,6 @@ def close_all_but(kept: Iterable[int]) -> None:
             os.closerange(low, number)
         low = number + 1
     os.closerange(low, 1 << 30)
-
-
-def forbid_imports() -> None:
-    """A module that Python loads on first use would come from the environment once its root is entered."""
-    sys.meta_path.clear()
-    sys.path_hooks.clear()
-    sys.path.clear()
 
 
 def members_of(folders: Iterable[str]) -> set[int]:

@@ -7,6 +7,7 @@ from gpuaas.engines.base import EngineError
 
 UNIFIED = ""  # cgroup v2, as /proc/<pid>/cgroup names it
 INIT_SCOPE = "init.scope"  # where systemd puts itself, and expects to be when it starts there
+MOST_GROUPS, DEEPEST = 1_000, 16  # below the one that is handed over; all groups of a node share 65,535 ids
 DELEGATED = ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads")
 
 
@@ -24,6 +25,8 @@ def hand_over(pid: int, owner: int) -> None:
     folder = _folders(pid).get(UNIFIED)
     if folder is None:
         raise EngineError("this node cannot offer systemd", "cgroup v2 is not mounted")
+    Path(folder, "cgroup.max.descendants").write_text(str(MOST_GROUPS))
+    Path(folder, "cgroup.max.depth").write_text(str(DEEPEST))
     leaf = Path(folder, INIT_SCOPE)
     leaf.mkdir()
     (leaf / "cgroup.procs").write_text(str(pid))

@@ -30,6 +30,7 @@ from gpuaas.engines.oci.ids import COUNT, HOLDER, IdRanges
 from gpuaas.engines.oci.network import Networks
 from gpuaas.engines.oci.view_keeper import ViewKeeper
 from gpuaas.engines.oci.views import Lxcfs, choose_cpus, parse_cpus
+from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.mounting import VOLUME_UID
 from gpuaas.engines.storage.mounts import VolumeIds
 from gpuaas.wire.environments import EnvironmentSpec, GpuFact, Init
@@ -38,6 +39,7 @@ CREATE_SECONDS = 30.0
 CONMON_SECONDS = 5.0
 EXECUTE_TRIES = 5_000  # of two milliseconds each
 CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment
+DAEMON_MEMORY_MIB = 512  # of all daemons that serve its volumes
 HALT = signal.SIGRTMIN + 3  # systemd: halt
 PROGRAMS = ("runc", "conmon", "lxcfs", "ip", "nft", "nsenter", "mkfs.ext4", "e2fsck", "resize2fs")
 
@@ -101,6 +103,7 @@ class Containers:
             _check_nodes(pid, runtime)
             if record.spec.init is Init.SYSTEMD:
                 cgroups.hand_over(pid, first_id)
+                await ask({"verb": "share", "pid": pid, "born": processes.born(pid)})
             if self.networks is not None:
                 await self.networks.attach(record.index, pid)
             if not is_spare:
@@ -277,9 +280,10 @@ class Containers:
         """What an environment had beside its folder. Its connections are closed: an sshd that is left was never known
         to anybody, because its gateway died before it wrote that down."""
         await self.delete(container)
-        for pid in self.limits.members(f"{allocation_id}.ssh"):
-            await processes.end(pid)
-        for id in (container, f"{allocation_id}.ssh"):
+        for name in _groups_beside(allocation_id):
+            for pid in self.limits.members(name):
+                await processes.end(pid)
+        for id in (container, *_groups_beside(allocation_id)):
             await self.limits.remove(id)
         (self._site.root / "exits" / container).unlink(missing_ok=True)
         if self.networks is not None and index is not None:
@@ -296,7 +300,18 @@ class Containers:
     def volume_ids(self, record: Record) -> VolumeIds:
         """Inside ids are kept as they are, in a range of their own on the volume."""
         first = self.ids.first(record.index)
-        return VolumeIds(on_disk=VOLUME_UID - HOLDER, outside=first, count=COUNT, root=first, holder=first + HOLDER)
+        return VolumeIds(
+            on_disk=VOLUME_UID - HOLDER,
+            outside=first,
+            count=COUNT,
+            root=first,
+            holder=first + HOLDER,
+            limit_daemons=lambda: self._limit_daemons(record.spec),
+        )
+
+    def _limit_daemons(self, spec: EnvironmentSpec) -> list[str]:
+        name = f"{spec.allocation_id}.storage"
+        return self.limits.make(name, vcpus=spec.vcpus, memory_mib=DAEMON_MEMORY_MIB)
 
     def uids(self, index: int) -> range:
         return self.ids.of(index)
@@ -306,7 +321,8 @@ class Containers:
         return processes.with_argument(str(self._site.root))
 
     def groups(self, allocation_id: str, container: str) -> list[str]:
-        return self.limits.residue(container) + self.limits.residue(f"{allocation_id}.ssh")
+        names = (container, *_groups_beside(allocation_id))
+        return [folder for name in names for folder in self.limits.residue(name)]
 
     def session_groups(self, pid: int) -> tuple[str, ...]:
         """Folders of every hierarchy that pid 1 is in, so that a session is limited as pid 1 is."""
@@ -314,6 +330,11 @@ class Containers:
 
     def connection_groups(self, allocation_id: str) -> tuple[str, ...]:
         return tuple(sorted({str(folder) for folder in self.limits.folders(f"{allocation_id}.ssh").values()}))
+
+
+def _groups_beside(allocation_id: str) -> tuple[str, str]:
+    """Of sshd of its connections, and of daemons that serve its volumes."""
+    return f"{allocation_id}.ssh", f"{allocation_id}.storage"
 
 
 def _is_conmon(pid: int) -> bool:

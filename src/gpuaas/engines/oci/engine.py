@@ -95,18 +95,18 @@ class OciEngine:
         self.spares = OciSpares(
             self._site, self._containers, self._numbers, self._devices, self.volumes, clock=clock, most=most_spares
         )
-        self._gateway = Gateway(self._site.root)
+        tables, self._gateway = self.volumes.tables, Gateway(self._site.root)
         self.logins, self.terminals = self._gateway.logins, self._gateway.terminals
         self.enforce, self.connections = self._gateway.enforce, self._gateway.connections
         self.end_connection, self.end_connections = self._gateway.end_connection, self._gateway.end_connections
         self._access = Access(self._gateway, self._containers, root=self._site.root, bind=bind)
-        self._sights = Sights(self._records, self._running, self._containers, self._devices)
+        self._sights = Sights(self._records, self._running, self._containers, self._devices, tables=tables)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic, file=self._site.root / "lease.json", clock=clock)
         self._nvml = NvmlSource(nvml)
         self._resets = Resets(self._devices, ResetMethods(self._site.root), self._nvml, is_on=gpu_reset)
         self.samples = OciSamples(
-            self._running, self._records, self._containers, connections=self.connections, nvml=self._nvml
+            self._running, self._records, self._containers, connections=self.connections, nvml=self._nvml, tables=tables
         )
         self.runtimes = NodeRuntimes(
             self._site, self._records, self.images.used, staging=self._staging, alone=self._alone, clock=clock

@@ -28,7 +28,7 @@ from gpuaas.engines.oci import config, exits, liveness, nesting
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.oci.liveness import Liveness, Sighting
-from gpuaas.engines.storage.mounts import mounts_in
+from gpuaas.engines.storage.mount_tables import MountTables
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, Init, Isolation, fingerprints
 from gpuaas.wire.gateway import AccessState, InitProcess
 
@@ -58,9 +58,16 @@ class Sights:
     """What there is, as others may know it."""
 
     def __init__(
-        self, records: Records, running: Mapping[str, Running], containers: Containers, devices: Devices
+        self,
+        records: Records,
+        running: Mapping[str, Running],
+        containers: Containers,
+        devices: Devices,
+        *,
+        tables: MountTables,
     ) -> None:
         self._records, self._running, self._containers, self._devices = records, running, containers, devices
+        self._tables = tables
         self._nested: dict[Init, str] = {}
 
     def look(self, id: str) -> Sighting:
@@ -138,7 +145,7 @@ class Sights:
             seen,
             state=EnvironmentState.RUNNING if access.is_open else EnvironmentState.BROKEN,
             detail="" if access.is_open else access.detail,
-            mounts=tuple(mounts_in(running.pid)),
+            mounts=tuple(self._tables.reported(running.pid)),
             own_keys=access.own_keys,
             isolation=self._isolation(record, running.pid),
         )

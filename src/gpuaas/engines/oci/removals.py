@@ -14,7 +14,6 @@ from gpuaas.engines.node import processes
 from gpuaas.engines.node.records import NAME, Record, Records, Remains, UnreadableError
 from gpuaas.engines.oci import proofs
 from gpuaas.engines.oci.folders import Folder
-from gpuaas.engines.storage.mounts import mounts_in
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import ProofItem
 
@@ -59,7 +58,7 @@ class Removals:
             here = None
         found = processes.in_pid_namespace_of(pid) if pid else []
         remains = _remains(here, index, port, Folder(self._records.folder(id)).container)
-        volumes = (*remains.volumes, *(mount.volume_id for mount in mounts_in(pid)))
+        volumes = (*remains.volumes, *(mount.volume_id for mount in self._volumes.tables.mounts_in(pid)))
         remains = msgspec.structs.replace(
             remains, seen=tuple(dict.fromkeys((*remains.seen, *found))), volumes=tuple(dict.fromkeys(volumes))
         )

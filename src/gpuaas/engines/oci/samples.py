@@ -16,7 +16,7 @@ from gpuaas.engines.oci import exits
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.environments import Running
 from gpuaas.engines.oci.folders import Folder
-from gpuaas.engines.storage.mounts import local_mounts_in
+from gpuaas.engines.storage.mount_tables import MountTables
 from gpuaas.wire.environments import Connection, EnvironmentSpec
 from gpuaas.wire.metrics import GPU_METRICS, MemoryKills, Metric, Reading, Sample
 
@@ -36,9 +36,10 @@ class OciSamples:
         *,
         connections: Connections,
         nvml: Callable[[], Nvml | str],
+        tables: MountTables,
     ) -> None:
         self._running, self._records, self._containers = running, records, containers
-        self._connections, self._nvml = connections, nvml
+        self._connections, self._nvml, self._tables = connections, nvml, tables
         self._kills: dict[str, tuple[int, int, MemoryKills | None]] = {}  # boot and count at the last look
 
     async def take(self, at: datetime) -> list[Sample]:
@@ -55,7 +56,7 @@ class OciSamples:
                 readings = [
                     *self._usage(Folder(self._records.folder(id)).container),
                     *disk(running.pid),
-                    *volumes(running.pid),
+                    *volumes(running.pid, self._tables),
                     *network(running.pid),
                     _connections(counts, id),
                     *gpus(record.spec, self._nvml()),
@@ -143,12 +144,12 @@ def _free(found: os.statvfs_result) -> float:
     return 0.0 if found.f_files and not found.f_favail else found.f_bavail * found.f_frsize
 
 
-def volumes(pid: int) -> Iterator[Reading]:
+def volumes(pid: int, tables: MountTables) -> Iterator[Reading]:
     """Of each local volume by its path inside. Walked without links: the names on the way are the holder's.
 
     Other volumes are not sampled: a share that hangs would stop the samples of all environments."""
     with suppress(OSError):
-        for mount in local_mounts_in(pid):
+        for mount in tables.local_mounts_in(pid):
             source = "statvfs of the volume"
             try:
                 free = _free(_statvfs_inside(pid, mount.mount_path))

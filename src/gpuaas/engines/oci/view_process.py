@@ -8,9 +8,9 @@ import ctypes
 import os
 import sys
 
+from gpuaas.engines.storage import entering
 from gpuaas.engines.storage.mounting import (
     AT_FDCWD,
-    CLONE_NEWNS,
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
@@ -22,7 +22,6 @@ from gpuaas.engines.storage.mounting import (
     call,
     checked,
     clone_tree,
-    join,
     libc,
     set_attributes,
 )
@@ -31,7 +30,7 @@ MOUNT_ATTR_NOEXEC = 8
 ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC
 
 
-def main(pid: int, birth: str, root: str, names: list[str]) -> None:
+def replace(pid: int, birth: str, root: str, names: list[str]) -> bytes:
     trees = {name: clone_tree(f"{root}/{name}") for name in names}
     for tree in trees.values():
         set_attributes(tree, add=ATTRIBUTES)
@@ -39,14 +38,13 @@ def main(pid: int, birth: str, root: str, names: list[str]) -> None:
     inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     if born(pid) != birth:
         raise ProcessLookupError("the environment is not running")
-    join(mounts, CLONE_NEWNS)
-    os.fchdir(inside)
-    os.chroot(".")
+    entering.enter(mounts, inside)
     for name, tree in trees.items():
         path = f"/{name}".encode()
         checked(f"umount {name}", libc.umount2(path, ctypes.c_int(UMOUNT_DETACH | UMOUNT_NOFOLLOW)))
         call(f"mount {name}", MOVE_MOUNT, tree, b"", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH)
+    return b""
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:])
+    entering.run(lambda: replace(int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]))

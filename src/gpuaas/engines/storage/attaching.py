@@ -15,14 +15,15 @@ import struct
 import sys
 from collections.abc import Iterator
 
+from gpuaas.engines.storage import entering
 from gpuaas.engines.storage.mounting import (
-    CLONE_NEWNS,
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
     MOVE_MOUNT_T_EMPTY_PATH,
+    MS_SHARED,
     OPENAT2,
     RESOLVE_BENEATH,
     RESOLVE_NO_MAGICLINKS,
@@ -36,8 +37,8 @@ from gpuaas.engines.storage.mounting import (
     checked,
     clone_tree,
     idmap,
-    join,
     libc,
+    locked,
     mount_image,
     set_attributes,
     words_of,
@@ -51,7 +52,7 @@ HOME = "home"
 def source_of(order: Order) -> int:
     add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (MOUNT_ATTR_RDONLY if order["read_only"] else 0)
     if order["is_served"]:
-        tree = serve(order["source"], order["volume_id"], order["ids"][1] - FIRST_ID)
+        tree = serve(order["source"], order["volume_id"], order["ids"][1] - FIRST_ID, order["groups"])
         set_attributes(tree, add=add)
         return tree
     tree = mount_image(order["source"]) if order["is_image"] else clone_tree(order["source"])
@@ -84,6 +85,7 @@ def enter(order: Order) -> None:
     mounts = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     table = os.open(f"/proc/{pid}/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+    order["user_namespace"] = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     if born(pid) != order["born"]:
         raise Refused("the environment is not running")
     order["descriptors"] = (mounts, root, table)
@@ -91,9 +93,7 @@ def enter(order: Order) -> None:
 
 def go_inside(order: Order) -> None:
     mounts, root, _ = order["descriptors"]
-    join(mounts, CLONE_NEWNS)
-    os.fchdir(root)
-    os.chroot(".")
+    entering.enter(mounts, root)
 
 
 def open_one(folder: int, name: str) -> int:
@@ -170,7 +170,7 @@ def attach(order: Order) -> dict[str, object]:
             return {}
         elif where.startswith(f"{path}/") or (path.startswith(f"{where}/") and where in order["others"]):
             raise Refused(f"{path} and the volume at {where} lie inside each other")
-    source = source_of(order)
+    source = locked(source_of(order), order["user_namespace"])
     go_inside(order)
     for _ in range(dead):
         unmount(path, UMOUNT_DETACH)
@@ -201,6 +201,14 @@ def detach(order: Order) -> dict[str, object]:
     return {}
 
 
+def share(order: Order) -> dict[str, object]:
+    """What is mounted and unmounted in the root later is so in the mounts that services inside have of their own."""
+    enter(order)
+    go_inside(order)
+    checked("share /", libc.mount(None, b"/", None, ctypes.c_ulong(MS_SHARED), None))
+    return {}
+
+
 def unmount(path: str, flags: int) -> None:
     *above, name = path.strip("/").split("/")
     os.fchdir(walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), above, path, make=False))
@@ -211,19 +219,19 @@ def unmount(path: str, flags: int) -> None:
     checked(f"umount {path}", libc.umount2(name.encode(), UMOUNT_NOFOLLOW | flags))
 
 
-def main() -> None:
+def obey() -> bytes:
     order: Order = json.loads(sys.stdin.buffer.read())
-    if order["verb"] != "probe":
+    if "lock" in order:
         lock = os.open(order["lock"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)  # one that a dead agent left behind may still be at work
     try:
-        answer = {"attach": attach, "detach": detach, "probe": probe}[order["verb"]](order)
+        answer = {"attach": attach, "detach": detach, "probe": probe, "share": share}[order["verb"]](order)
     except Refused as refused:
         answer = {"refused": str(refused)}
     except OSError as error:
         answer = {"failed": error.strerror or str(error)}
-    sys.stdout.write(json.dumps(answer))
+    return json.dumps(answer).encode()
 
 
 if __name__ == "__main__":
-    main()
+    entering.run(obey)

@@ -13,17 +13,19 @@ from collections.abc import Iterator
 from typing import Any
 
 OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, OPENAT2, MOUNT_SETATTR = 428, 429, 430, 431, 432, 437, 442
+PIDFD_GETFD = 438
 AT_FDCWD, AT_EMPTY_PATH, OPEN_TREE_CLONE = -100, 0x1000, 1
 MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH = 4, 0x40
 FSCONFIG_SET_STRING, FSCONFIG_CMD_CREATE = 1, 6
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV, MOUNT_ATTR_IDMAP = 1, 2, 4, 0x100000
 MOUNT_ATTR_NOSYMFOLLOW = 0x200000
-MS_REC_PRIVATE = 0x44000
+MS_REC_PRIVATE, MS_SHARED = 0x44000, 0x100000
 RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 2, 4, 8
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 UMOUNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
 LOOP_CTL_GET_FREE, LOOP_CONFIGURE, LO_FLAGS_AUTOCLEAR = 0x4C82, 0x4C0A, 4
 LOOP_TRIES = 16
+STAGE = "/mnt"  # a folder that every node has; used in private mount namespaces only
 VOLUME_UID = 1_899_999_999
 """Who owns the holder's files of a volume on disk, whichever environment it is attached to; nobody else on a node."""
 
@@ -74,6 +76,60 @@ def join(descriptor: int, kind: int) -> None:
 def idmap(tree: int, ids: list[int], add: int = 0) -> None:
     with user_namespace(*ids) as userns:
         set_attributes(tree, add=add | MOUNT_ATTR_IDMAP, userns=userns)
+
+
+def own_mounts() -> None:
+    """A mount namespace of this process, of which others see no change."""
+    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
+    checked("private", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC_PRIVATE), None))
+
+
+def locked(tree: int, user_namespace: int) -> int:
+    """The same mount, of which nobody in that user namespace can take away a flag such as read-only.
+
+    The kernel locks flags when mounts are copied into a mount namespace of a less privileged user namespace, and in no
+    other way: a child is such a namespace for a moment."""
+    answers, answer = os.pipe2(os.O_CLOEXEC)
+    stay, leave = os.pipe2(os.O_CLOEXEC)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(leave)
+            os.write(answer, str(_copied(tree, user_namespace)).encode())
+            os.read(stay, 1)
+        except OSError as error:
+            os.write(answer, f"-{error}".encode())
+        finally:
+            os._exit(0)
+    os.close(answer)
+    try:
+        said = os.read(answers, 1000).decode(errors="replace")
+        if not said.isdigit():
+            raise OSError(errno.EPERM, f"the flags of the mount could not be locked: {said.removeprefix('-')}")
+        with _process(child) as pidfd:
+            return call("pidfd_getfd", PIDFD_GETFD, pidfd, int(said), 0)
+    finally:
+        for one in (leave, stay, answers):
+            os.close(one)
+        os.waitpid(child, 0)
+        os.close(tree)
+
+
+def _copied(tree: int, user_namespace: int) -> int:
+    own_mounts()
+    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, STAGE.encode(), MOVE_MOUNT_F_EMPTY_PATH)
+    join(user_namespace, CLONE_NEWUSER)
+    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
+    return clone_tree(STAGE)
+
+
+@contextlib.contextmanager
+def _process(pid: int) -> Iterator[int]:
+    descriptor = os.pidfd_open(pid)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def mount_image(path: str) -> int:

@@ -1,26 +1,29 @@
 """Volumes in running environments: attached, seen and detached while people work in them."""
 
+import asyncio
 import contextlib
 import os
-import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
-from gpuaas.engines.storage import mounting, serving
+from gpuaas.engines.storage import serving
+from gpuaas.engines.storage.holding import Hold, holds_of
 from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Mount
 from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
 
-HELD = re.compile(r"/(?P<id>vol_[0-9a-z]+)/(data|disk\.img)$")
-LOOP = "7:"  # the major number of loop devices
-MEMORY_KINDS = ("tmpfs", "ramfs")
 NAMED_HOLDERS = 8
+DAEMON_SECONDS = 5.0
+SETTLE_SECONDS = 0.2  # a service that is starting has mounts at other paths for a moment
+Look = Callable[[], Awaitable[list[Hold]]]
 ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
 
 
@@ -33,6 +36,8 @@ class VolumeIds:
     count: int
     holder: int
     root: int
+    limit_daemons: Callable[[], list[str]] = list
+    """Makes control groups for daemons that work for this environment, and says which they are."""
 
 
 class NodeMounts:
@@ -55,14 +60,16 @@ class NodeMounts:
             if self._is_there(pid, wanted):
                 return
             await on_phase("volume_mounting", f"at {wanted.mount_path}")
+            is_served = self._volumes.is_served(wanted.volume.backend)
             order = self._order(allocation_id, pid, wanted.mount_path, record) | {
                 "verb": "attach",
                 "source": str(place.path),
                 "volume_id": wanted.volume.volume_id,
                 "is_image": place.is_image,
-                "is_served": self._volumes.is_served(wanted.volume.backend),
+                "is_served": is_served,
+                "groups": self._ids(record).limit_daemons() if is_served else [],
                 "read_only": wanted.access_mode is AccessMode.READ_ONLY,
-                "others": [mount.mount_path for mount in mounts_in(pid)],
+                "others": [mount.mount_path for mount in self._mounts_in(pid)],
             }
             await ask(order)
             if not self._is_there(pid, wanted):
@@ -71,7 +78,7 @@ class NodeMounts:
 
     def _is_there(self, pid: int, wanted: WantedMount) -> bool:
         read_only = wanted.access_mode is AccessMode.READ_ONLY
-        for mount in mounts_in(pid):
+        for mount in self._mounts_in(pid):
             if mount.mount_path == wanted.mount_path:
                 if (mount.volume_id, mount.read_only) != (wanted.volume.volume_id, read_only):
                     raise EngineError("another volume is mounted at this path", wanted.mount_path)
@@ -87,12 +94,52 @@ class NodeMounts:
             record = self._records.read(allocation_id)
             if pid is None or not isinstance(record, Record):
                 return "the environment is not running, and nothing is mounted in it"
-            if not any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in mounts_in(pid)):
-                return "it was not mounted"
-            await on_phase("volume_unmounting", f"from {mount_path}")
-            note = await self._unmount(self._order(allocation_id, pid, mount_path, record), pid, force=force)
+            ids, namespace = self._ids(record), processes.namespace(pid, "mnt")
+            uids = range(ids.outside, ids.outside + ids.count)
+
+            async def look() -> list[Hold]:
+                return await asyncio.to_thread(holds_of, self._volumes.tables, volume.volume_id, uids)
+
+            async def look_elsewhere() -> list[Hold]:
+                return [one for one in await look() if not one.is_at(mount_path, namespace)]
+
+            order = self._order(allocation_id, pid, mount_path, record)
+            if not force:  # by force the mount itself goes first, so that nobody makes another copy of it meanwhile
+                await self._let_go(order, look_elsewhere, force=False)
+            note = "it was not mounted"
+            if any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in self._mounts_in(pid)):
+                await on_phase("volume_unmounting", f"from {mount_path}")
+                note = await self._unmount(order, pid, force=force)
+            ended = await self._let_go(order, look, force=force)
+            ended += await _end_daemons(volume.volume_id, ids.outside, mount_path, force=force)
             self.tell(allocation_id, record)
-            return note
+            return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
+
+    async def _let_go(self, order: dict[str, object], look: Look, *, force: bool) -> int:
+        """Until the look finds nothing. Copies at the same path, which services have in mounts of their own, are
+        unmounted; those at other paths, and processes that keep one, only by force. How many processes were ended."""
+        ended, left = 0, list[Hold]()
+        for _ in range(ROUNDS):
+            for hold in await look():
+                if hold.mount_path and (force or hold.mount_path == order["mount_path"]):
+                    with contextlib.suppress(EngineError):  # a locked mount, or one that is covered: it is seen again
+                        one = {"pid": hold.pid, "born": processes.born(hold.pid), "mount_path": hold.mount_path}
+                        await ask({**order, **one, "verb": "detach", "lazy": force})
+            if not (left := await look()):
+                return ended
+            if not force:
+                await asyncio.sleep(SETTLE_SECONDS)
+                continue
+            holders = {one.pid: processes.born(one.pid) for one in left}
+            if len(holders) > 1:
+                holders.pop(cast("int", order["pid"]), None)  # pid 1 is the last: everything else ends with it
+            for holder, birth in holders.items():
+                await processes.end(holder, partial(processes.is_alive, birth=birth))
+                ended += 1
+        raise EngineError(f"the volume is in use: {_listed([one.words for one in left])}", str(order["mount_path"]))
+
+    def _mounts_in(self, pid: int) -> list[Mount]:
+        return self._volumes.tables.mounts_in(pid)
 
     async def _unmount(self, order: dict[str, object], pid: int, *, force: bool) -> str:
         path, ended, inside = str(order["mount_path"]), 0, processes.namespace(pid, "pid")
@@ -102,7 +149,7 @@ class NodeMounts:
                 return f"unmounted; {ended} processes that used it were ended" if ended else "unmounted"
             holders = holders_of(pid, path)
             if not force:
-                raise EngineError(f"the volume is in use: {', '.join(_named(holders)) or 'by the system'}", path)
+                raise EngineError(f"the volume is in use: {_named(holders) or 'by the system'}", path)
             for holder, _, _ in holders:
                 await processes.end(holder, lambda number: processes.namespace(number, "pid") == inside)
                 ended += 1
@@ -132,8 +179,20 @@ class NodeMounts:
         folder = self._records.folder(allocation_id) / "etc" / "gpuaas"
         with contextlib.suppress(OSError, EngineError):
             pid = self._pid_of(allocation_id)
-            text = banner(record.spec.username, mounts_in(pid) if pid else [])
+            text = banner(record.spec.username, self._volumes.tables.reported(pid))
             files.write_whole(folder / "storage", text.encode(), mode=0o644, durable=False)
+
+
+async def _end_daemons(volume_id: str, outside: int, mount_path: str, *, force: bool) -> int:
+    """A daemon ends with the last mount that it serves, also of those that are in no table."""
+    ended = 0
+    for daemon in await asyncio.to_thread(serving.daemons_of, volume_id, outside - serving.FIRST_ID):
+        if not await processes.gone(daemon, DAEMON_SECONDS):
+            if not force:
+                raise EngineError("the volume is in use: a process inside keeps a copy of its mount", mount_path)
+            await processes.end(daemon)
+            ended += 1
+    return ended
 
 
 def banner(username: str, mounts: list[Mount]) -> str:
@@ -143,51 +202,6 @@ def banner(username: str, mounts: list[Mount]) -> str:
     ]
     ephemeral = f"/home/{username}, /tmp and /var/tmp are on this machine's own disk: a release erases them."
     return "\n".join([ephemeral, *(lines or ["No volume is attached: nothing here outlives this machine."])]) + "\n"
-
-
-def mounts_in(pid: int | None) -> list[Mount]:
-    """From the kernel's table of the environment's own mounts; nobody inside can add to it. Raises when the table
-    cannot be read: an unread table is not an empty one."""
-    return [mount for words in mounting.words_of(_table(pid)) if (mount := _mount_of(words)) is not None]
-
-
-def local_mounts_in(pid: int) -> list[Mount]:
-    """Volumes on a disk of this node. A look at another one waits for its server or daemon, which may hang."""
-    return local_mounts(_table(pid))
-
-
-def local_mounts(table: bytes) -> list[Mount]:
-    """Without those that root inside covered, or whose path leads through a file system that may hang."""
-    lines = mounting.words_of(table)
-    remote = [words[4] for words in lines if not _is_local(words)]
-    found = [mount for words in lines if words[2].startswith(LOOP) and (mount := _mount_of(words)) is not None]
-    return [one for one in found if not any(Path(one.mount_path).is_relative_to(where) for where in remote)]
-
-
-def _is_local(words: list[str]) -> bool:
-    return words[4] == "/" or not words[2].startswith("0:") or words[words.index("-") + 1] in MEMORY_KINDS
-
-
-def _table(pid: int | None) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/mountinfo").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
-
-
-def _mount_of(words: list[str]) -> Mount | None:
-    device, root, where, options = words[2:6]
-    read_only = "ro" in options.split(",")
-    if served := serving.served_volume(words):
-        volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
-        return Mount(volume_id=volume_id, mount_path=where, read_only=read_only) if is_alive else None
-    if root == "/" and device.startswith(LOOP):
-        with contextlib.suppress(FileNotFoundError):
-            root = Path(f"/sys/dev/block/{device}/loop/backing_file").read_text().rstrip("\n")
-    held = HELD.search(root.removesuffix("//deleted"))
-    if held is None:
-        return None
-    return Mount(volume_id=held["id"], mount_path=where, read_only=read_only)
 
 
 def holders_of(pid: int, path: str) -> list[tuple[int, str, str]]:
@@ -222,9 +236,13 @@ def _inside_number(pid: int) -> str:
     return processes.status(pid).get("NSpid", str(pid)).split()[-1]
 
 
-def _named(holders: list[tuple[int, str, str]]) -> list[str]:
-    words = [_printable(f"{who} with {what}") for _, who, what in holders[:NAMED_HOLDERS]]
-    return words + ([f"and {len(holders) - NAMED_HOLDERS} more"] if len(holders) > NAMED_HOLDERS else [])
+def _named(holders: list[tuple[int, str, str]]) -> str:
+    return _listed([f"{who} with {what}" for _, who, what in holders])
+
+
+def _listed(words: list[str]) -> str:
+    told = [_printable(each) for each in words[:NAMED_HOLDERS]]
+    return ", ".join(told + ([f"and {len(words) - NAMED_HOLDERS} more"] if len(words) > NAMED_HOLDERS else []))
 
 
 def _printable(text: str) -> str:

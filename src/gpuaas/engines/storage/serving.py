@@ -3,23 +3,24 @@
 Standard library only.
 """
 
-# ruff: noqa: PTH102, PTH116, PTH123 (plain strings start faster)
+# ruff: noqa: PTH102, PTH116, PTH123, PTH208 (plain strings start faster)
 
+import contextlib
 import ctypes
 import os
 import re
 import resource
 import time
+from collections.abc import Sequence
 
 from gpuaas.engines.storage.mounting import (
     AT_FDCWD,
-    CLONE_NEWNS,
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_NOSYMFOLLOW,
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
-    MS_REC_PRIVATE,
+    STAGE,
     UMOUNT_DETACH,
     Refused,
     born,
@@ -27,25 +28,27 @@ from gpuaas.engines.storage.mounting import (
     checked,
     clone_tree,
     libc,
+    own_mounts,
     set_attributes,
 )
 
-STAGE = "/mnt"  # in the daemon's private mount namespace
 TARGET = f"{STAGE}/to"
 KIND = "bindfs"
 FIRST_ID = 900_000_000
 """Root's files of a served volume on disk. bindfs can only add to ids, so this is below the ids of all environments."""
 
 START_SECONDS = 20.0
+OPEN_FILES = 65_536  # the daemon opens what people open
+OOM_SCORE = "300"  # where the node is out of memory: as sshd of connections, after sessions
 RIGHTS = "-all,+chown,+dac_override,+dac_read_search,+fowner,+fsetid,+sys_admin"
 NAME = re.compile(rf"{STAGE}/(?P<volume>vol_[0-9a-z]+)@(?P<pid>\d+)\.(?P<born>\d+)")
 
 
-def serve(source: str, volume_id: str, offset: int) -> int:
+def serve(source: str, volume_id: str, offset: int, groups: Sequence[str] = ()) -> int:
     """A FUSE mount of the folder in which every id is `offset` higher. bindfs serves it and ends with the last mount.
 
     bindfs is root and resolves paths that another environment may change meanwhile: it sees the folder through a mount
-    on which no link is followed."""
+    on which no link is followed. `groups` are folders of control groups that limit what it does for people."""
     own_mounts()
     tree = clone_tree(source)
     set_attributes(tree, add=MOUNT_ATTR_NOSYMFOLLOW | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID)
@@ -54,18 +57,13 @@ def serve(source: str, volume_id: str, offset: int) -> int:
     said = os.memfd_create("said")
     daemon = os.fork()
     if daemon == 0:
-        become_bindfs(tree, volume_id, offset, said)
+        become_bindfs(tree, volume_id, offset, said, groups)
     release = keep_until_taken(daemon)
     try:
         wait_until_served(daemon, said)
         return clone_tree(TARGET)
     finally:
         os.close(release)
-
-
-def own_mounts() -> None:
-    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
-    checked("private", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC_PRIVATE), None))
 
 
 def mount(source: str, target: str, kind: str, options: str) -> None:
@@ -78,7 +76,7 @@ def move(tree: int, target: str) -> None:
     os.close(tree)
 
 
-def become_bindfs(tree: int, volume_id: str, offset: int, said: int) -> None:
+def become_bindfs(tree: int, volume_id: str, offset: int, said: int, groups: Sequence[str]) -> None:
     """bindfs names its mount after the folder it serves. The name says which process serves it, so that the mount of
     a dead one is recognised from the mount table."""
     try:
@@ -87,12 +85,16 @@ def become_bindfs(tree: int, volume_id: str, offset: int, said: int) -> None:
         nothing = os.open("/dev/null", os.O_RDWR)
         for number, descriptor in enumerate((nothing, said, said)):
             os.dup2(descriptor, number)
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the daemon opens what people open
+        write_file("/proc/self/oom_score_adj", OOM_SCORE)
+        for folder in groups:
+            write_file(f"{folder}/cgroup.procs", "0")
         source = f"{STAGE}/{volume_id}@{os.getpid()}.{born(os.getpid())}"
         os.mkdir(source)
         move(tree, source)
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         os.closerange(3, most)  # whoever started us may have left us more than it should, such as its own pipes
+        few = min(most, OPEN_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))
         rights = ("--no-new-privs", "--inh-caps", "-all", "--bounding-set", RIGHTS)
         options = ("-f", "--multithreaded", "-o", f"subtype={KIND},big_writes")
         owners = (f"--uid-offset={offset}", f"--gid-offset={offset}")
@@ -130,6 +132,23 @@ def wait_until_served(daemon: int, said: int) -> None:
             os.lseek(said, 0, os.SEEK_SET)
             raise Refused(f"bindfs does not serve the volume: {os.read(said, 500).decode(errors='replace').strip()}")
         time.sleep(0.002)
+
+
+def daemons_of(volume_id: str, offset: int) -> list[int]:
+    """Processes of the node that serve this volume to the environment with these ids."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            words = read_file(f"/proc/{name}/cmdline").split(b"\0")
+            is_ours = os.stat(f"/proc/{name}").st_uid == 0 and f"--uid-offset={offset}".encode() in words
+            if is_ours and any(word.startswith(f"{STAGE}/{volume_id}@".encode()) for word in words):
+                found.append(int(name))
+    return found
+
+
+def write_file(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
 
 
 def read_file(path: str) -> bytes:

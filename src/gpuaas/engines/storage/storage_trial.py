@@ -147,7 +147,7 @@ def many_mounts(folder: str) -> Evidence:
     os.mkdir(f"{folder}/seen")
 
     def work(number: int) -> None:
-        serving.own_mounts()
+        mounting.own_mounts()
         target = f"{folder}/at-{number}"
         os.mkdir(target)
         serving.move(mounting.clone_tree(f"{folder}/seen"), target)
@@ -216,13 +216,13 @@ def main() -> None:
     kind, folder, image = sys.argv[1:]
     is_image, is_served = kind == "image", kind == "served"
     owner = serving.FIRST_ID + HOLDER if is_served else mounting.VOLUME_UID
-    serving.own_mounts()
+    mounting.own_mounts()
     if is_image:
         serving.move(mounting.mount_image(image), folder)
     views = [view(folder, first, is_served=is_served) for first in RANGES]
     if is_served:
         tree = serving.serve(folder, "vol_trial", 0)
-        serving.own_mounts()  # the daemon would keep what is mounted in its own mount namespace, and live on
+        mounting.own_mounts()  # the daemon would keep what is mounted in its own mount namespace, and live on
         serving.move(tree, folder)
     checks: dict[str, Callable[[str], Evidence]] = {
         "concurrent_writers": concurrent_writers,

@@ -16,10 +16,11 @@ from datetime import datetime
 from pathlib import Path
 
 from gpuaas.engines.base import EngineError, OnPhase
-from gpuaas.engines.node import commands, files
+from gpuaas.engines.node import commands, files, processes
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.storage import conformance, linkless, serving, volume_records
 from gpuaas.engines.storage.mount_process import ask
+from gpuaas.engines.storage.mount_tables import MountTables
 from gpuaas.engines.storage.mounting import VOLUME_UID
 from gpuaas.wire.environments import Fact, ProofItem
 from gpuaas.wire.storage import (
@@ -75,6 +76,7 @@ class NodeVolumes:
     def __init__(self, site: Site, shared: Path | None, clock: Callable[[], datetime]) -> None:
         self._site, self._shared, self._clock = site, shared, clock
         self._owners = Owners("", "nobody looked at the shared folder yet")
+        self.tables = MountTables(site.root / "volumes", shared)
 
     async def open(self) -> None:
         (self.root(Backend.LOCAL) / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -354,10 +356,10 @@ def mentions(volume_id: str) -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             if volume_id in path.read_text():
                 found.append(f"/dev/{path.parts[3]}")
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for pid in processes.of_uids((0,)):  # nobody inside an environment has this id, and people there choose names
         with contextlib.suppress(OSError):
-            if f"/{volume_id}@".encode() in path.read_bytes():
-                found.append(f"process {path.parts[2]}")
+            if f"/{volume_id}@".encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(f"process {pid}")
     return found
 
 

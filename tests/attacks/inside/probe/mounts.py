@@ -2,6 +2,8 @@
 
 import os
 import socket
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.attacks.inside.probe.base import (
@@ -243,6 +245,36 @@ def make_group() -> None:
     file.with_name("escape").mkdir()
 
 
+TOO_MANY_GROUPS = Blocked("EAGAIN", "limits of the group that was handed over: `cgroup.max.descendants` and `.depth`")
+
+
+@attack(GROUPS, "make groups without end", Blocked("EROFS", "read-only mount"), TOO_MANY_GROUPS)
+def make_many_groups() -> None:
+    make_groups(own_group() / f"many{number}" for number in range(4_000))
+
+
+@attack(GROUPS, "nest groups without end", Blocked("EROFS", "read-only mount"), TOO_MANY_GROUPS)
+def nest_groups() -> None:
+    make_groups(Path(own_group(), *["deep"] * depth) for depth in range(1, 64))
+
+
+@attack(GROUPS, "raise the limit of its groups", Blocked("ENOENT", "not mounted"), NOT_HANDED_OVER)
+def raise_groups() -> None:
+    open_to_write("/sys/fs/cgroup/cgroup.max.descendants")
+
+
+def own_group() -> Path:
+    root = Path("/sys/fs/cgroup")
+    return root / "pids" if (root / "pids").exists() else root
+
+
+def make_groups(wanted: Iterable[Path]) -> None:
+    with ExitStack() as made:
+        for path in wanted:
+            path.mkdir()
+            made.callback(path.rmdir)
+
+
 @attack(
     GROUPS,
     "move itself to the group above",
@@ -250,9 +282,7 @@ def make_group() -> None:
     Blocked(DONE, "permitted: `cgroup.procs` is the environment's own group, and nothing above is visible"),
 )
 def move_up() -> None:
-    root = Path("/sys/fs/cgroup")
-    file = root / "pids" / "cgroup.procs" if (root / "pids").exists() else root / "cgroup.procs"
-    file.write_text(str(os.getpid()))
+    (own_group() / "cgroup.procs").write_text(str(os.getpid()))
 
 
 @attack(GROUPS, "freeze or kill its own group as a whole", Blocked("ENOENT", "not mounted"), NOT_HANDED_OVER)

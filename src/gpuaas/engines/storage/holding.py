@@ -1,0 +1,79 @@
+"""Who in an environment has a volume, wherever it is mounted.
+
+Root inside an environment with init `systemd` can mount a volume a second time, keep it in another mount namespace, or
+hold a detached copy of the mount by a descriptor. A volume is detached when none of them is left.
+"""
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuaas.engines.node import processes
+from gpuaas.engines.storage.mount_tables import MountTables
+from gpuaas.engines.storage.mounting import words_of
+
+PROC = "/proc"
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A mount that a process sees, or a descriptor of one that is in no table."""
+
+    pid: int
+    mount_path: str  # empty: held by `descriptor` alone
+    descriptor: str = ""
+
+    def is_at(self, path: str, namespace: str) -> bool:
+        return self.mount_path == path and processes.namespace(self.pid, "mnt") == namespace
+
+    @property
+    def words(self) -> str:
+        fields = processes.status(self.pid)
+        who = f"{fields.get('Name', '?')} (pid {fields.get('NSpid', str(self.pid)).split()[-1]})"
+        return (
+            f"{who} {f'has it mounted at {self.mount_path}' if self.mount_path else f'keeps it as {self.descriptor}'}"
+        )
+
+
+def holds_of(tables: MountTables, volume_id: str, uids: Collection[int]) -> list[Hold]:
+    """Each table once; a process that ends meanwhile holds nothing."""
+    found, seen, devices = [], set(), tables.devices_of(volume_id)
+    for pid in processes.of_uids(uids):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            root = os.stat(f"{PROC}/{pid}/root")  # noqa: PTH116 (a link of the kernel's)
+            view = (processes.namespace(pid, "mnt"), root.st_dev, root.st_ino)
+            table = Path(f"{PROC}/{pid}/mountinfo").read_bytes()
+            if view not in seen:
+                shown = [one for one in tables.shown(table) if one.volume_id == volume_id]
+                found += [Hold(pid, path) for path in dict.fromkeys(one.mount_path for one in shown)]
+            seen.add(view)
+            found += [Hold(pid, "", name) for name in _detached(pid, {words[0] for words in words_of(table)}, devices)]
+    return found
+
+
+def _detached(pid: int, mounts: set[str], devices: set[str]) -> Iterator[str]:
+    """Descriptors of files on these devices whose mount is not in the table of the process."""
+    folder = f"{PROC}/{pid}"
+    for name in ("cwd", "root", *(f"fd/{number}" for number in os.listdir(f"{folder}/fd"))):  # noqa: PTH208
+        with contextlib.suppress(OSError):
+            if _mount_id(folder, name) not in mounts:
+                device = os.stat(f"{folder}/{name}").st_dev  # noqa: PTH116
+                if f"{os.major(device)}:{os.minor(device)}" in devices:
+                    yield name
+
+
+def _mount_id(folder: str, name: str) -> str:
+    if name.startswith("fd/"):
+        return _field(f"{folder}/fdinfo/{name.removeprefix('fd/')}")
+    descriptor = os.open(f"{folder}/{name}", os.O_PATH | os.O_CLOEXEC)
+    try:
+        return _field(f"{PROC}/self/fdinfo/{descriptor}")
+    finally:
+        os.close(descriptor)
+
+
+def _field(path: str) -> str:
+    lines = Path(path).read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith("mnt_id:"))
