@@ -227,7 +227,7 @@ class GpuReset(Struct, frozen=True, kw_only=True):
     """Whether a GPU is reset when its environment restarts or ends, as the node found it."""
 
     method: str = ""  # what resets it, such as nvidia-smi; empty: nothing does
-    detail: str = ""  # why nothing does, or what the reset depends on
+    detail: str = ""  # why nothing does
     together: tuple[str, ...] = ()  # PCI addresses of other GPUs that are reset with it
 
 
