@@ -25,6 +25,7 @@ FOLDER = "GPUAAS_TESTS_POSTGRES"
 SETTINGS = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_connections": "300"}
 ENOUGH = 4 << 30
 STARTED: dict[str, str] = {}
+MAINTENANCE: dict[asyncio.AbstractEventLoop, tuple[asyncpg.Connection, asyncio.Lock]] = {}
 GUARD = pytest.StashKey["subprocess.Popen[bytes]"]()
 
 
@@ -78,7 +79,7 @@ async def template_database(name: str, build: Callable[[str], Awaitable[object]]
     with (Path(os.environ[FOLDER]) / f"template-{name}").open("a+") as done:
         await asyncio.to_thread(fcntl.flock, done, fcntl.LOCK_EX)
         if done.seek(0, os.SEEK_END) == 0:
-            await run(dsn, f'drop database if exists "{name}"', f'create database "{name}" template template0')
+            await maintain(f'drop database if exists "{name}"', f'create database "{name}" template template0')
             await build(database(dsn, name))
             done.write("built")
             done.flush()
@@ -89,8 +90,7 @@ async def fresh_database(name: str = "", *, template: str = "template0") -> str:
     """Create a database as a copy of `template` and return its DSN; without a name it gets one of its own."""
     dsn = await postgres()
     name = name or f"t{uuid4().hex}"
-    await run(
-        dsn,
+    await maintain(
         f'drop database if exists "{name}" with (force)',
         f'create database "{name}" template "{template}" strategy file_copy',
     )
@@ -100,12 +100,30 @@ async def fresh_database(name: str = "", *, template: str = "template0") -> str:
 async def drop_database(dsn: str) -> None:
     """Drop what `fresh_database` made, whoever is still connected."""
     name = dsn.partition("?")[0].rpartition("/")[2]
-    await run(await postgres(), f'drop database if exists "{name}" with (force)')
+    await maintain(f'drop database if exists "{name}" with (force)')
 
 
 def database(dsn: str, name: str) -> str:
     """The same server, another database."""
     return dsn.replace("/gpuaas?", f"/{name}?")
+
+
+async def maintain(*statements: str) -> None:
+    """On one connection of this process: opening one costs more than these statements, and every test makes some."""
+    dsn, loop = await postgres(), asyncio.get_running_loop()
+    if (kept := MAINTENANCE.get(loop)) is None or kept[0].is_closed():
+        kept = MAINTENANCE[loop] = (await asyncpg.connect(dsn), asyncio.Lock())
+    connection, turn = kept
+    async with turn:
+        for statement in statements:
+            await connection.execute(statement)
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def _close_maintenance() -> AsyncIterator[None]:
+    yield
+    if kept := MAINTENANCE.pop(asyncio.get_running_loop(), None):
+        await kept[0].close()
 
 
 async def run(dsn: str, *statements: str) -> None:

@@ -260,5 +260,5 @@ def write_simulated(folder: Path, gpus: Iterable[GpuFact]) -> Path:
         raise CdiError(f"simulated GPUs do not belong in {folder}")
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     path = folder / SIMULATED_FILE
-    write_whole(path, msgspec.json.format(msgspec.json.encode(simulated(gpus))), mode=0o644)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(simulated(gpus))), mode=0o644, durable=False)
     return path
