@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuaas.engines.oci import cdi, facts
@@ -381,6 +381,7 @@ json_trees = st.recursive(
 )
 
 
+@settings(max_examples=30)
 @given(json_trees)
 def test_any_other_json_is_refused_with_a_reason(tree: Any) -> None:
     folder = Path(os.environ["TMPDIR"])

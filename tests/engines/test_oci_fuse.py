@@ -135,7 +135,9 @@ async def test_a_daemon_works_within_limits_of_the_environment(fuse_bench: OciBe
     assert limits.residue(f"{here.id}.storage") == []
 
 
-@pytest.mark.parametrize("how", HOLDERS)
+@pytest.mark.parametrize(
+    "how", [pytest.param(how, marks=() if how == "locked" else pytest.mark.soak) for how in HOLDERS]
+)
 async def test_a_volume_that_a_process_keeps_is_not_detached(
     fuse_bench: OciBench, allocation_id: str, how: str
 ) -> None:

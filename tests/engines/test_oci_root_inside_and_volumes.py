@@ -1,11 +1,14 @@
 """Root inside an environment with init `systemd` may mount. What that does to volumes, and to what the node says."""
 
 import asyncio
+import itertools
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import msgspec
 import pytest
+from _pytest.mark import ParameterSet
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.storage.mount_tables import LONGEST_PATH, MOST_MOUNTS
@@ -61,7 +64,7 @@ async def test_a_folder_that_is_named_like_a_volume_is_none(here: Machine) -> No
     assert all(item.ok for item in items), items
 
 
-@pytest.mark.parametrize("backend", list(Backend))
+@pytest.mark.parametrize("backend", [Backend.LOCAL, pytest.param(Backend.SHARED, marks=pytest.mark.soak)])
 async def test_mounting_a_volume_very_often_does_not_make_reports_large(here: Machine, backend: Backend) -> None:
     first, second = await new(here.bench, backend), await new(here.bench, backend)
     await here.attach(first)
@@ -111,8 +114,16 @@ async def test_a_volume_that_root_inside_mounted_again_is_not_detached(here: Mac
     assert all(item.ok for item in items), items
 
 
-@pytest.mark.parametrize("how", HOLDERS)
-@pytest.mark.parametrize("backend", list(Backend))
+SAMPLE = ((Backend.LOCAL, "copy"), (Backend.SHARED, "namespace"))
+
+
+def keepers() -> Iterator[ParameterSet]:
+    """Each way of keeping a volume of each backend; `make test` runs a sample."""
+    for backend, how in itertools.product(Backend, HOLDERS):
+        yield pytest.param(backend, how, marks=() if (backend, how) in SAMPLE else pytest.mark.soak)
+
+
+@pytest.mark.parametrize(("backend", "how"), keepers())
 async def test_a_volume_that_a_process_keeps_is_not_detached(here: Machine, backend: Backend, how: str) -> None:
     volume = await new(here.bench, backend)
     await here.attach(volume)
