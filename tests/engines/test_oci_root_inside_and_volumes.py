@@ -123,7 +123,7 @@ def keepers() -> Iterator[ParameterSet]:
         yield pytest.param(backend, how, marks=() if (backend, how) in SAMPLE else pytest.mark.soak)
 
 
-@pytest.mark.parametrize(("backend", "how"), keepers())
+@pytest.mark.parametrize(("backend", "how"), list(keepers()))
 async def test_a_volume_that_a_process_keeps_is_not_detached(here: Machine, backend: Backend, how: str) -> None:
     volume = await new(here.bench, backend)
     await here.attach(volume)

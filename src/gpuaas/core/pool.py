@@ -26,6 +26,7 @@ class Pool:
         self._lent: set[Connection] = set()
         self._old: set[Connection] = set()  # lent before the pool was renewed
         self._renewed_at = float("-inf")
+        self._generation = 0  # of renewals
         self._is_closed = False
 
     async def take(self) -> Connection:
@@ -49,12 +50,21 @@ class Pool:
                 if not connection.is_closed():
                     break
             else:
-                connection = await self._open()
+                connection = await self._open_current()
         except BaseException:
             self._free()
             raise
         self._lent.add(connection)
         return connection
+
+    async def _open_current(self) -> Connection:
+        """One that was being opened when the pool was renewed may lead to the old primary too."""
+        while True:
+            generation = self._generation
+            connection = await self._open()
+            if generation == self._generation:
+                return connection
+            connection.terminate()
 
     def give(self, connection: Connection) -> None:
         """One that is still inside a transaction is cut: the server rolls it back."""
@@ -79,6 +89,7 @@ class Pool:
 
     def _drop_all(self) -> None:
         self._renewed_at = asyncio.get_running_loop().time()
+        self._generation += 1
         self._old |= self._lent
         while self._idle:
             self._idle.pop().terminate()
