@@ -91,15 +91,16 @@ def test_a_stream_that_never_opens_is_given_up(api: FakeApi, client: Client) -> 
     assert len(api.seen) == 4
 
 
-def test_a_wait_looks_again_at_every_event(api: FakeApi, client: Client) -> None:
-    api.on("GET", EVENTS, Events((event(samples.entry(1)), event(samples.entry(2))), then="stay"))
+def test_a_wait_looks_again_at_every_new_status_and_at_nothing_else(api: FakeApi, client: Client) -> None:
+    news = (samples.entry(1), samples.entry(2, "booting"), samples.entry(3, "access_ready"), samples.entry(4, "active"))
+    api.on("GET", EVENTS, Events(tuple(map(event, news)), then="stay"))
     statuses = (Status.REQUESTED, Status.PROVISIONING, Status.ACTIVE)
     api.on("GET", ROUTE, *(Answer(samples.allocation(status=status)) for status in statuses))
     assert client.allocations.wait(samples.ALLOCATION).status is Status.ACTIVE
     assert [one.path.rpartition("/")[2] for one in api.seen] == ["events", *[samples.ALLOCATION] * 3]
 
 
-async def test_an_async_wait_looks_again_at_every_event(api: FakeApi, async_client: AsyncClient) -> None:
+async def test_an_async_wait_looks_again_at_every_new_status(api: FakeApi, async_client: AsyncClient) -> None:
     api.on("GET", EVENTS, Events((event(samples.entry(1)),), then="stay"))
     api.on("GET", ROUTE, *(Answer(samples.allocation(status=one)) for one in (Status.RELEASING, Status.RELEASED)))
     assert (await async_client.allocations.wait(samples.ALLOCATION, until=Status.RELEASED)).status is Status.RELEASED

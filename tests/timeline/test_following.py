@@ -11,8 +11,12 @@ import msgspec
 
 from gpuaas.api.stream import KEEPALIVE_SECONDS, EntryFollower, Resumed
 from gpuaas.core.db import Database
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.identity import store as identity
+from gpuaas.domain.streams import store as streams
+from gpuaas.domain.streams.store import EntryLook
 from gpuaas.domain.timeline import store
-from gpuaas.domain.timeline.store import START, NewEntry, Subject
+from gpuaas.domain.timeline.store import START, Cursor, NewEntry, Subject
 from gpuaas.sdk.exchange import Options
 from gpuaas.wire.timeline import Entry
 from tests import peek
@@ -43,15 +47,56 @@ def expected() -> list[str]:
     return sorted(f"{number}-{step}" for number in range(WRITERS) for step in range(EACH))
 
 
+async def look_of(world: World, subject_id: str, after: Cursor) -> EntryLook:
+    query = streams.entries(world.ada.project_id, subject_id, after, 50)
+    async with world.services.api_db.read() as tx:
+        entered = await identity.enter(tx, token_hash(world.ada.token), query=query)
+    assert entered is not None
+    assert entered.found is not None
+    return entered.found
+
+
+async def test_entries_behind_an_open_transaction_wait_and_are_told_when_it_ends(world: World) -> None:
+    """The reader is told that something waits: it looks again without another hint."""
+    subject = Subject(kind="test", id="test", tenant_id=world.ada.tenant_id, project_id=world.ada.project_id)
+    async with world.db.write() as older:
+        await store.record(older, subject, NewEntry(phase="older", at=NOON, actor="a"), None)
+        async with world.db.write() as newer:
+            await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="a"), None)
+        behind = await look_of(world, "test", START)
+        assert (behind.found, behind.is_waiting) == ([], True)
+
+    async def is_told() -> bool:  # other tests' transactions in this cluster hold followers back
+        return not (await look_of(world, "test", START)).is_waiting
+
+    await eventually(is_told)
+    then = await look_of(world, "test", START)
+    assert [each.entry.phase for each in then.found] == ["older", "newer"]
+
+
+async def test_a_stream_tells_what_waited_behind_an_open_transaction_without_another_hint(world: World) -> None:
+    subject = Subject(kind="test", id="test", tenant_id=world.ada.tenant_id, project_id=world.ada.project_id)
+    follower = EntryFollower(world.services, world.ada.token, world.ada.project_id, "test", Resumed(START))
+    async with asyncio.timeout(PATIENCE_SECONDS), aclosing(follower.events()) as events:
+        assert await anext(events) == ": following\n\n"
+        async with world.db.write() as older:
+            await older.run("select pg_current_xact_id()")
+            async with world.db.write() as newer:
+                await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="a"), None)
+            telling = asyncio.create_task(anext(events))
+            done, _ = await asyncio.wait([telling], timeout=0.1)
+            assert not done
+        assert '"phase":"newer"' in await telling
+
+
 async def test_a_follower_loses_nothing_and_hears_nothing_twice(world: World) -> None:
     after, heard = START, list[str]()
 
     async def look() -> bool:
         nonlocal after
-        async with world.db.read() as tx:
-            told = await store.follow(tx, world.ada.project_id, "test", after, 50)
-        after = told[-1].cursor if told else after
-        heard.extend(followed.entry.phase for followed in told)
+        told = (await look_of(world, "test", after)).placed()
+        after = told[-1][0] if told else after
+        heard.extend(entry.phase for _, entry in told if isinstance(entry, Entry))
         return len(heard) >= WRITERS * EACH
 
     writing = asyncio.create_task(write_side_by_side(world.db, world.ada, seed=3))

@@ -23,7 +23,7 @@ async def say(world: World, id: str, *lines: str, first_seq: int = 0) -> str:
         task = await tasks.latest(tx, id)
         assert task is not None
         told = LogLines(task_id=task.id, first_seq=first_seq, lines=list(lines), at=world.clock.now())
-        await tasks.add_logs(tx, task.node_id, told)
+        await tasks.add_logs(tx, [(task.node_id, told)])
         return task.operation_id or ""
 
 

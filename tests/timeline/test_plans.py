@@ -1,6 +1,10 @@
 """Pages and followers read an index in its order, however long the history is; no timing, only plans."""
 
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.identity.store import entering
+from gpuaas.domain.streams import store as streams
 from gpuaas.domain.timeline import store
+from gpuaas.domain.timeline.store import Cursor, LogsOf
 from tests import peek
 from tests.world import World
 
@@ -8,12 +12,15 @@ PLACE = (1, 1000, 1, 50)
 STATEMENTS = {
     "project timeline": (store.RECENT, ("proj_a", *PLACE)),
     "subject timeline": (store.RECENT_OF_SUBJECT, ("alloc_a", *PLACE)),
-    "project events": (store.FOLLOW, ("proj_a", *PLACE)),
-    "subject events": (store.FOLLOW_SUBJECT, ("alloc_a", *PLACE, "proj_a")),
     "log lines of an operation": (store.LOG_LINES.format("operation_id"), ("op_a", *PLACE)),
     "log lines of an allocation": (store.LOG_LINES.format("allocation_id"), ("alloc_a", *PLACE)),
-    "log tail of an operation": (store.FOLLOW_LOGS.format("operation_id"), ("op_a", *PLACE)),
-    "log tail of an allocation": (store.FOLLOW_LOGS.format("allocation_id"), ("alloc_a", *PLACE)),
+}
+AFTER = Cursor(1, 1000, 1)
+LOOKS = {
+    "project events": streams.entries("proj_a", None, AFTER, 50),
+    "subject events": streams.entries("proj_a", "alloc_a", AFTER, 50),
+    "log tail of an operation": streams.lines("proj_a", LogsOf(operation_id="op_a"), AFTER, 50),
+    "log tail of an allocation": streams.lines("proj_a", LogsOf(allocation_id="alloc_a"), AFTER, 50),
 }
 # Tables are empty here: what the planner may not choose is what it would never choose on a long history.
 ONLY_INDEXES = "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off"
@@ -36,6 +43,15 @@ async def test_a_page_is_read_from_an_index_in_its_order(world: World) -> None:
         found = await plan(world, sql, *args)
         assert "Sort" not in found, f"{name}: {found}"
         assert "ROW(epoch, xid" in found.split("Filter:")[0], f"{name}: {found}"
+
+
+async def test_a_stream_looks_for_what_came_in_an_index(world: World) -> None:
+    for name, query in LOOKS.items():
+        sql = entering(query.sql, len(query.args), with_key=False)
+        found = await plan(world, sql, token_hash(world.ada.token), *query.args)
+        conditions = [line for line in found.splitlines() if "Index Cond" in line and "ROW(epoch, xid" in line]
+        assert len(conditions) == 2, f"{name}: {found}"
+        assert "Sort" not in found, f"{name}: {found}"
 
 
 async def test_an_output_column_named_xid_would_sort_the_whole_history(world: World) -> None:

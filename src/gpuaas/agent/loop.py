@@ -42,6 +42,7 @@ INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
 CANCEL_AGAIN_SECONDS = 1.0
+SETTLE_SECONDS = 0.25  # from the end of a task to a report: its result is written first, and often another task follows
 CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
 
 log = structlog.get_logger()
@@ -321,7 +322,7 @@ class Agent:
         self._voices.say(job, f"{job.kind} {result.status}" + (f": {result.reason}" if result.reason else ""))
         self._outgoing.put(result)
         self._ended += 1
-        self._look.set()
+        asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._look.set)
         self._spares.look()
 
     # What exists

@@ -2,7 +2,6 @@
 
 from typing import Annotated, cast
 
-import msgspec
 from litestar import Router, get
 from litestar.params import QueryParameter
 
@@ -14,18 +13,20 @@ from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.stream import BATCH, Follower, LastEventId, Resumed, resume, stream
 from gpuaas.api.unit import admit
-from gpuaas.core.db import Tx
+from gpuaas.core.db import Query, Tx
 from gpuaas.core.errors import NotFound, ValidationError
 from gpuaas.core.paging import Paging
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.quotas.commands import QuotaExceeded
+from gpuaas.domain.streams import store as streams
+from gpuaas.domain.streams.store import Look
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor as Place
 from gpuaas.domain.timeline.store import LogsOf
 from gpuaas.wire.common import Page
-from gpuaas.wire.timeline import LogLine, OperationStatus
+from gpuaas.wire.timeline import LogLine
 
 Follow = Annotated[
     bool, QueryParameter(name="follow", required=False, description="stay, and send lines as server-sent events")
@@ -35,18 +36,14 @@ Follow = Annotated[
 class LogFollower(Follower):
     """From the first line on. Of an operation it ends with it; of an allocation when the reader goes."""
 
+    topics = (store.EVENTS, store.LOGS)
+
     def __init__(self, services: Services, token: str, project_id: str, of: LogsOf, after: Resumed) -> None:
         super().__init__(services, token, project_id, after)
         self._of = of
 
-    async def look(self, tx: Tx, project_id: str, after: Place) -> list[tuple[Place, msgspec.Struct]]:  # noqa: ARG002 - whose project it is was checked
-        found = await store.follow_logs(tx, self._of, after, BATCH)
-        return [(each.cursor, each.line) for each in found]
-
-    async def is_over(self, tx: Tx) -> bool:
-        if self._of.operation_id is None:
-            return False
-        return (await store.operation(tx, self._of.operation_id)).status is not OperationStatus.RUNNING
+    def query(self, project_id: str, after: Place) -> Query[Look]:
+        return streams.lines(project_id, self._of, after, BATCH)
 
 
 @get("/operations/{id:str}/logs", responses=problems(NotFound, ValidationError, QuotaExceeded))

@@ -144,9 +144,7 @@ class Messages:
         await sessions.observe(tx, [(link.node_id, seen) for link, seen in wave if isinstance(seen, Sessions)])
         await sessions.keep_logins(tx, [(link.node_id, told) for link, told in wave if isinstance(told, Logins)])
         await self._write_trusted_keys(tx, wave)
-        for link, message in wave:
-            if isinstance(message, LogLines):
-                await tasks.add_logs(tx, link.node_id, message)
+        await tasks.add_logs(tx, [(link.node_id, lines) for link, lines in wave if isinstance(lines, LogLines)])
         results = [(link, result) for link, result in wave if isinstance(result, Result)]
         by_node = [(link.node_id, result) for link, result in results]
         ended = await tasks.end_all(tx, by_node, [link.epoch for link, _ in results])

@@ -17,18 +17,21 @@ from gpuaas.api.open_streams import OpenStream
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import admit
-from gpuaas.core.db import AWAY, RERUN, Tx
+from gpuaas.core.db import AWAY, RERUN, Query, Tx
 from gpuaas.core.errors import NotFound, Problem, Suspended
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.commands import get_project
+from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.quotas.commands import QuotaExceeded
+from gpuaas.domain.streams import store as streams
+from gpuaas.domain.streams.store import Look
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor
 
 KEEPALIVE_SECONDS = 4.0  # well within the 10 s of silence after which the SDK opens a stream anew
-# A hint may come before older transactions have ended, and entries behind them wait: look again soon, then later.
+# Entries wait behind a transaction that is still open: look again soon, then later, until it has ended.
 LOOK_AGAIN_SECONDS = (0.01, 0.03, 0.1, 0.3)
 BATCH = 200
 LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", required=False, max_length=60)]
@@ -61,6 +64,7 @@ class Follower:
     a suspension cause a look at once, so the stream ends with the right to read it."""
 
     keepalive_seconds = KEEPALIVE_SECONDS
+    topics: tuple[str, ...] = (store.EVENTS,)
 
     def __init__(self, services: Services, token: str, project_id: str, after: "Resumed") -> None:
         self._services, self._token = services, token
@@ -69,13 +73,9 @@ class Follower:
         self._credentials: tuple[str, ...] = ()  # ids whose revocation concerns this stream
         self.held: OpenStream | None = None  # counted for its reader until it ends
 
-    async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
-        """What came since, each with its place."""
+    def query(self, project_id: str, after: Cursor) -> Query[Look]:
+        """What came since."""
         raise NotImplementedError
-
-    async def is_over(self, tx: Tx) -> bool:  # noqa: ARG002 - most never are
-        """Asked before a look: when over, and that look found nothing, nothing will come any more."""
-        return False
 
     def _hint(self, project_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
         if project_id == self._project_id:
@@ -93,7 +93,8 @@ class Follower:
 
     async def events(self) -> AsyncGenerator[str, None]:
         hints = self._services.hints
-        forget = hints.on(store.EVENTS, self._hint), hints.on(identity.CREDENTIALS, self._hint_credential)
+        forget = [hints.on(topic, self._hint) for topic in self.topics]
+        forget.append(hints.on(identity.CREDENTIALS, self._hint_credential))
         try:  # from here on a reader that goes away at any yield is forgotten
             yield ": following\n\n"
             if self._is_reset:
@@ -101,19 +102,20 @@ class Follower:
             pauses: Iterator[float] = iter(())
             while True:
                 self._wake.clear()
-                told, is_over = await self._look()
-                for cursor, thing in told:
+                look = await self._look()
+                found = look.placed()
+                for cursor, thing in found:
                     self._after = cursor
                     yield f"id: {cursor}\ndata: {msgspec.json.encode(thing).decode()}\n\n"
-                if len(told) == BATCH:
+                if len(found) == BATCH:
                     continue
-                if is_over and not told:
+                if look.is_over and not found and not look.is_waiting:
                     yield "event: done\ndata: {}\n\n"
                     return
-                pause = next(pauses, None)
-                if await self._woken(pause or self.keepalive_seconds):
+                pause = next(pauses, LOOK_AGAIN_SECONDS[-1]) if look.is_waiting else self.keepalive_seconds
+                if await self._woken(pause):
                     pauses = iter(LOOK_AGAIN_SECONDS)
-                elif pause is None:
+                elif not look.is_waiting:
                     yield ": still here\n\n"
         except (*AWAY, *RERUN):
             return  # the reader opens it again where it ended, here or at another replica
@@ -129,13 +131,18 @@ class Follower:
             return True
         return False
 
-    async def _look(self) -> tuple[list[tuple[Cursor, msgspec.Struct]], bool]:
-        async with self._services.api_db.write() as tx:
-            caller = admit(await identity.enter(tx, token_hash(self._token)), self._services)
-            self._credentials = (caller.credential_id, caller.user_id)
-            caller.require_active(await get_project(tx, caller, self._project_id))
-            is_over = await self.is_over(tx)
-            return await self.look(tx, self._project_id, self._after), is_over
+    async def _look(self) -> Look:
+        """One statement without a transaction around it: many streams look whenever something happens."""
+        query = self.query(self._project_id, self._after)
+        async with self._services.api_db.read("look of a stream") as tx:
+            entry = await identity.enter(tx, token_hash(self._token), query=query)
+        caller = admit(entry, self._services)
+        self._credentials = (caller.credential_id, caller.user_id)
+        if entry is None or entry.found is None:
+            raise NotFound("project")
+        caller.require(Permission.PROJECTS_READ, "project", entry.found)
+        caller.require_active(entry.found)
+        return entry.found
 
 
 class EntryFollower(Follower):
@@ -145,9 +152,8 @@ class EntryFollower(Follower):
         super().__init__(services, token, project_id, after)
         self._subject_id = subject_id
 
-    async def look(self, tx: Tx, project_id: str, after: Cursor) -> list[tuple[Cursor, msgspec.Struct]]:
-        found = await store.follow(tx, project_id, self._subject_id, after, BATCH)
-        return [(each.cursor, each.entry) for each in found]
+    def query(self, project_id: str, after: Cursor) -> Query[Look]:
+        return streams.entries(project_id, self._subject_id, after, BATCH)
 
 
 class EventStream(Stream):

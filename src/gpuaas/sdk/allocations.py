@@ -1,6 +1,7 @@
 """Allocations: environments on the fleet, from one submit to proven release."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from msgspec import UNSET, UnsetType
@@ -267,7 +268,7 @@ class Allocations(Noun[R_co]):
         """The allocation once it is `until`. Raises `WaitFailed` when it comes to rest elsewhere or time runs out."""
         wanted = wanted_of(until)
         return Wait(
-            watch=watch_of(id, wanted),
+            watch=replace(watch_of(id, wanted), concerns=is_move),
             disappointment=lambda seen: None if seen.status in wanted else rest_in_words(seen),
             timeout=timeout,
         )
@@ -294,6 +295,11 @@ def watch_of(id: str, wanted: frozenset[Status]) -> Watch[Allocation]:
         events=get(path("allocations", id, "events"), Entry),
         is_settled=lambda seen: seen.status in wanted | AT_REST,
     )
+
+
+def is_move(entry: Entry) -> bool:
+    """Whether an entry tells of a new status: only then can a wait have ended."""
+    return entry.phase in set(Status)
 
 
 def rest_in_words(seen: Allocation) -> str:

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 from msgspec import Struct, convert
 from msgspec.structs import astuple
 
-from gpuaas.core.db import Tx
+from gpuaas.core.db import Query, Tx
 from gpuaas.core.errors import NotFound
 from gpuaas.core.idempotency import Kept
 from gpuaas.core.paging import Paging
@@ -65,16 +65,6 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
             projects=dict(zip(self.project_ids, self.project_roles, strict=True)),
             suspended=frozenset(self.suspended_ids),
         )
-
-
-@dataclass(frozen=True)
-class Query(Generic[T_co]):
-    """At most one row with an `id`, to be read in the statement that lets the caller in: they are `caller` there, and
-    the parameters begin at $2."""
-
-    type: type[T_co]
-    sql: str
-    args: tuple[object, ...]
 
 
 class Key(NamedTuple):

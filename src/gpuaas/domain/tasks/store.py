@@ -8,13 +8,14 @@ from msgspec import Struct, json, to_builtins
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
-from gpuaas.domain.timeline.store import EVENTS
+from gpuaas.domain.timeline.store import EVENTS, LOGS
 from gpuaas.wire.allocations import NodeTask
 from gpuaas.wire.link import LogLines, Progress, Result, TaskKind, TaskStatus
 
 TASKS = "node_tasks"  # the topic; its row ids are node ids
 ENVIRONMENT = "environment"  # the lane of the environment itself; others are a topic, and what of it behind a colon
 LOG_LINES_KEPT = 2000  # per task
+LONGEST_LINE = 2000
 HIGHEST_SEQ = 1 << 30  # no lane comes near: a node that names a higher one is not believed
 MOST_RENUMBERED = 20  # times that a task is sent before a node that refuses each number has its way
 
@@ -210,13 +211,19 @@ async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
         tx.hint(EVENTS, project_id)
 
 
-async def add_logs(tx: Tx, node_id: str, logs: LogLines) -> None:
-    numbers = list(range(logs.first_seq, logs.first_seq + len(logs.lines)))
-    project_ids = await tx.column(
-        ADD_LOGS, logs.task_id, node_id, numbers, [line[:2000] for line in logs.lines], logs.at, LOG_LINES_KEPT
-    )
+async def add_logs(tx: Tx, told: Sequence[tuple[str, LogLines]]) -> None:
+    """Log lines of tasks, by node, in one statement. A line that is kept already changes nothing."""
+    lines = [
+        (node_id, logs.task_id, seq, line[:LONGEST_LINE], logs.at)
+        for node_id, logs in told
+        for seq, line in enumerate(logs.lines, logs.first_seq)
+        if seq < LOG_LINES_KEPT
+    ]
+    if not lines:
+        return
+    project_ids = await tx.column(ADD_LOGS, *map(list, zip(*lines, strict=True)))
     for project_id in set(project_ids):
-        tx.hint(EVENTS, project_id)
+        tx.hint(LOGS, project_id)
 
 
 QUEUE = """
@@ -308,11 +315,13 @@ TELL = """
 ADD_LOGS = """
     with kept as (
         insert into task_logs (operation_id, tenant_id, allocation_id, task_id, seq, at, line)
-        select t.operation_id, a.tenant_id, a.id, t.id, lines.seq, $5, lines.line
-        from node_tasks t left join allocations a on a.id = t.allocation_id
-            cross join unnest($3::int[], $4::text[]) as lines (seq, line)
-        where t.id = $1 and t.node_id = $2 and lines.seq < $6 and t.operation_id is not null
-        order by lines.seq
+        select t.operation_id, a.tenant_id, a.id, t.id, said.seq, said.at, said.line
+        from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[]) with ordinality
+                as said (node_id, task_id, seq, line, at, number)
+            join node_tasks t on t.id = said.task_id and t.node_id = said.node_id
+            left join allocations a on a.id = t.allocation_id
+        where t.operation_id is not null
+        order by said.number
         on conflict do nothing
         returning allocation_id
     )

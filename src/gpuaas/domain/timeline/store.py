@@ -20,7 +20,8 @@ MOST_XID = 10**BIGINT_DIGITS  # past every transaction
 EXCERPT = 300  # lines of an operation that are looked through for its phases
 ANONYMOUS = "anonymous"  # the actor of what somebody did who was not signed in
 SYSTEM = "system"  # the actor of what the platform does by itself
-EVENTS = "events"  # the topic that wakes streams; its row ids are project ids
+EVENTS = "events"  # the topic that wakes streams of timeline entries; its row ids are project ids
+LOGS = "logs"  # the same for streams of log lines
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -228,22 +229,19 @@ async def fleet_operations(tx: Tx, wanted: OperationFilter, paging: Paging) -> l
 
 async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[FollowedLine]:
     """Newest first."""
-    return await _log_lines(tx, LOG_LINES, of, Cursor.parse(paging.before) or END, paging.limit + 1)
+    return await _log_lines(tx, of, Cursor.parse(paging.before) or END, paging.limit + 1)
 
 
 async def log_excerpt(tx: Tx, operation_id: str, most: int = EXCERPT) -> list[LogLine]:
     """The last lines, in the order they were said."""
-    lines = await _log_lines(tx, LOG_LINES, LogsOf(operation_id=operation_id), END, most)
+    lines = await _log_lines(tx, LogsOf(operation_id=operation_id), END, most)
     return [each.line for each in reversed(lines)]
 
 
-async def follow_logs(tx: Tx, of: LogsOf, after: Cursor, limit: int) -> list[FollowedLine]:
-    return await _log_lines(tx, FOLLOW_LOGS, of, after, limit)
-
-
-async def _log_lines(tx: Tx, sql: str, of: LogsOf, place: Cursor, limit: int) -> list[FollowedLine]:
+async def _log_lines(tx: Tx, of: LogsOf, before: Cursor, limit: int) -> list[FollowedLine]:
     owner = "operation_id" if of.operation_id else "allocation_id"
-    rows = await tx.connection.fetch(sql.format(owner), of.operation_id or of.allocation_id, *astuple(place), limit)
+    args = (of.operation_id or of.allocation_id, *astuple(before), limit)
+    rows = await tx.connection.fetch(LOG_LINES.format(owner), *args)
     return [
         FollowedLine(
             Cursor(row["epoch"], row["place"], row["seq"]),
@@ -263,14 +261,6 @@ async def is_ahead(tx: Tx, cursor: Cursor) -> bool:
     """Whether a cursor lies past everything that this database may hold: it was given by a database that is lost."""
     ahead: bool = await tx.value(IS_AHEAD, cursor.epoch, cursor.xid)
     return ahead
-
-
-async def follow(tx: Tx, project_id: str, subject_id: str | None, after: Cursor, limit: int) -> list[Followed]:
-    if subject_id is None:
-        rows = await tx.connection.fetch(FOLLOW, project_id, *astuple(after), limit)
-    else:
-        rows = await tx.connection.fetch(FOLLOW_SUBJECT, subject_id, *astuple(after), limit, project_id)
-    return [_followed(row) for row in rows]
 
 
 def _number(paging: Paging) -> int | None:
@@ -382,17 +372,9 @@ BEFORE = """
     and (epoch, xid, id) < ($2::int, $3::bigint::text::xid8, $4::bigint)
     order by epoch desc, xid desc, id desc limit $5
 """
-AFTER = """
-    and (epoch, xid, id) > ($2::int, $3::bigint::text::xid8, $4::bigint)
-    and (epoch, xid) < (history_epoch(), pg_snapshot_xmin(pg_current_snapshot()))
-    order by epoch, xid, id limit $5
-"""
 # The transaction id is shown as `place`: with an output column named xid, `order by xid` would sort by that column and
 # read the whole history.
-PLACED_LINE = "select epoch, xid::text::bigint as place, id as seq, at, line, operation_id from task_logs where {} = $1"
-LOG_LINES = f"{PLACED_LINE} {BEFORE}"
-FOLLOW_LOGS = f"{PLACED_LINE} {AFTER}"
+PLACED_LINE = "select epoch, xid::text::bigint as place, id as seq, at, line, operation_id from task_logs"
+LOG_LINES = f"{PLACED_LINE} where {{}} = $1 {BEFORE}"
 RECENT = f"{PLACED_ENTRY} where project_id = $1 {BEFORE}"
 RECENT_OF_SUBJECT = f"{PLACED_ENTRY} where subject_id = $1 {BEFORE}"
-FOLLOW = f"{PLACED_ENTRY} where project_id = $1 {AFTER}"
-FOLLOW_SUBJECT = f"{PLACED_ENTRY} where subject_id = $1 and project_id = $6 {AFTER}"
