@@ -143,10 +143,10 @@ def test_the_least_recently_used_comes_first_also_after_a_restart(tmp_path: Path
     recency = Recency(tmp_path / "ports.json", range(10, 14))
     for number in (10, 11, 12, 13, 11):
         recency.touch(number)
-    assert recency.order() == [10, 12, 13, 11]
-    assert Recency(tmp_path / "ports.json", range(10, 15)).order() == [14, 10, 12, 13, 11]
+    assert list(recency.order()) == [10, 12, 13, 11]
+    assert list(Recency(tmp_path / "ports.json", range(10, 15)).order()) == [14, 10, 12, 13, 11]
     (tmp_path / "ports.json").write_text("torn")
-    assert Recency(tmp_path / "ports.json", range(10, 12)).order() == [10, 11]
+    assert list(Recency(tmp_path / "ports.json", range(10, 12)).order()) == [10, 11]
 
 
 def test_a_port_in_use_is_told_from_a_free_one() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from gpuaas.api.app import create_app
 from gpuaas.core.migrate import folder
-from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.environments import store as environments
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.wire.accounts import AccountKind
 from gpuaas.wire.allocations import SubmittedAllocations
@@ -87,7 +87,7 @@ async def test_the_allocations_own_key_file_admits_nobody_meanwhile(world: World
 
     async def admits_own() -> bool:
         async with world.db.read() as tx:
-            return (await allocations.keyset(tx, id)).admits_own
+            return (await environments.keyset(tx, id)).admits_own
 
     assert await admits_own()
     await change(world, kind, "suspend")

@@ -20,6 +20,7 @@ from gpuaas.core.errors import (
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations import authority, commands, resizing, store
 from gpuaas.domain.allocations.consequences import consequences
+from gpuaas.domain.allocations.environments import store as environments
 from gpuaas.domain.allocations.limits import limits_now
 from gpuaas.domain.allocations.views import view
 from gpuaas.domain.capacity import store as capacity
@@ -151,7 +152,7 @@ async def allocation_limits(id: str, context: Context) -> LimitsNow:
 async def allocation_consequences(id: str, context: Context, of: DisruptionFilter = Disruption.RELEASE) -> Consequences:
     """What a release, restart or resize would end, and what it would leave."""
     row = await commands.get(context.tx, context.caller, id)
-    slots = await store.devices(context.tx, id)
+    slots = await environments.devices(context.tx, id)
     said = consequences(row, of, slots, await capacity.gpu_resets(context.tx, row.node_id))
     return replace(said, survives=[*said.survives, *await survivors(context.tx, id, of)])
 

@@ -10,6 +10,7 @@ from gpuaas.core.ids import Ids
 from gpuaas.domain.access import grants, store
 from gpuaas.domain.access.store import GRANTS, GrantRow, Seen
 from gpuaas.domain.allocations import store as allocations
+from gpuaas.domain.allocations.environments import store as environments
 from gpuaas.domain.allocations.ownership import ownership
 from gpuaas.domain.allocations.store import KEYS, OVERLAYS
 from gpuaas.domain.tasks import store as tasks
@@ -72,7 +73,7 @@ class KeysWorker:
         match decide(seen, now):
             case Observe(generation):
                 async with self._db.write("observe keys") as tx:
-                    await allocations.keys_observed(tx, row_id, generation)
+                    await environments.keys_observed(tx, row_id, generation)
                     if generation < seen.generation:
                         tx.hint(KEYS, row_id)
             case Install():
@@ -90,7 +91,7 @@ class KeysWorker:
             operation_id=row.operation_id,
             boot=row.boot,
             kind=TaskKind.INSTALL_KEYS,
-            wants=InstallKeys(keys=await allocations.keyset(tx, row.id), ownership=ownership(row)),
+            wants=InstallKeys(keys=await environments.keyset(tx, row.id), ownership=ownership(row)),
             lane=KEYS,
         )
         await tasks.queue(tx, task, version=row.version, now=now)

@@ -9,10 +9,12 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.environments import store as environments
 from gpuaas.domain.allocations.ownership import ownership
 from gpuaas.domain.allocations.store import AllocationRow, Change, Seen
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.resizes import store as resizes
+from gpuaas.domain.resizes.store import Resize
 from gpuaas.domain.skus import store as skus
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
@@ -164,28 +166,31 @@ class AllocationWorker:
         if decision is None:
             return
         try:
-            await self._act(seen.row, decision, now)
+            await self._act(seen, decision, now)
         except asyncpg.UniqueViolationError as error:
             if error.constraint_name != PORT_FENCE:
                 raise
             clash = Move(Status.FAILED, "The node gave a port that another machine still holds. Try again.")
-            await self._act(seen.row, clash, now)
+            await self._act(seen, clash, now)
 
-    async def _act(self, row: AllocationRow, decision: Queue | Move | Settle | Block, now: datetime) -> None:
+    async def _act(self, seen: Seen, decision: Queue | Move | Settle | Block, now: datetime) -> None:
+        """Whatever has changed since the look has raised the row's version, and this write fails."""
+        row = seen.row
         async with self._db.write(f"{type(decision).__name__} {row.status}") as tx:
             match decision:
-                case Queue(kind, to):
-                    await self._queue(tx, row, kind, to, now)
+                case Queue():
+                    await self._queue(tx, seen, decision, now)
                 case Move():
-                    await self._move(tx, row, decision, now)
+                    await self._move(tx, seen, decision, now)
                 case Settle(result):
                     await settle(tx, row, result.proofs, actor=SYSTEM, now=now)
                 case Block(note, result):
                     await self._block(tx, row, note, result, now)
 
-    async def _queue(self, tx: Tx, row: AllocationRow, kind: TaskKind, to: Status | None, now: datetime) -> None:
-        if to:
-            row = await store.move(tx, row, to, actor=SYSTEM, note="", now=now)
+    async def _queue(self, tx: Tx, seen: Seen, queue: Queue, now: datetime) -> None:
+        row, kind = seen.row, queue.kind
+        if queue.to:
+            row = await store.move(tx, row, queue.to, actor=SYSTEM, note="", now=now)
         task = tasks.NewTask(
             id=self._ids.new("task"),
             node_id=row.node_id,
@@ -193,18 +198,18 @@ class AllocationWorker:
             operation_id=row.operation_id,
             boot=row.boot,
             kind=kind,
-            wants=await wants(tx, row, kind),
+            wants=await wants(tx, row, seen.resize, kind),
             supersedes=(store.KEYS,),  # an environment is made with its keys
         )
         await tasks.queue(tx, task, version=row.version, now=now)
 
-    async def _move(self, tx: Tx, row: AllocationRow, move: Move, now: datetime) -> None:
-        change = Change()
+    async def _move(self, tx: Tx, seen: Seen, move: Move, now: datetime) -> None:
+        row, change = seen.row, Change()
         environment = move.result.environment if move.result else None
         if move.to is Status.ACTIVE and environment:
             change = Change(
                 observed_boot=environment.boot,
-                ssh_host=await capacity.ssh_host(tx, row.node_id),
+                ssh_host=seen.ssh_host,
                 port=environment.port,
                 host_key=environment.host_key,
                 isolation=environment.isolation,
@@ -215,18 +220,19 @@ class AllocationWorker:
             change = Change(billing_stopped_at=now)
         await store.move(tx, row, move.to, actor=SYSTEM, note=move.note, now=now, change=change)
         if move.to is Status.ACTIVE:
-            await self._up(tx, row, environment, now)
+            await self._up(tx, seen, environment, now)
         ended = OperationStatus.SUCCEEDED if move.to is Status.ACTIVE else OperationStatus.FAILED
         await end_operation(tx, row.operation_id, ended, reason=move.note, now=now)
 
-    async def _up(self, tx: Tx, row: AllocationRow, environment: Environment | None, now: datetime) -> None:
-        """What else is known now that the machine runs: which keys it admits, and that a new size is in force."""
+    async def _up(self, tx: Tx, seen: Seen, environment: Environment | None, now: datetime) -> None:
+        """What else is known now that the environment runs: which keys it admits, and that a new size is in force."""
+        row = seen.row
         if environment and environment.isolation and environment.isolation.namespaces:
-            init = (await resizes.under_way(tx, row.id) or row).init
+            init = (seen.resize or row).init
             await skus.keep_confinement(tx, init, environment.isolation, row.node_id, now)
         if environment:
-            await store.keys_observed(tx, row.id, environment.key_generation)
-        if resize := await resizes.finish(tx, row.id, row.node_id, now):
+            await environments.keys_observed(tx, row.id, environment.key_generation)
+        if seen.resize and (resize := await resizes.finish(tx, row.id, row.node_id, now)):
             evidence = {"from": f"{row.gpu_count} GPUs, {row.size}", "to": f"{resize.gpu_count} GPUs, {resize.size}"}
             resized = NewEntry(phase="resized", outcome=Outcome.DONE, at=now, actor=SYSTEM, evidence=evidence)
             await record(tx, row.subject, resized, row.operation_id)
@@ -257,22 +263,23 @@ async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: 
     await end_operation(tx, row.operation_id, OperationStatus.SUCCEEDED, reason="", now=now)
 
 
-async def wants(tx: Tx, row: AllocationRow, kind: TaskKind) -> EnsureEnvironment | RemoveEnvironment:
-    """The whole wanted end state; of a machine that is resized, the new one."""
+async def wants(
+    tx: Tx, row: AllocationRow, resize: Resize | None, kind: TaskKind
+) -> EnsureEnvironment | RemoveEnvironment:
+    """The whole wanted end state; of an allocation that is resized, the new one."""
     if kind is TaskKind.REMOVE:
         return RemoveEnvironment(reason=row.status_reason)
-    resize = await resizes.under_way(tx, row.id)
-    shape = resize or row
+    shape, wanted = resize or row, await environments.wanted(tx, row.id)
     spec = EnvironmentSpec(
         allocation_id=row.id,
         boot=row.boot,
         hostname=row.name,
         username=row.username,
-        slots=await store.devices(tx, row.id),
+        slots=wanted.devices,
         vcpus=shape.vcpus,
         memory_mib=shape.memory_mib,
         simulated=row.simulated,
-        keys=await store.keyset(tx, row.id),
+        keys=wanted.keys,
         facts={"allocation": row.id, "project": row.project_id, "name": row.name, "sku": row.sku, "size": shape.size},
         ownership=ownership(row, resize),
         disk_gib=shape.disk_gib,

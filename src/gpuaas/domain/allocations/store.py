@@ -17,7 +17,7 @@ from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
 from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, Status
 from gpuaas.wire.capacity import Shape
-from gpuaas.wire.environments import Init, Isolation, KeySet, ProofItem, SlotDevice
+from gpuaas.wire.environments import Init, Isolation, ProofItem
 from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
@@ -124,6 +124,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     contested: bool = False  # its node's key has two holders
     disputed_until: datetime | None = None  # until then that may turn out
     resumed_at: datetime | None = None  # when the database went back in time, if it did
+    resize: Resize | None = None  # under way
+    ssh_host: str = ""  # of its node
 
     @property
     def waiting_since(self) -> datetime:
@@ -227,22 +229,10 @@ async def warned(tx: Tx, row: AllocationRow, *, expiry: datetime | None, idle: d
         raise StaleWrite("allocation")
 
 
-async def keyset(tx: Tx, allocation_id: str) -> KeySet:
-    return await tx.one(KeySet, KEYSET, allocation_id)
-
-
 async def resumed_at(tx: Tx) -> datetime | None:
     """When the database was replaced by an older one, or by a copy of itself; None if it never was."""
     at: datetime | None = await tx.value("select resumed_at()")
     return at
-
-
-async def keys_observed(tx: Tx, allocation_id: str, generation: int) -> None:
-    await tx.run(KEYS_OBSERVED, allocation_id, generation)
-
-
-async def devices(tx: Tx, allocation_id: str) -> tuple[SlotDevice, ...]:
-    return tuple(await tx.all(SlotDevice, DEVICES, allocation_id))
 
 
 async def add_proofs(tx: Tx, row: AllocationRow, proofs: list[ProofItem], now: datetime) -> None:
@@ -309,7 +299,8 @@ LOOK = """
             and t.kind = $2) as attempts,
         exists (select from claims c join slots s on s.id = c.slot_id where c.allocation_id = a.id
             and c.released_at is null and s.cleanup_blocked_at is not null) as blocked, resumed_at() as resumed_at,
-        n.contested_at is not null as contested, n.link_disputed_until as disputed_until
+        n.contested_at is not null as contested, n.link_disputed_until as disputed_until, n.ssh_host,
+        (select to_jsonb(r) from resizes r where r.allocation_id = a.id) as resize
     from allocations a join nodes n on n.id = a.node_id where a.id = $1
 """
 LIST_PROJECT = f"""
@@ -357,20 +348,6 @@ MOVE = """
         from moved where $3 in ('active', 'failed', 'restart_failed', 'released', 'release_failed')
     )
     select * from moved
-"""
-KEYSET = """
-    select generation, body as keys, admits_own and not is_suspended(allocation_id) as admits_own, refused_own
-    from allocation_keysets where allocation_id = $1
-"""
-KEYS_OBSERVED = """
-    update allocation_keysets set observed_generation = least($2, generation)
-    where allocation_id = $1 and observed_generation < least($2, generation)
-"""  # no node admits a newer set than there is
-DEVICES = """
-    select s.index, s.gpu_uuid, s.gpu_pci, s.numa from claims c join slots s on s.id = c.slot_id
-    where c.allocation_id = $1 and c.released_at is null and not exists (
-        select from resizes r where r.allocation_id = $1 and c.slot_id <> all (r.slot_ids))
-    order by s.index
 """
 ADD_PROOF = """
     insert into cleanup_proofs (allocation_id, tenant_id, item, ok, evidence, at) values ($1, $2, $3, $4, $5, $6)

@@ -79,10 +79,6 @@ async def node(tx: Tx, id: str, *, lock: bool = False) -> NodeRow:
     return row
 
 
-async def ssh_host(tx: Tx, node_id: str) -> str:
-    return str(await tx.value("select ssh_host from nodes where id = $1", node_id))
-
-
 async def nodes(tx: Tx, paging: Paging) -> list[Node]:
     rows = await tx.all(NodeRow, f"{NODE} where n.id < $1 order by n.id desc limit $2", paging.before, paging.limit + 1)
     return [node_view(row) for row in rows]

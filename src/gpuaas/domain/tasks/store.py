@@ -326,4 +326,4 @@ ADD_LOGS = """
         returning allocation_id
     )
     select a.project_id from kept join allocations a on a.id = kept.allocation_id
-"""
+"""  # house: project-filter because each line is bound to a task of the node that tells it

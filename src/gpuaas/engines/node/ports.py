@@ -5,6 +5,7 @@ import contextlib
 import errno
 import json
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from gpuaas.engines.node import files
@@ -23,10 +24,10 @@ class Recency:
             used = []
         self._used: dict[int, None] = dict.fromkeys(used)  # the oldest use first
 
-    def order(self) -> list[int]:
-        """Never used ones first, then by last use."""
-        used = [number for number in self._used if number in self._numbers]
-        return [number for number in self._numbers if number not in self._used] + used
+    def order(self) -> Iterator[int]:
+        """Never used ones first, then by last use. Callers take one of the first, so the rest is not computed."""
+        yield from (number for number in self._numbers if number not in self._used)
+        yield from (number for number in list(self._used) if number in self._numbers)
 
     def touch(self, number: int) -> None:
         """It was used just now."""
