@@ -16,6 +16,7 @@ from gpuaas.wire.environments import Init, Mount
 from gpuaas.wire.storage import AccessMode, Backend
 from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, spec
 from tests.engines.test_oci_storage import Machine, new
+from tests.interop.people import BOOTED
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -144,7 +145,7 @@ async def test_a_service_with_mounts_of_its_own_does_not_keep_a_volume_that_it_d
     volume = await new(here.bench, Backend.LOCAL)
     await here.attach(volume)
     service = "systemd-run --quiet --property=PrivateTmp=yes --property=ProtectSystem=yes sleep 1000000"
-    assert await here.says(f"sudo {service} && echo ok") == "ok"
+    assert await here.says(f"{BOOTED}; sudo {service} && echo ok") == "ok"
     assert await here.detach(volume) == "unmounted"
     items = await here.bench.engine.volumes.delete(volume, ignore)
     assert all(item.ok for item in items), items

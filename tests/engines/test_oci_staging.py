@@ -120,6 +120,7 @@ def port() -> Iterator[int]:
 
 
 def running(version: str) -> list[int]:
+    """Processes of this version on the whole machine, where other tests run: no other test stages a version 9."""
     return processes.naming(f"{INSTALL_ROOT}/python-data/{version}")
 
 
@@ -231,22 +232,22 @@ async def test_a_package_with_another_checksum_is_not_installed(node: Node) -> N
 
 
 async def test_processes_that_a_check_leaves_behind_end_with_it(node: Node) -> None:
-    assert (await node.stage("2.0", DAEMON)).health == "started"
-    assert running("2.0") == []
+    assert (await node.stage("9.0", DAEMON)).health == "started"
+    assert running("9.0") == []
 
 
 async def test_a_check_that_takes_too_long_is_ended(node: Node) -> None:
     node.rights = {**RIGHTS, "check": replace(RIGHTS["check"], seconds=2.0)}
     with pytest.raises(EngineError) as refusal:
-        await node.stage("2.1", SLOW)
+        await node.stage("9.1", SLOW)
     assert (refusal.value.reason, refusal.value.detail) == ("staging took too long", "check: 2 s")
-    assert running("2.1") == []
+    assert running("9.1") == []
 
 
 async def test_the_image_cannot_be_removed_while_a_bundle_is_staged_from_it(node: Node) -> None:
     image, ear = real_image(), Ear()
-    folder = str(node.site.staging / "python-data-2.2")
-    staging = asyncio.create_task(node.stage("2.2", SLOW, tell=ear))
+    folder = str(node.site.staging / "python-data-9.2")
+    staging = asyncio.create_task(node.stage("9.2", SLOW, tell=ear))
 
     async def is_sleeping() -> bool:
         return "sleeping" in ear.lines or staging.done()
@@ -257,12 +258,12 @@ async def test_the_image_cannot_be_removed_while_a_bundle_is_staged_from_it(node
     with pytest.raises(asyncio.CancelledError):
         await staging
     assert folder not in images.claimants(Path(image.folder).parent, image.version)
-    assert running("2.2") == []
+    assert running("9.2") == []
 
 
 def stage_slowly(root: str) -> None:
     """An agent that is killed while its check runs."""
-    asyncio.run(Node(Path(root)).stage("2.3", SLOW, tell=Loud()))
+    asyncio.run(Node(Path(root)).stage("9.3", SLOW, tell=Loud()))
 
 
 class Loud(Ear):
@@ -280,14 +281,14 @@ async def test_an_agent_that_is_killed_during_a_check_leaves_no_process_and_the_
     with subprocess.Popen(argv, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as agent:
         assert agent.stdout is not None
         assert await asyncio.to_thread(lambda: any("sleeping" in line for line in agent.stdout or ()))
-        assert running("2.3") != []
+        assert running("9.3") != []
         agent.kill()
 
     async def is_quiet() -> bool:
-        return running("2.3") == []
+        return running("9.3") == []
 
     await eventually(is_quiet)
-    assert node.left() == ["python-data-2.3"]
+    assert node.left() == ["python-data-9.3"]
     node.site.open()
     await node.runtimes.open()
-    assert (await node.stage("2.3")).health == "tiny_data 2.3"
+    assert (await node.stage("9.3")).health == "tiny_data 9.3"
