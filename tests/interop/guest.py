@@ -110,8 +110,8 @@ def made_system() -> Path:
         (root / "guest-init").chmod(0o755)
         (root / "repo").mkdir()
         copy(packages, root / "packages", NOT_NEEDED)
-        for folder in root.glob("usr/local/lib/python3*/dist-packages"):
-            (folder / "guest.pth").write_text("/packages\n")
+        for searched in root.glob("usr/local/lib/python3*/dist-packages"):
+            (searched / "guest.pth").write_text("/packages\n")
         image = Path(real_image().folder)
         copy(image, root / "images" / image.name)
         (root / "images" / "current").symlink_to(image.name)

