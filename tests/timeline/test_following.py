@@ -9,20 +9,17 @@ from pathlib import Path
 import httpx
 import msgspec
 
-from gpuaas.api.stream import KEEPALIVE_SECONDS, EntryFollower, Resumed
+from gpuaas.api.stream import KEEPALIVE_SECONDS, Resumed, entry_follower
 from gpuaas.core.db import Database
-from gpuaas.core.secrets import token_hash
-from gpuaas.domain.identity import store as identity
-from gpuaas.domain.streams import store as streams
-from gpuaas.domain.streams.store import EntryLook
 from gpuaas.domain.timeline import store
-from gpuaas.domain.timeline.store import START, Cursor, NewEntry, Subject
+from gpuaas.domain.timeline.store import START, NewEntry, Subject
 from gpuaas.sdk.exchange import Options
 from gpuaas.wire.timeline import Entry
 from tests import peek
 from tests.allocations.rows import NOON
 from tests.live import eventually, serving
 from tests.patience import PATIENCE_SECONDS
+from tests.timeline.looking import look
 from tests.world import Person, World
 
 WRITERS, EACH = 12, 15
@@ -47,36 +44,26 @@ def expected() -> list[str]:
     return sorted(f"{number}-{step}" for number in range(WRITERS) for step in range(EACH))
 
 
-async def look_of(world: World, subject_id: str, after: Cursor) -> EntryLook:
-    query = streams.entries(world.ada.project_id, subject_id, after, 50)
-    async with world.services.api_db.read() as tx:
-        entered = await identity.enter(tx, token_hash(world.ada.token), query=query)
-    assert entered is not None
-    assert entered.found is not None
-    return entered.found
-
-
 async def test_entries_behind_an_open_transaction_wait_and_are_told_when_it_ends(world: World) -> None:
-    """The reader is told that something waits: it looks again without another hint."""
     subject = Subject(kind="test", id="test", tenant_id=world.ada.tenant_id, project_id=world.ada.project_id)
     async with world.db.write() as older:
         await store.record(older, subject, NewEntry(phase="older", at=NOON, actor="a"), None)
         async with world.db.write() as newer:
             await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="a"), None)
-        behind = await look_of(world, "test", START)
+        behind = await look(world, START)
         assert (behind.found, behind.is_waiting) == ([], True)
 
     async def is_told() -> bool:  # other tests' transactions in this cluster hold followers back
-        return not (await look_of(world, "test", START)).is_waiting
+        return not (await look(world, START)).is_waiting
 
     await eventually(is_told)
-    then = await look_of(world, "test", START)
-    assert [each.entry.phase for each in then.found] == ["older", "newer"]
+    then = await look(world, START)
+    assert [each.item.phase for each in then.in_order()] == ["older", "newer"]
 
 
 async def test_a_stream_tells_what_waited_behind_an_open_transaction_without_another_hint(world: World) -> None:
     subject = Subject(kind="test", id="test", tenant_id=world.ada.tenant_id, project_id=world.ada.project_id)
-    follower = EntryFollower(world.services, world.ada.token, world.ada.project_id, "test", Resumed(START))
+    follower = entry_follower(world.services, world.ada.token, world.ada.project_id, "test", Resumed(START))
     async with asyncio.timeout(PATIENCE_SECONDS), aclosing(follower.events()) as events:
         assert await anext(events) == ": following\n\n"
         async with world.db.write() as older:
@@ -84,25 +71,25 @@ async def test_a_stream_tells_what_waited_behind_an_open_transaction_without_ano
             async with world.db.write() as newer:
                 await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="a"), None)
             telling = asyncio.create_task(anext(events))
-            done, _ = await asyncio.wait([telling], timeout=0.1)
-            assert not done
+            assert (await look(world, START)).is_waiting
+            assert not telling.done()
         assert '"phase":"newer"' in await telling
 
 
 async def test_a_follower_loses_nothing_and_hears_nothing_twice(world: World) -> None:
     after, heard = START, list[str]()
 
-    async def look() -> bool:
+    async def is_all_heard() -> bool:
         nonlocal after
-        told = (await look_of(world, "test", after)).placed()
-        after = told[-1][0] if told else after
-        heard.extend(entry.phase for _, entry in told if isinstance(entry, Entry))
+        for each in (await look(world, after)).in_order():
+            after = each.cursor
+            heard.append(each.item.phase)
         return len(heard) >= WRITERS * EACH
 
     writing = asyncio.create_task(write_side_by_side(world.db, world.ada, seed=3))
-    await eventually(look)
+    await eventually(is_all_heard)
     await writing
-    await look()
+    await is_all_heard()
     assert sorted(heard) == expected()
 
 
@@ -217,7 +204,7 @@ async def test_another_tenants_stream_does_not_exist(world: World) -> None:
 async def test_a_reader_that_goes_away_at_once_is_forgotten(world: World) -> None:
     listeners = world.services.hints._listeners[store.EVENTS]
     before = list(listeners)
-    follower = EntryFollower(world.services, world.ada.token, world.ada.project_id, None, Resumed(START))
+    follower = entry_follower(world.services, world.ada.token, world.ada.project_id, None, Resumed(START))
     async with aclosing(follower.events()) as events:
         assert await anext(events) == ": following\n\n"
         assert len(listeners) == len(before) + 1

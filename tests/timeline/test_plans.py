@@ -17,10 +17,10 @@ STATEMENTS = {
 }
 AFTER = Cursor(1, 1000, 1)
 LOOKS = {
-    "project events": streams.entries("proj_a", None, AFTER, 50),
-    "subject events": streams.entries("proj_a", "alloc_a", AFTER, 50),
-    "log tail of an operation": streams.lines("proj_a", LogsOf(operation_id="op_a"), AFTER, 50),
-    "log tail of an allocation": streams.lines("proj_a", LogsOf(allocation_id="alloc_a"), AFTER, 50),
+    "project events": streams.follow_entries("proj_a", None, AFTER, 50),
+    "subject events": streams.follow_entries("proj_a", "alloc_a", AFTER, 50),
+    "log tail of an operation": streams.follow_lines("proj_a", LogsOf(operation_id="op_a"), AFTER, 50),
+    "log tail of an allocation": streams.follow_lines("proj_a", LogsOf(allocation_id="alloc_a"), AFTER, 50),
 }
 # Tables are empty here: what the planner may not choose is what it would never choose on a long history.
 ONLY_INDEXES = "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off"

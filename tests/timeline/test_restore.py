@@ -10,21 +10,20 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gpuaas.api.stream import EntryFollower, resume
+from gpuaas.api.stream import entry_follower, resume
 from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.embedded import Embedded, binaries
 from gpuaas.core.hints import Hints
 from gpuaas.core.migrate import migrate
 from gpuaas.core.paging import Paging
-from gpuaas.core.secrets import token_hash
-from gpuaas.domain.identity import store as identity
-from gpuaas.domain.streams import store as streams
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import START, Cursor, NewEntry, Subject
+from gpuaas.wire.timeline import Entry
 from tests import peek
 from tests.allocations.rows import NOON
 from tests.live import eventually
 from tests.postgres import SETTINGS, quickest_place, run
+from tests.timeline.looking import look
 from tests.world import World
 
 AHEAD = 5_000  # transactions that the first cluster has seen and the second has not
@@ -69,13 +68,8 @@ async def write(db: Database, world: World, *phases: str, subject_id: str = "tes
             await store.record(tx, subject, NewEntry(phase=phase, at=NOON, actor="a"), None)
 
 
-async def follow(db: Database, world: World, after: Cursor, *, subject_id: str = "test") -> list[store.Followed]:
-    query = streams.entries(world.ada.project_id, subject_id, after, 50)
-    async with db.read() as tx:
-        entered = await identity.enter(tx, token_hash(world.ada.token), query=query)
-    assert entered is not None
-    assert entered.found is not None
-    return entered.found.found
+async def follow(db: Database, world: World, after: Cursor, *, subject_id: str = "test") -> list[store.Followed[Entry]]:
+    return (await look(world, after, subject_id=subject_id, db=db)).in_order()
 
 
 @pytest.fixture
@@ -115,8 +109,8 @@ async def test_events_keep_their_order_in_another_cluster(world: World, folder: 
             await db.close()
 
 
-def phases(rows: list[store.Followed]) -> list[str]:
-    return [each.entry.phase for each in rows]
+def phases(rows: list[store.Followed[Entry]]) -> list[str]:
+    return [each.item.phase for each in rows]
 
 
 async def test_the_same_cluster_keeps_its_epoch(world: World) -> None:
@@ -148,7 +142,7 @@ async def test_a_place_that_a_lost_database_gave_out_starts_over_from_the_presen
 async def first_lines(world: World, path: str, last_id: str) -> list[str]:
     async with world.db.read() as tx:
         after = await resume(tx, last_id)
-    follower = EntryFollower(world.services, world.ada.token, world.ada.project_id, None, after)
+    follower = entry_follower(world.services, world.ada.token, world.ada.project_id, None, after)
     events = follower.events()
     try:
         assert await anext(events) == ": following\n\n"

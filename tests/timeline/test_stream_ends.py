@@ -5,17 +5,11 @@ from contextlib import aclosing
 
 import pytest
 
-from gpuaas.api.stream import EntryFollower, Resumed
+from gpuaas.api.stream import Resumed, entry_follower
 from gpuaas.domain.timeline.store import START
 from gpuaas.wire.identity import Role
 from tests.patience import PATIENCE_SECONDS
 from tests.world import Person, World
-
-
-class SilentFollower(EntryFollower):
-    """Looks again only when a hint wakes it."""
-
-    keepalive_seconds = 10 * PATIENCE_SECONDS
 
 
 async def lose(world: World, bob: Person, token_id: str, how: str) -> None:
@@ -43,7 +37,8 @@ async def test_a_stream_ends_with_the_right_to_read_it(world: World, how: str) -
     await world.join(bob, world.ada, project=Role.MEMBER, tenant=Role.MEMBER)
     made = await bob.http.post("/api/v1/auth/tokens", json={"title": "ci", "scopes": ["read"]})
     token = made.raise_for_status().json()
-    follower = SilentFollower(world.services, token["token"], world.ada.project_id, None, Resumed(START))
+    follower = entry_follower(world.services, token["token"], world.ada.project_id, None, Resumed(START))
+    follower.keepalive_seconds = 10 * PATIENCE_SECONDS  # it looks again only when a hint wakes it
     is_looking = asyncio.Event()
 
     async def read() -> list[str]:

@@ -42,7 +42,7 @@ INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a
 AT_ONCE = 16  # tasks under way together; more wait
 WATCH_SECONDS = 3.0
 CANCEL_AGAIN_SECONDS = 1.0
-SETTLE_SECONDS = 0.25  # from the end of a task to a report: its result is written first, and often another task follows
+SETTLE_SECONDS = 0.25  # from a task's end to a report: the result goes first, and tasks that follow share it
 CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
 
 log = structlog.get_logger()

@@ -162,7 +162,7 @@ async def allocation_timeline(id: str, context: Context, limit: Limit = None, cu
     """What happened to it, newest first: who, when, why."""
     paging = Paging.of(limit, cursor)
     await commands.get(context.tx, context.caller, id)
-    return timeline.entry_page(paging, await timeline.entries(context.tx, id, paging))
+    return timeline.page_of(paging, await timeline.entries(context.tx, id, paging))
 
 
 @get("/allocation-groups/{id:str}", responses=problems(NotFound))

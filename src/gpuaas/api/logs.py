@@ -1,5 +1,6 @@
 """What nodes said while they worked, of an operation or of an allocation: a page, or a live tail."""
 
+from functools import partial
 from typing import Annotated, cast
 
 from litestar import Router, get
@@ -13,7 +14,7 @@ from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.stream import BATCH, Follower, LastEventId, Resumed, resume, stream
 from gpuaas.api.unit import admit
-from gpuaas.core.db import Query, Tx
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, ValidationError
 from gpuaas.core.paging import Paging
 from gpuaas.core.secrets import token_hash
@@ -21,9 +22,7 @@ from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.streams import store as streams
-from gpuaas.domain.streams.store import Look
 from gpuaas.domain.timeline import store
-from gpuaas.domain.timeline.store import Cursor as Place
 from gpuaas.domain.timeline.store import LogsOf
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import LogLine
@@ -31,19 +30,6 @@ from gpuaas.wire.timeline import LogLine
 Follow = Annotated[
     bool, QueryParameter(name="follow", required=False, description="stay, and send lines as server-sent events")
 ]
-
-
-class LogFollower(Follower):
-    """From the first line on. Of an operation it ends with it; of an allocation when the reader goes."""
-
-    topics = (store.EVENTS, store.LOGS)
-
-    def __init__(self, services: Services, token: str, project_id: str, of: LogsOf, after: Resumed) -> None:
-        super().__init__(services, token, project_id, after)
-        self._of = of
-
-    def query(self, project_id: str, after: Place) -> Query[Look]:
-        return streams.lines(project_id, self._of, after, BATCH)
 
 
 @get("/operations/{id:str}/logs", responses=problems(NotFound, ValidationError, QuotaExceeded))
@@ -68,7 +54,7 @@ async def operation_logs(
             return await page(tx, of, Paging.of(limit, cursor))
         after = await resume(tx, last_event_id, store.START)
         held = await services.streams.open(tx, caller.user_id)
-    return sent(LogFollower(services, token, operation.project_id, of, after), held)
+    return sent(follower(services, token, operation.project_id, of, after), held)
 
 
 @get("/allocations/{id:str}/logs", responses=problems(NotFound, ValidationError, QuotaExceeded))
@@ -92,15 +78,21 @@ async def allocation_logs(
             return await page(tx, of, Paging.of(limit, cursor))
         after = await resume(tx, last_event_id, store.START)
         held = await services.streams.open(tx, caller.user_id)
-    return sent(LogFollower(services, token, row.project_id, of, after), held)
+    return sent(follower(services, token, row.project_id, of, after), held)
 
 
 async def page(tx: Tx, of: LogsOf, paging: Paging) -> Page[LogLine]:
-    page = paging.page(await store.log_lines(tx, of, paging), lambda each: str(each.cursor))
-    return Page(items=[each.line for each in page.items], next_cursor=page.next_cursor)
+    return store.page_of(paging, await store.log_lines(tx, of, paging))
 
 
-def sent(follower: LogFollower, held: OpenStream) -> Page[LogLine]:
+def follower(services: Services, token: str, project_id: str, of: LogsOf, after: Resumed) -> Follower[LogLine]:
+    """From the first line on. Of an operation it ends with it; of an allocation when the reader goes."""
+    query = partial(streams.follow_lines, project_id, of, limit=BATCH)
+    # EVENTS too: the end of the operation and a change of the project's members are timeline entries.
+    return Follower(services, token, project_id, after, query=query, topics=(store.EVENTS, store.LOGS))
+
+
+def sent(follower: Follower[LogLine], held: OpenStream) -> Page[LogLine]:
     """A stream in place of the page that the contract describes: which of the two it is, the caller chose."""
     return cast("Page[LogLine]", stream(follower, held))
 

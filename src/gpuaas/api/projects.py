@@ -44,7 +44,7 @@ async def project_timeline(
     """What happened to anything in the project, newest first; the events stream tells what comes next."""
     paging = Paging.of(limit, cursor)
     await commands.get_project(context.tx, context.caller, project_id)
-    return timeline.entry_page(paging, await timeline.recent(context.tx, project_id, paging))
+    return timeline.page_of(paging, await timeline.recent(context.tx, project_id, paging))
 
 
 @patch("/projects/{project_id:str}", responses=problems(NotFound, InsufficientPermissions))

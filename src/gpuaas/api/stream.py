@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from litestar import Router, get
@@ -17,19 +18,22 @@ from gpuaas.api.open_streams import OpenStream
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import admit
-from gpuaas.core.db import AWAY, RERUN, Query, Tx
+from gpuaas.core.db import AWAY, RERUN, Tx
 from gpuaas.core.errors import NotFound, Problem, Suspended
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.identity.store import Query
 from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.streams import store as streams
 from gpuaas.domain.streams.store import Look
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import Cursor
+from gpuaas.wire.timeline import Entry
 
+T = TypeVar("T", bound=msgspec.Struct)
 KEEPALIVE_SECONDS = 4.0  # well within the 10 s of silence after which the SDK opens a stream anew
 # Entries wait behind a transaction that is still open: look again soon, then later, until it has ended.
 LOOK_AGAIN_SECONDS = (0.01, 0.03, 0.1, 0.3)
@@ -59,23 +63,28 @@ async def resume(tx: Tx, last_event_id: str | None, start: Cursor | None = None)
     return Resumed(cursor)
 
 
-class Follower:
+class Follower(Generic[T]):
     """One open stream. Every look checks its caller again; a change of the project's members, a revoked credential and
     a suspension cause a look at once, so the stream ends with the right to read it."""
 
     keepalive_seconds = KEEPALIVE_SECONDS
-    topics: tuple[str, ...] = (store.EVENTS,)
 
-    def __init__(self, services: Services, token: str, project_id: str, after: "Resumed") -> None:
-        self._services, self._token = services, token
+    def __init__(
+        self,
+        services: Services,
+        token: str,
+        project_id: str,
+        after: Resumed,
+        *,
+        query: Callable[[Cursor], Query[Look[T]]],
+        topics: tuple[str, ...] = (store.EVENTS,),
+    ) -> None:
+        """`query` reads what came since a place; a hint on one of the topics wakes the stream."""
+        self._services, self._token, self._query, self._topics = services, token, query, topics
         self._project_id, self._after, self._is_reset = project_id, after.cursor, after.is_reset
         self._wake = asyncio.Event()
         self._credentials: tuple[str, ...] = ()  # ids whose revocation concerns this stream
         self.held: OpenStream | None = None  # counted for its reader until it ends
-
-    def query(self, project_id: str, after: Cursor) -> Query[Look]:
-        """What came since."""
-        raise NotImplementedError
 
     def _hint(self, project_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
         if project_id == self._project_id:
@@ -93,7 +102,7 @@ class Follower:
 
     async def events(self) -> AsyncGenerator[str, None]:
         hints = self._services.hints
-        forget = [hints.on(topic, self._hint) for topic in self.topics]
+        forget = [hints.on(topic, self._hint) for topic in self._topics]
         forget.append(hints.on(identity.CREDENTIALS, self._hint_credential))
         try:  # from here on a reader that goes away at any yield is forgotten
             yield ": following\n\n"
@@ -103,13 +112,12 @@ class Follower:
             while True:
                 self._wake.clear()
                 look = await self._look()
-                found = look.placed()
-                for cursor, thing in found:
-                    self._after = cursor
-                    yield f"id: {cursor}\ndata: {msgspec.json.encode(thing).decode()}\n\n"
-                if len(found) == BATCH:
+                for each in look.in_order():
+                    self._after = each.cursor
+                    yield f"id: {each.cursor}\ndata: {msgspec.json.encode(each.item).decode()}\n\n"
+                if len(look.found) == BATCH:
                     continue
-                if look.is_over and not found and not look.is_waiting:
+                if look.is_over and not look.is_waiting:
                     yield "event: done\ndata: {}\n\n"
                     return
                 pause = next(pauses, LOOK_AGAIN_SECONDS[-1]) if look.is_waiting else self.keepalive_seconds
@@ -131,11 +139,10 @@ class Follower:
             return True
         return False
 
-    async def _look(self) -> Look:
+    async def _look(self) -> Look[T]:
         """One statement without a transaction around it: many streams look whenever something happens."""
-        query = self.query(self._project_id, self._after)
         async with self._services.api_db.read("look of a stream") as tx:
-            entry = await identity.enter(tx, token_hash(self._token), query=query)
+            entry = await identity.enter(tx, token_hash(self._token), query=self._query(self._after))
         caller = admit(entry, self._services)
         self._credentials = (caller.credential_id, caller.user_id)
         if entry is None or entry.found is None:
@@ -145,15 +152,12 @@ class Follower:
         return entry.found
 
 
-class EntryFollower(Follower):
+def entry_follower(
+    services: Services, token: str, project_id: str, subject_id: str | None, after: Resumed
+) -> Follower[Entry]:
     """The timeline of a project, or of one thing in it."""
-
-    def __init__(self, services: Services, token: str, project_id: str, subject_id: str | None, after: Resumed) -> None:
-        super().__init__(services, token, project_id, after)
-        self._subject_id = subject_id
-
-    def query(self, project_id: str, after: Cursor) -> Query[Look]:
-        return streams.entries(project_id, self._subject_id, after, BATCH)
+    query = partial(streams.follow_entries, project_id, subject_id, limit=BATCH)
+    return Follower(services, token, project_id, after, query=query)
 
 
 class EventStream(Stream):
@@ -163,7 +167,7 @@ class EventStream(Stream):
         return super().to_asgi_response(*args, **{**kwargs, "media_type": "text/event-stream"})
 
 
-def stream(follower: Follower, held: OpenStream) -> Stream:
+def stream(follower: Follower[T], held: OpenStream) -> Stream:
     follower.held = held
     headers = {"X-Accel-Buffering": "no"}
     return EventStream(follower.events(), media_type="text/event-stream", headers=headers)
@@ -184,7 +188,7 @@ async def project_events(
         caller.require_active(await get_project(tx, caller, project_id))
         after = await resume(tx, last_event_id)
         held = await services.streams.open(tx, caller.user_id)
-    return stream(EntryFollower(services, token, project_id, None, after), held)
+    return stream(entry_follower(services, token, project_id, None, after), held)
 
 
 @get(
@@ -203,7 +207,7 @@ async def allocation_events(
         after = await resume(tx, last_event_id, store.START)
         caller.require_active(row)
         held = await services.streams.open(tx, caller.user_id)
-    return stream(EntryFollower(services, token, row.project_id, id, after), held)
+    return stream(entry_follower(services, token, row.project_id, id, after), held)
 
 
 ROUTER: Any = Router("", tags=["events"], route_handlers=[project_events, allocation_events])

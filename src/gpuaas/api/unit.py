@@ -21,7 +21,7 @@ from gpuaas.api.edge import KEY_HEADER, PROJECT_HEADER, SAFE_METHODS, Headers, c
 from gpuaas.api.problems import OutcomeUnknown, refusal, reply_to
 from gpuaas.api.replies import Reply
 from gpuaas.api.services import Services
-from gpuaas.core.db import AWAY, RERUN, Query, Tx
+from gpuaas.core.db import AWAY, RERUN, Tx
 from gpuaas.core.errors import (
     InsufficientPermissions,
     Problem,
@@ -36,7 +36,7 @@ from gpuaas.core.logs import correlation_id
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.store import Entry, Key
+from gpuaas.domain.identity.store import Entry, Key, Query
 from gpuaas.domain.timeline.store import audit_denial
 
 T = TypeVar("T")

@@ -106,7 +106,7 @@ async def volume_timeline(volume_id: str, context: Context, limit: Limit = None,
     """What happened to it, newest first; attaching and detaching stand on the machine's own timeline."""
     paging = Paging.of(limit, cursor)
     await volumes.readable(context.tx, context.caller, volume_id)
-    return timeline.entry_page(paging, await timeline.entries(context.tx, volume_id, paging))
+    return timeline.page_of(paging, await timeline.entries(context.tx, volume_id, paging))
 
 
 @post(

@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import asyncpg
 import msgspec
@@ -18,7 +17,6 @@ from gpuaas.core.pool import Connection, Pool
 from gpuaas.core.traces import NO_TRACES, Traces, nothing
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 AWAY, RERUN, is_away = trouble.AWAY, trouble.RERUN, trouble.is_away
 CONNECT_SECONDS = 10.0
 STATEMENT_SECONDS = 30.0  # the server ends a statement after these,
@@ -32,16 +30,6 @@ class DbRole(StrEnum):
     API = "gpuaas_api"
     OPERATOR = "gpuaas_operator"
     WORKER = "gpuaas_worker"
-
-
-@dataclass(frozen=True)
-class Query(Generic[T_co]):
-    """At most one row with an `id`, to be read in the statement by which a caller enters: they are `caller` there, and
-    the parameters begin at $2."""
-
-    type: type[T_co]
-    sql: str
-    args: tuple[object, ...]
 
 
 class Tx:

@@ -30,6 +30,7 @@ from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.terminals import BreakGlass, MintTerminalToken, Terminal, TerminalToken
 from gpuaas.wire.timeline import Entry, LogLine
 
+STATUSES = frozenset(Status)
 AT_REST = frozenset({Status.RELEASED, Status.FAILED, Status.RELEASE_FAILED, Status.RESTART_FAILED})
 """Where an allocation stays until somebody acts; `active` is not among them, for waits end there only if asked to."""
 
@@ -299,7 +300,7 @@ def watch_of(id: str, wanted: frozenset[Status]) -> Watch[Allocation]:
 
 def is_move(entry: Entry) -> bool:
     """Whether an entry tells of a new status: only then can a wait have ended."""
-    return entry.phase in set(Status)
+    return entry.phase in STATUSES
 
 
 def rest_in_words(seen: Allocation) -> str:

@@ -146,7 +146,7 @@ async def inspect(tx: Tx, caller: Caller, id: str) -> InspectedAllocation:
     return InspectedAllocation(
         allocation=view(row),
         holder_email=await email_of(tx, row.holder_id),
-        timeline=[each.entry for each in await entries(tx, id, Paging(INSPECTED_ENTRIES, ""))],
+        timeline=[each.item for each in await entries(tx, id, Paging(INSPECTED_ENTRIES, ""))],
         tasks=await tasks.of_allocation(tx, id),
         proofs=await store.proofs(tx, id),
     )

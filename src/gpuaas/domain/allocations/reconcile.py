@@ -174,7 +174,7 @@ class AllocationWorker:
             await self._act(seen, clash, now)
 
     async def _act(self, seen: Seen, decision: Queue | Move | Settle | Block, now: datetime) -> None:
-        """Whatever has changed since the look has raised the row's version, and this write fails."""
+        """The row's version guards moves and queued tasks; `ssh_host` is as of the look."""
         row = seen.row
         async with self._db.write(f"{type(decision).__name__} {row.status}") as tx:
             match decision:

@@ -6,12 +6,13 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
 
-from gpuaas.core.db import Query, Tx
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, StaleWrite
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.outbox import TOPIC as OUTBOX
 from gpuaas.core.paging import Paging, matching
 from gpuaas.domain.allocations.states import MACHINE
+from gpuaas.domain.identity.store import Query
 from gpuaas.domain.resizes.store import Resize
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject

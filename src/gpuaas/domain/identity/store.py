@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 from msgspec import Struct, convert
 from msgspec.structs import astuple
 
-from gpuaas.core.db import Query, Tx
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
 from gpuaas.core.idempotency import Kept
 from gpuaas.core.paging import Paging
@@ -65,6 +65,16 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
             projects=dict(zip(self.project_ids, self.project_roles, strict=True)),
             suspended=frozenset(self.suspended_ids),
         )
+
+
+@dataclass(frozen=True)
+class Query(Generic[T_co]):
+    """A query that `enter` runs in its own statement. It returns at most one row, with an `id`. Its SQL may refer to
+    `caller`; its parameters start at $2."""
+
+    type: type[T_co]
+    sql: str
+    args: tuple[object, ...]
 
 
 class Key(NamedTuple):

@@ -6,11 +6,12 @@ import asyncpg
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from gpuaas.core.db import Query, Tx
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, Raced
 from gpuaas.core.logs import correlation_id
 from gpuaas.domain.allocations.store import ALLOCATIONS, AllocationRow
 from gpuaas.domain.capacity.store import CLAIMED
+from gpuaas.domain.identity.store import Query
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.allocations import CreateAllocation
 from gpuaas.wire.environments import AuthorizedKey, Init

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Generic, TypeVar
 
 import asyncpg
 from msgspec import Struct
@@ -14,6 +15,7 @@ from gpuaas.core.paging import Paging, matching
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry, LogLine, Operation, OperationStatus, Outcome
 
+T = TypeVar("T")
 BIGINT_DIGITS = 18
 EPOCH_DIGITS = 9
 MOST_XID = 10**BIGINT_DIGITS  # past every transaction
@@ -67,17 +69,16 @@ class Cursor(Struct, frozen=True, order=True):
 START, END = Cursor(0, 0, 0), Cursor(10**EPOCH_DIGITS - 1, MOST_XID, 0)
 
 
-class Followed(Struct, frozen=True):
+class Followed(Struct, Generic[T], frozen=True):
+    """A timeline entry or a log line, and its place."""
+
     cursor: Cursor
-    entry: Entry
-
-    def place(self) -> str:
-        return str(self.cursor)
+    item: T
 
 
-def entry_page(paging: Paging, rows: list[Followed]) -> Page[Entry]:
-    page = paging.page(rows, Followed.place)
-    return Page(items=[each.entry for each in page.items], next_cursor=page.next_cursor)
+def page_of(paging: Paging, rows: list[Followed[T]]) -> Page[T]:
+    page = paging.page(rows, lambda each: str(each.cursor))
+    return Page(items=[each.item for each in page.items], next_cursor=page.next_cursor)
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
@@ -106,11 +107,6 @@ class LogsOf(Struct, frozen=True, kw_only=True):
 
     operation_id: str | None = None
     allocation_id: str | None = None
-
-
-class FollowedLine(Struct, frozen=True):
-    cursor: Cursor
-    line: LogLine
 
 
 async def record(tx: Tx, subject: Subject, entry: NewEntry, operation_id: str | None) -> None:
@@ -189,14 +185,14 @@ async def end_operation(tx: Tx, id: str, status: OperationStatus, *, reason: str
     await tx.run(END_OPERATION, id, status.value, reason, now)
 
 
-async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Followed]:
+async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Followed[Entry]]:
     """What happened to one thing, newest first."""
     before = Cursor.parse(paging.before) or END
     rows = await tx.connection.fetch(RECENT_OF_SUBJECT, subject_id, *astuple(before), paging.limit + 1)
     return [_followed(row) for row in rows]
 
 
-async def recent(tx: Tx, project_id: str, paging: Paging) -> list[Followed]:
+async def recent(tx: Tx, project_id: str, paging: Paging) -> list[Followed[Entry]]:
     """What happened to anything in a project, newest first: the stream of its events, read backwards."""
     before = Cursor.parse(paging.before) or END
     rows = await tx.connection.fetch(RECENT, project_id, *astuple(before), paging.limit + 1)
@@ -227,7 +223,7 @@ async def fleet_operations(tx: Tx, wanted: OperationFilter, paging: Paging) -> l
     return await tx.all(Operation, listing, paging.before, paging.limit + 1, *values)
 
 
-async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[FollowedLine]:
+async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[Followed[LogLine]]:
     """Newest first."""
     return await _log_lines(tx, of, Cursor.parse(paging.before) or END, paging.limit + 1)
 
@@ -235,15 +231,15 @@ async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[FollowedLine]:
 async def log_excerpt(tx: Tx, operation_id: str, most: int = EXCERPT) -> list[LogLine]:
     """The last lines, in the order they were said."""
     lines = await _log_lines(tx, LogsOf(operation_id=operation_id), END, most)
-    return [each.line for each in reversed(lines)]
+    return [each.item for each in reversed(lines)]
 
 
-async def _log_lines(tx: Tx, of: LogsOf, before: Cursor, limit: int) -> list[FollowedLine]:
+async def _log_lines(tx: Tx, of: LogsOf, before: Cursor, limit: int) -> list[Followed[LogLine]]:
     owner = "operation_id" if of.operation_id else "allocation_id"
     args = (of.operation_id or of.allocation_id, *astuple(before), limit)
     rows = await tx.connection.fetch(LOG_LINES.format(owner), *args)
     return [
-        FollowedLine(
+        Followed(
             Cursor(row["epoch"], row["place"], row["seq"]),
             LogLine(seq=row["seq"], at=row["at"], line=row["line"], operation_id=row["operation_id"]),
         )
@@ -272,7 +268,7 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) <= BIGINT_DIGITS
 
 
-def _followed(row: asyncpg.Record) -> Followed:
+def _followed(row: asyncpg.Record) -> Followed[Entry]:
     entry = Entry(**{field: row[field] for field in Entry.__struct_fields__})
     return Followed(Cursor(row["epoch"], row["place"], row["id"]), entry)
 

@@ -42,6 +42,7 @@ DEVICES = """
     order by s.index
 """
 WANTED = f"""
-    select (select coalesce(jsonb_agg(to_jsonb(d)), '[]') from ({DEVICES}) as d) as devices, to_jsonb(k) as keys
+    select to_jsonb(k) as keys,
+        (select coalesce(jsonb_agg(to_jsonb(d) order by d.index), '[]') from ({DEVICES}) as d) as devices
     from ({KEYSET}) as k
 """
