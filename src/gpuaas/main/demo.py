@@ -100,12 +100,12 @@ class Demo:
 
     async def ensure_people(self, file: UpFile, *, demo: bool) -> UpFile:
         """With the demo, a person in tenant `acme`; in any case an operator of the platform."""
-        passwords = Passwords()
-        for user in file.users:
-            secret_hash = await passwords.hash(user.password)
+        async with self._db.read() as tx:
+            missing = [user for user in file.users if await identity.password_identity(tx, user.email) is None]
+        for user in missing:
+            secret_hash = await Passwords().hash(user.password)
             async with self._db.write() as tx:
-                if await identity.password_identity(tx, user.email) is None:
-                    await self._add(tx, user, secret_hash)
+                await self._add(tx, user, secret_hash)
         if not demo:
             return file
         async with self._db.read() as tx:

@@ -73,6 +73,9 @@ class Up:
         await self._until_port_is_free()
         dsn = await self._postgres.start()
         await migrate(dsn)
+        # The server takes longest to start: the rest is done meanwhile.
+        data = ["--data", str(self._folder), "--port", str(self._port)]
+        self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
         async with self._demo(dsn) as world:
             file = demo.people(self._url, demo=self._with_demo, kept=read(self._file))
             file = msgspec.structs.replace(file, engine=self._engine)
@@ -80,10 +83,8 @@ class Up:
             file = await world.ensure_people(file, demo=self._with_demo)
             await world.ensure_bundles()
             demo.write(self._file, file)
-            data = ["--data", str(self._folder), "--port", str(self._port)]
-            self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
             node_id = await self._prepare(world)
-            self._start_agent()  # server and agent start side by side; the agent dials until it is answered
+            self._start_agent()  # it dials until the server answers
             await self._stand_up(world, node_id)
             await self._until(self._server_ready, "the server")
             await self._until(self._node_ready, "the node")
