@@ -4,9 +4,11 @@ import asyncio
 import resource
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import asyncssh
 import msgspec
 import pytest
 
@@ -28,7 +30,7 @@ async def node(
 ) -> AsyncIterator[Node]:
     root = tmp_path_factory.mktemp("root")
     root.chmod(0o700)
-    (root / NAME).write_bytes(msgspec.json.encode(asdict(LIMITS)))
+    write_limits(root, LIMITS)
     started = Node(root, container, keys, USERNAME)
     await started.start()
     try:
@@ -36,6 +38,10 @@ async def node(
     finally:
         await started.gateway.close_environment(NEIGHBOUR, "the test is over")
         await started.close()
+
+
+def write_limits(root: Path, limits: Limits) -> None:
+    (root / NAME).write_bytes(msgspec.json.encode(asdict(limits)))
 
 
 async def neighbour(node: Node) -> int:
@@ -108,6 +114,30 @@ async def test_sessions_of_a_connection_are_bounded(node: Node) -> None:
         await second.say("echo $((40 + 2)) goes on\n")
         await second.see("42 goes on")
         assert (await node.ssh("exit 4"))[0] == 4
+
+
+async def test_an_operator_can_permit_more_sessions_than_the_default(node: Node) -> None:
+    """The one above that limit is told the reason, too: sshd does not refuse it first."""
+    most = Limits().sessions + 1
+    write_limits(node.root, replace(LIMITS, sessions=most))
+    await node.gateway.upgrade()
+    try:
+        async with asyncssh.connect(
+            "127.0.0.1",
+            node.port,
+            username=node.username,
+            client_keys=[str(node.keys.private("holder"))],
+            known_hosts=([asyncssh.import_public_key(node.keys.public("host"))], [], []),
+            config=None,
+            agent_path=None,
+        ) as client:
+            started = [await client.create_process("echo ready; read line") for _ in range(most)]
+            assert [await each.stdout.readline() for each in started] == ["ready\n"] * most
+            refused = await client.run("true")
+            assert (refused.exit_status, "too many sessions" in str(refused.stderr)) == (255, True), refused
+    finally:
+        write_limits(node.root, LIMITS)
+        await node.gateway.upgrade()
 
 
 async def test_terminals_of_an_environment_are_bounded(node: Node) -> None:
