@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.node import capabilities, files, seccomp
+from gpuaas.engines.node import capabilities, cgroups, files, seccomp
 from gpuaas.engines.node.records import Record
 from gpuaas.engines.oci import config
 from gpuaas.engines.oci.containers import Containers
@@ -59,7 +59,7 @@ class Access:
             init=init,
             image=str(image.root),
             variables=_variables(spec),
-            cgroups=self._containers.session_groups(init.pid) if init else (),
+            cgroups=cgroups.folders_of(init.pid) if init else (),  # a session is limited as pid 1 is
             connection_cgroups=self._containers.connection_groups(spec.allocation_id),
             capabilities=capabilities.numbers(config.held(spec.init)),
             seccomp=str(self.filter(spec.init)),
