@@ -4,6 +4,10 @@ from msgspec import Struct
 
 from gpuaas.wire.environments import KeySet
 
+ACCESS_FILE = "access.json"  # in an environment's folder
+LEASE_FILE = "lease.json"  # in the engine's folder
+SESSION_SOCKET = "session.sock"  # in the gateway's folder of an environment, and in the root of its sshd
+
 
 class InitProcess(Struct, frozen=True, kw_only=True):
     """Pid 1 of an environment as the node numbers it; a reused number is no match."""
