@@ -13,9 +13,10 @@ import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.gateway.environments import CONNECTION_DESCRIPTORS, NODE_FULL
-from gpuaas.gateway.limits import NAME, Limits
+from gpuaas.gateway.environments import CONNECTION_DESCRIPTORS
+from gpuaas.gateway.limits import NAME, NODE_FULL, Limits
 from gpuaas.gateway.sessions import SESSION_DESCRIPTORS
+from gpuaas.wire.gateway import ACCESS_FILE
 from tests.gateway import bundle
 from tests.gateway.conftest import USERNAME
 from tests.gateway.node import ALLOCATION, Keys, Node, free_port, until
@@ -50,7 +51,7 @@ async def neighbour(node: Node) -> int:
     folder = node.root / "environments" / NEIGHBOUR
     folder.mkdir(parents=True, exist_ok=True)
     access = msgspec.structs.replace(node.first_access(), allocation_id=NEIGHBOUR, port=port)
-    (folder / "access.json").write_bytes(msgspec.json.encode(access))
+    (folder / ACCESS_FILE).write_bytes(msgspec.json.encode(access))
     assert (await node.gateway.sync(NEIGHBOUR)).is_open
     return port
 

@@ -123,11 +123,11 @@ class Control:
         match request:
             case protocol.OpenTerminal(allocation_id, boot, name):
                 terminal = await terminals.open(self._gateway.environments.get(allocation_id), boot, name)
-                return terminal.record.id, terminals.claim(terminal.record.id, channel).given()
+                return terminal.record.id, terminals.claim(terminal.record.id, channel).descriptors()
             case protocol.AttachTerminal(terminal_id):
-                return terminal_id, terminals.claim(terminal_id, channel).given()
+                return terminal_id, terminals.claim(terminal_id, channel).descriptors()
             case protocol.AdoptTerminal(terminal_id):
-                terminals.claim(terminal_id, channel).give(descriptors)
+                terminals.claim(terminal_id, channel).adopt_descriptors(descriptors)
                 return None, ()
             case protocol.ListTerminals():
                 return terminals.states(None), ()

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable
 
 from gpuaas.wire.environments import AuthorizedKey
-from gpuaas.wire.gateway import EnvironmentAccess
+from gpuaas.wire.gateway import SESSION_SOCKET, EnvironmentAccess
 
 SSHD = "/usr/sbin/sshd"
 PLATFORM = "/platform"
 SESSION = f"{PLATFORM}/session"
 INTERPRETER = "/usr/bin/perl"  # perl-base is an essential package of Debian, and starts in a quarter of Python's time
 SOCKET_FOLDER = f"{PLATFORM}/gateway"
-SOCKET = f"{SOCKET_FOLDER}/session.sock"
+SOCKET = f"{SOCKET_FOLDER}/{SESSION_SOCKET}"
 COMMAND = (SSHD, "-i", "-e", "-f", f"{PLATFORM}/sshd_config")
 
 LOGIN_SECONDS = 20

@@ -29,7 +29,7 @@ class EnvironmentAccess(Struct, frozen=True, kw_only=True):
     keys: KeySet
     first_id: int  # of the environment's id range on the node; inside it is 0
     uid: int = 1000  # of the holder inside
-    init: InitProcess | None = None  # none: the environment does not run, and nobody is admitted
+    init: InitProcess
     image: str  # root folder of the base image, from which sshd runs
     variables: dict[str, str] = {}  # in the environment of every session
     cgroups: tuple[str, ...] = ()  # folders whose cgroup.procs each session joins
