@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuaas.engines.oci import cdi, facts
-from gpuaas.engines.oci.cdi import CdiError, Selected
-from gpuaas.engines.oci.cdi_specs import ContainerEdits, Device, DeviceNode, Hook, Mount, Spec, SpecFile, load
+from gpuaas.engines.oci import cdi, cdi_specs, facts
+from gpuaas.engines.oci.cdi import Selected
+from gpuaas.engines.oci.cdi_specs import CdiError, ContainerEdits, Device, DeviceNode, Hook, Mount, Spec, SpecFile, load
 from gpuaas.wire.environments import SlotDevice
 from tests.residue import RUN
 
@@ -111,7 +111,7 @@ def selected(edits: ContainerEdits, common: ContainerEdits = NO_EDITS) -> Select
 
 def test_an_nvidia_gpu_is_found_by_its_uuid_and_merged_with_what_its_spec_shares(tmp_path: Path) -> None:
     write(tmp_path, "nvidia.yaml", NVIDIA)
-    config = cdi.apply(BASE, cdi.select(cdi.discover([tmp_path]), [slot()]))
+    config = cdi.apply(BASE, cdi.select(cdi_specs.discover([tmp_path]), [slot()]))
     assert [device["path"] for device in config["linux"]["devices"]] == [
         *("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0"),
     ]
@@ -131,7 +131,7 @@ def test_an_nvidia_gpu_is_found_by_its_uuid_and_merged_with_what_its_spec_shares
 
 def test_an_amd_gpu_named_by_an_index_is_found_by_its_pci_address(tmp_path: Path) -> None:
     write(tmp_path, "amd.json", AMD)
-    specs = cdi.discover([tmp_path])
+    specs = cdi_specs.discover([tmp_path])
     addresses = {0: "0000:03:00.0", 128: "0000:03:00.0", 1: "0000:43:00.0", 129: "0000:43:00.0"}
     # The index of the slot is 0, the spec calls the GPU at that address 1: the address decides.
     wanted = slot("0xabcdef", "00000000:43:00.0")
@@ -147,27 +147,27 @@ def test_an_amd_gpu_named_by_an_index_is_found_by_its_pci_address(tmp_path: Path
 def test_an_index_alone_is_no_identity(tmp_path: Path) -> None:
     write(tmp_path, "amd.json", AMD)
     with pytest.raises(CdiError, match="no CDI spec has the GPU 0xabcdef"):
-        cdi.select(cdi.discover([tmp_path]), [slot("0xabcdef", index=1)], lambda _: None)
+        cdi.select(cdi_specs.discover([tmp_path]), [slot("0xabcdef", index=1)], lambda _: None)
 
 
 def test_a_device_that_is_all_gpus_is_never_the_one_of_a_slot(tmp_path: Path) -> None:
     write(tmp_path, "nvidia.yaml", NVIDIA.replace(UUID, "GPU-other"))
     addresses = {0: "0000:01:00.0", 1: "0000:02:00.0"}
     with pytest.raises(CdiError, match="no CDI spec"):
-        cdi.select(cdi.discover([tmp_path]), [slot(pci="0000:02:00.0")], lambda node: addresses[node.minor or 0])
+        cdi.select(cdi_specs.discover([tmp_path]), [slot(pci="0000:02:00.0")], lambda node: addresses[node.minor or 0])
 
 
 def test_two_specs_of_one_folder_with_the_same_gpu_are_an_error(tmp_path: Path) -> None:
     write(tmp_path, "a.yaml", NVIDIA)
     write(tmp_path, "b.yaml", NVIDIA)
     with pytest.raises(CdiError, match=r"more than one CDI spec: \S+/a.yaml, \S+/b.yaml"):
-        cdi.select(cdi.discover([tmp_path]), [slot()])
+        cdi.select(cdi_specs.discover([tmp_path]), [slot()])
 
 
 def test_a_spec_of_the_running_system_has_precedence_over_one_that_was_configured(tmp_path: Path) -> None:
     write(tmp_path / "etc", "nvidia.yaml", NVIDIA)
     newer = write(tmp_path / "run", "nvidia.yaml", NVIDIA)
-    (found,) = cdi.select(cdi.discover([tmp_path / "etc", tmp_path / "run"]), [slot()])
+    (found,) = cdi.select(cdi_specs.discover([tmp_path / "etc", tmp_path / "run"]), [slot()])
     assert found.file.path == newer
 
 
@@ -175,13 +175,13 @@ def test_a_spec_that_cannot_be_read_is_named_when_its_gpu_is_missing(tmp_path: P
     write(tmp_path, "broken.yaml", "a: [")
     write(tmp_path, "unknown.json", AMD | {"surprise": True})
     with pytest.raises(CdiError, match=r"broken.yaml cannot be read.*unknown.json cannot be read: .*`surprise`"):
-        cdi.select(cdi.discover([tmp_path]), [slot()])
+        cdi.select(cdi_specs.discover([tmp_path]), [slot()])
 
 
 def test_management_specs_are_not_for_environments(tmp_path: Path) -> None:
     write(tmp_path, "m.yaml", NVIDIA.replace("kind: nvidia.com/gpu", "kind: management.nvidia.com/gpu"))
     with pytest.raises(CdiError, match="no CDI spec"):
-        cdi.select(cdi.discover([tmp_path]), [slot()])
+        cdi.select(cdi_specs.discover([tmp_path]), [slot()])
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_the_memory_of_the_node_is_no_device_for_anybody() -> None:
 def test_simulated_gpus_have_a_spec_in_the_engine_s_own_folder(tmp_path: Path) -> None:
     gpus = facts.gpus(2, "test")
     path = cdi.write_simulated(tmp_path / "cdi", gpus)
-    specs = cdi.discover([path.parent])
+    specs = cdi_specs.discover([path.parent])
     slots = [slot(gpu.gpu_uuid, gpu.gpu_pci, gpu.index) for gpu in gpus]
     config = cdi.apply(BASE, cdi.select(specs, slots))
     assert config["process"]["env"][1:] == [
@@ -299,7 +299,7 @@ def test_runc_shows_a_simulated_gpu_in_a_user_namespace() -> None:
             "resources": {"devices": [{"allow": False, "access": "rwm"}]},
         },
     }
-    chosen = cdi.select(cdi.discover([spec.parent]), [slot(gpus[0].gpu_uuid)])
+    chosen = cdi.select(cdi_specs.discover([spec.parent]), [slot(gpus[0].gpu_uuid)])
     (folder / "config.json").write_text(json.dumps(cdi.apply(base, chosen)))
     command = ["runc", "--root", str(folder / "runc"), "run", "--bundle", str(folder), container_id]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60)
@@ -389,6 +389,6 @@ def test_any_other_json_is_refused_with_a_reason(tree: Any) -> None:
     try:
         with pytest.raises(CdiError, match="cannot be read"):
             load(path)
-        assert cdi.discover([folder]).files == ()
+        assert cdi_specs.discover([folder]).files == ()
     finally:
         path.unlink()

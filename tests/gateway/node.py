@@ -16,10 +16,10 @@ import msgspec
 
 from gpuaas.engines.leases import Leases
 from gpuaas.engines.node.processes import readable
-from gpuaas.engines.oci.gateway import Gateway
+from gpuaas.engines.oci.gateway import GatewayClient
 from gpuaas.gateway import kernel
 from gpuaas.wire.environments import AuthorizedKey, KeySet
-from gpuaas.wire.gateway import AccessState, EnvironmentAccess, InitProcess
+from gpuaas.wire.gateway import ACCESS_FILE, LEASE_FILE, AccessState, EnvironmentAccess, InitProcess
 from tests.gateway.bundle import CAPABILITIES, Container
 from tests.images.real import real_image
 
@@ -65,11 +65,11 @@ class Keys:
 class Node:
     def __init__(self, root: Path, container: Container, keys: Keys, username: str) -> None:
         self.root, self.container, self.keys, self.username = root, container, keys, username
-        self.gateway = Gateway(root)
+        self.gateway = GatewayClient(root)
         self.port = free_port()
         self.generation = 1
         self.access = self.first_access()
-        self.leases = Leases(lambda: 0.0, file=root / "lease.json", clock=lambda: datetime.now(UTC))
+        self.leases = Leases(lambda: 0.0, file=root / LEASE_FILE, clock=lambda: datetime.now(UTC))
 
     def first_access(self) -> EnvironmentAccess:
         pid = self.container.pid
@@ -115,9 +115,9 @@ class Node:
         self.access = access or self.access
         folder = self.root / "environments" / ALLOCATION
         folder.mkdir(parents=True, exist_ok=True)
-        fresh = folder / "access.json.new"
+        fresh = folder / f"{ACCESS_FILE}.new"
         fresh.write_bytes(msgspec.json.encode(self.access))
-        fresh.rename(folder / "access.json")
+        fresh.rename(folder / ACCESS_FILE)
         return await self.gateway.sync(ALLOCATION)
 
     async def set_keys(

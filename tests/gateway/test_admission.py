@@ -1,12 +1,14 @@
 """Who gets in, and who is cut: key sets, leases, the holder's own key file."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
 from gpuaas.wire.environments import LoginKind
+from gpuaas.wire.gateway import ACCESS_FILE
 from tests.gateway.node import ALLOCATION, Node, until
 
 REFUSED = 255
@@ -148,10 +150,15 @@ async def test_logins_and_logouts_are_told_with_their_bytes(node: Node) -> None:
     assert logout.bytes_out > 100_000 > logout.bytes_in > 0
 
 
+def access_file(node: Node) -> Path:
+    return node.root / "environments" / ALLOCATION / ACCESS_FILE
+
+
 async def test_an_environment_that_does_not_run_admits_nobody(node: Node) -> None:
     async with node.session("-tt") as live:
         await node.wait_for_connections(1)
-        state = await node.sync(msgspec.structs.replace(node.access, init=None))
+        access_file(node).unlink()
+        state = await node.gateway.sync(ALLOCATION)
         assert not state.is_open
         assert state.detail == "the environment is not running"
         assert (await live.end())[0] == REFUSED
@@ -160,15 +167,12 @@ async def test_an_environment_that_does_not_run_admits_nobody(node: Node) -> Non
 
 
 async def test_a_reused_pid_is_no_environment(node: Node) -> None:
-    init = node.access.init
-    assert init is not None
-    reused = msgspec.structs.replace(init, born="1")
+    reused = msgspec.structs.replace(node.access.init, born="1")
     assert not (await node.sync(msgspec.structs.replace(node.access, init=reused))).is_open
 
 
 async def test_an_unreadable_access_file_changes_nothing(node: Node) -> None:
-    path = node.root / "environments" / ALLOCATION / "access.json"
-    path.write_text("{")
+    access_file(node).write_text("{")
     with pytest.raises(EngineError):
         await node.gateway.sync(ALLOCATION)
     assert (await node.ssh("true"))[0] == 0

@@ -4,16 +4,19 @@ import asyncio
 import resource
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import asyncssh
 import msgspec
 import pytest
 
 from gpuaas.engines.base import EngineError
-from gpuaas.gateway.environments import CONNECTION_DESCRIPTORS, NODE_FULL
-from gpuaas.gateway.limits import NAME, Limits
+from gpuaas.gateway.environments import CONNECTION_DESCRIPTORS
+from gpuaas.gateway.limits import NAME, NODE_FULL, Limits
 from gpuaas.gateway.sessions import SESSION_DESCRIPTORS
+from gpuaas.wire.gateway import ACCESS_FILE
 from tests.gateway import bundle
 from tests.gateway.conftest import USERNAME
 from tests.gateway.node import ALLOCATION, Keys, Node, free_port, until
@@ -28,7 +31,7 @@ async def node(
 ) -> AsyncIterator[Node]:
     root = tmp_path_factory.mktemp("root")
     root.chmod(0o700)
-    (root / NAME).write_bytes(msgspec.json.encode(asdict(LIMITS)))
+    write_limits(root, LIMITS)
     started = Node(root, container, keys, USERNAME)
     await started.start()
     try:
@@ -38,13 +41,17 @@ async def node(
         await started.close()
 
 
+def write_limits(root: Path, limits: Limits) -> None:
+    (root / NAME).write_bytes(msgspec.json.encode(asdict(limits)))
+
+
 async def neighbour(node: Node) -> int:
     """Another environment of the same node admits the holder; its port."""
     port = free_port()
     folder = node.root / "environments" / NEIGHBOUR
     folder.mkdir(parents=True, exist_ok=True)
     access = msgspec.structs.replace(node.first_access(), allocation_id=NEIGHBOUR, port=port)
-    (folder / "access.json").write_bytes(msgspec.json.encode(access))
+    (folder / ACCESS_FILE).write_bytes(msgspec.json.encode(access))
     assert (await node.gateway.sync(NEIGHBOUR)).is_open
     return port
 
@@ -108,6 +115,30 @@ async def test_sessions_of_a_connection_are_bounded(node: Node) -> None:
         await second.say("echo $((40 + 2)) goes on\n")
         await second.see("42 goes on")
         assert (await node.ssh("exit 4"))[0] == 4
+
+
+async def test_an_operator_can_permit_more_sessions_than_the_default(node: Node) -> None:
+    """The one above that limit is told the reason, too: sshd does not refuse it first."""
+    most = Limits().sessions + 1
+    write_limits(node.root, replace(LIMITS, sessions=most))
+    await node.gateway.upgrade()
+    try:
+        async with asyncssh.connect(
+            "127.0.0.1",
+            node.port,
+            username=node.username,
+            client_keys=[str(node.keys.private("holder"))],
+            known_hosts=([asyncssh.import_public_key(node.keys.public("host"))], [], []),
+            config=None,
+            agent_path=None,
+        ) as client:
+            started = [await client.create_process("echo ready; read line") for _ in range(most)]
+            assert [await each.stdout.readline() for each in started] == ["ready\n"] * most
+            refused = await client.run("true")
+            assert (refused.exit_status, "too many sessions" in str(refused.stderr)) == (255, True), refused
+    finally:
+        write_limits(node.root, LIMITS)
+        await node.gateway.upgrade()
 
 
 async def test_terminals_of_an_environment_are_bounded(node: Node) -> None:

@@ -12,10 +12,10 @@ import pytest
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node.processes import gone
-from gpuaas.engines.oci.gateway import Gateway
+from gpuaas.engines.oci.gateway import GatewayClient
 from gpuaas.gateway.kernel import birth_of
 from gpuaas.gateway.limits import Limits
-from gpuaas.gateway.service import Gateway as Service
+from gpuaas.gateway.service import Gateway
 from gpuaas.gateway.terminals import Terminal, TerminalRecord, Terminals
 from tests.gateway.node import ALLOCATION, Node, free_port, until
 
@@ -114,7 +114,7 @@ async def test_silent_newcomers_never_keep_anybody_out(node: Node) -> None:
 
 async def test_a_terminal_is_found_again_by_another_agent(node: Node) -> None:
     terminal = await node.gateway.terminals.open(ALLOCATION, 1, "term_1")
-    other = Gateway(node.root)
+    other = GatewayClient(node.root)
     await other.start()
     ((name, allocation_id, attached),) = await other.terminals.take_over()
     assert (name, allocation_id) == ("term_1", ALLOCATION)
@@ -139,8 +139,8 @@ async def test_a_terminal_is_refused_at_another_boot(node: Node) -> None:
 
 
 async def test_a_terminal_that_no_agent_has_ends_and_one_that_an_agent_has_goes_on(tmp_path: Path) -> None:
-    service = Service(tmp_path, clock=SystemClock(), version="", limits=Limits(unclaimed_seconds=0.0))
-    terminals, agent = service.terminals, object()
+    gateway = Gateway(tmp_path, clock=SystemClock(), version="", limits=Limits(unclaimed_seconds=0.0))
+    terminals, agent = gateway.terminals, object()
     claimed, unclaimed = (shell(terminals, id) for id in ("claimed", "unclaimed"))
     terminals.claim("claimed", agent)
     assert (await terminals.wait("unclaimed")).reason == "no agent came back to it"

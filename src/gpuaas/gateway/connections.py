@@ -61,9 +61,7 @@ def run_sshd(order: SshdOrder, stream: int, log_pipe: int) -> NoReturn:
     """In the child, the first process of a new pid namespace: become sshd, or say on the pipe why not."""
     try:
         kernel.hide_from_tracers()
-        for number in range(1, signal.NSIG):
-            with suppress(OSError, ValueError):
-                signal.signal(number, signal.SIG_DFL)
+        kernel.reset_signals()
         kernel.close_all_but({stream, log_pipe, order.init, order.root})
         os.set_blocking(stream, True)
         for number, descriptor in enumerate((stream, stream, log_pipe)):
@@ -92,39 +90,39 @@ class SshConnection:
         *,
         pidfd: int,
         stream: socket.socket,
-        log: int,
+        log_pipe: int,
         username: str,
         on_proven: Callable[["SshConnection", str], None],
         on_end: Callable[["SshConnection"], None],
     ) -> None:
         self.record = record
-        self._stream, self._log = stream, log
+        self._stream, self._log_pipe = stream, log_pipe
         self.share: Share | None = None
         self._accepted = sshd.accepted_pattern(username)
         self._on_proven, self._on_end = on_proven, on_end
         self._text = b""
         self.is_cut = False
         self.refusal = ""  # why no session is started, of a connection that is cut soon
-        self.is_logged_in = record.key is not None
+        self.has_login_event = record.key is not None
         self.sessions: dict[int, Session] = {}
         self.traffic = (0, 0)
         self.pid_namespace = kernel.pid_namespace_of(record.pid)
         self.process = WatchedProcess(record.pid, pidfd, record.born, self._ended)
-        asyncio.get_running_loop().add_reader(log, self.read_log)
+        asyncio.get_running_loop().add_reader(log_pipe, self.read_log)
 
     @property
     def key(self) -> AuthorizedKey | None:
         return self.record.key
 
     @property
-    def is_in(self) -> bool:
+    def is_admitted(self) -> bool:
         return self.key is not None and not self.is_cut and not self.refusal
 
     def read_log(self) -> None:
         """Also called before a session is judged: sshd logs the key before it starts one."""
-        while self._log >= 0:
+        while self._log_pipe >= 0:
             try:
-                data = os.read(self._log, MOST_LOG)
+                data = os.read(self._log_pipe, MOST_LOG)
             except (BlockingIOError, InterruptedError):
                 return
             if not data:
@@ -162,7 +160,7 @@ class SshConnection:
             self.traffic = kernel.traffic_of(self._stream)
 
     def refuse(self, reason: str, seconds: float) -> None:
-        """Only a session can be told why, and none has been asked for yet."""
+        """Cut it later: only a session can show the reason, and the client has not asked for one yet."""
         self.refusal = reason
         asyncio.get_running_loop().call_later(seconds, self.cut, reason)
 
@@ -244,10 +242,10 @@ class SshConnection:
             self.share.give_back()
 
     def _close_log(self) -> None:
-        if self._log >= 0:
-            asyncio.get_running_loop().remove_reader(self._log)
-            os.close(self._log)
-            self._log = -1
+        if self._log_pipe >= 0:
+            asyncio.get_running_loop().remove_reader(self._log_pipe)
+            os.close(self._log_pipe)
+            self._log_pipe = -1
 
 
 def socket_name(stream: socket.socket) -> str:

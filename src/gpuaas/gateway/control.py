@@ -2,8 +2,6 @@
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 import msgspec
 
@@ -16,7 +14,7 @@ from gpuaas.gateway.service import Gateway
 
 decoder = msgspec.msgpack.Decoder(Envelope)
 encode = msgspec.msgpack.encode
-Reply = tuple[Any, tuple[int, ...]]
+Reply = tuple[object, tuple[int, ...]]
 
 
 class Control:
@@ -24,7 +22,6 @@ class Control:
 
     def __init__(self, gateway: Gateway, listener: socket.socket, points: Points) -> None:
         self._gateway, self._points = gateway, points
-        self._verbs = self._table()
         self._acceptor = Acceptor(listener, self._accept)
         self._tasks: set[asyncio.Task[None]] = set()
         self.over = asyncio.Event()
@@ -90,39 +87,53 @@ class Control:
         if isinstance(envelope.request, protocol.Stop):
             self.over.set()
 
-    async def _do(self, channel: Channel, request: protocol.Request, descriptors: list[int]) -> Reply:
-        """What it asks for, and the descriptors that go with the answer."""
-        if (verb := self._verbs.get(type(request))) is not None:
-            found = verb(request)
-            return (await found if isinstance(found, Awaitable) else found), ()
+    async def _do(  # noqa: C901 (one case a request)
+        self, channel: Channel, request: protocol.Request, descriptors: list[int]
+    ) -> Reply:
+        """The body of the answer, and the descriptors that go with it."""
+        gateway = self._gateway
+        body: object = None
+        match request:
+            case protocol.Sync(allocation_id):
+                body = await gateway.sync(allocation_id)
+            case protocol.CloseEnvironment(allocation_id, reason):
+                await gateway.close_environment(allocation_id, reason)
+            case protocol.RenewLease():
+                body = await gateway.renew_lease()
+            case protocol.Enforce():
+                body = await gateway.enforce()
+            case protocol.ListConnections(allocation_id):
+                body = gateway.connections(allocation_id)
+            case protocol.EndConnection(allocation_id, id, reason):
+                body = await gateway.end_connection(allocation_id, id, reason)
+            case protocol.EndConnections(allocation_id, fingerprints, reason):
+                body = await gateway.end_connections(allocation_id, fingerprints, reason)
+            case protocol.TakeEvents(kept):
+                body = await gateway.events(kept)
+            case protocol.AskStatus():
+                body = gateway.status()
+            case protocol.Stop(reason):
+                await gateway.stop(reason)
+            case _:
+                return await self._do_with_terminals(channel, request, descriptors)
+        return body, ()
+
+    async def _do_with_terminals(self, channel: Channel, request: protocol.Request, descriptors: list[int]) -> Reply:
         terminals = self._gateway.terminals
         match request:
             case protocol.OpenTerminal(allocation_id, boot, name):
                 terminal = await terminals.open(self._gateway.environments.get(allocation_id), boot, name)
-                return terminal.record.id, terminals.claim(terminal.record.id, channel).given()
+                return terminal.record.id, terminals.claim(terminal.record.id, channel).descriptors()
             case protocol.AttachTerminal(terminal_id):
-                return terminal_id, terminals.claim(terminal_id, channel).given()
+                return terminal_id, terminals.claim(terminal_id, channel).descriptors()
             case protocol.AdoptTerminal(terminal_id):
-                terminals.claim(terminal_id, channel).give(descriptors)
+                terminals.claim(terminal_id, channel).adopt_descriptors(descriptors)
+                return None, ()
+            case protocol.ListTerminals():
+                return terminals.states(None), ()
+            case protocol.WaitTerminal(terminal_id):
+                return await terminals.wait(terminal_id), ()
+            case protocol.CloseTerminal(terminal_id):
+                terminals.close(terminal_id)
                 return None, ()
         raise EngineError("the SSH gateway does not know this request", type(request).__name__)
-
-    def _table(self) -> dict[type, Callable[[Any], Any]]:
-        gateway, terminals = self._gateway, self._gateway.terminals
-        return {
-            protocol.Sync: lambda asked: gateway.sync(asked.allocation_id),
-            protocol.CloseEnvironment: lambda asked: gateway.close_environment(asked.allocation_id, asked.reason),
-            protocol.RenewLease: lambda _: gateway.renew_lease(),
-            protocol.Enforce: lambda _: gateway.enforce(),
-            protocol.ListConnections: lambda asked: gateway.connections(asked.allocation_id),
-            protocol.EndConnection: lambda asked: gateway.end_connection(asked.allocation_id, asked.id, asked.reason),
-            protocol.EndConnections: lambda asked: gateway.end_connections(
-                asked.allocation_id, asked.fingerprints, asked.reason
-            ),
-            protocol.TakeEvents: lambda asked: gateway.events(asked.kept),
-            protocol.AskStatus: lambda _: gateway.status(),
-            protocol.Stop: lambda asked: gateway.stop(asked.reason),
-            protocol.ListTerminals: lambda _: terminals.states(None),
-            protocol.WaitTerminal: lambda asked: terminals.wait(asked.terminal_id),
-            protocol.CloseTerminal: lambda asked: terminals.close(asked.terminal_id),
-        }

@@ -13,21 +13,21 @@ import msgspec
 from gpuaas.gateway import kernel, sshd
 from gpuaas.gateway.admission import Admission
 from gpuaas.gateway.connections import SshConnection, SshdOrder, adopt_log, adopt_stream, socket_name, start_sshd
+from gpuaas.gateway.limits import NODE_FULL
 from gpuaas.gateway.listeners import Acceptor, listen, listen_unix
 from gpuaas.gateway.node import Node
 from gpuaas.gateway.processes import WatchedProcess
 from gpuaas.gateway.records import ConnectionRecord
-from gpuaas.gateway.session_desk import SessionDesk
+from gpuaas.gateway.session_acceptor import SessionAcceptor
 from gpuaas.gateway.sessions import hang_up
 from gpuaas.gateway.sshd_root import SshdRoot
 from gpuaas.wire.environments import Connection
-from gpuaas.wire.gateway import AccessState, EnvironmentAccess
+from gpuaas.wire.gateway import SESSION_SOCKET, AccessState, EnvironmentAccess
 
 STOPPED = "the environment has stopped"
 NOT_RUNNING = "the environment is not running"
 TOO_MANY = "This person has too many connections to this environment. Close some first."
 FULL = "This environment has as many connections as it may have. Close some first."
-NODE_FULL = "The node has too many connections. Close some, or try again later."
 REFUSED_SECONDS = 2.0  # in which a connection above the budget of its person may ask for a session, to be told why not
 CONNECTION_DESCRIPTORS = 3  # the socket, the pipe of sshd, its pidfd
 log = logging.getLogger("gpuaas.gateway")
@@ -48,7 +48,7 @@ class ServedEnvironment:
         self._root: SshdRoot | None = None
         self._clients: Acceptor | None = None
         self._waiters: Acceptor | None = None
-        self._sessions = SessionDesk(node, self)
+        self._sessions = SessionAcceptor(node, self)
         self.detail = NOT_RUNNING
 
     @property
@@ -68,18 +68,18 @@ class ServedEnvironment:
             detail="" if self.is_open else self.detail,
         )
 
-    async def open(self, inherited: Inherited | None = None, *, is_start: bool = False) -> None:
-        """Serve the environment if its first process lives. What is wrong otherwise is in `detail`. A gateway that
-        starts has many environments to open, and makes the root of sshd for the first connection."""
+    async def open(self, inherited: Inherited | None = None, *, defer_root: bool = False) -> None:
+        """Serve the environment if its pid 1 is alive; otherwise `detail` says why not. With `defer_root` the root of
+        sshd is made for the first connection, because a starting gateway opens many environments."""
         init = self.access.init
-        pidfd = kernel.open_process(init.pid, init.born) if init and self._node.is_this_boot(init) else None
-        if init is None or pidfd is None:
+        pidfd = kernel.open_process(init.pid, init.born) if self._node.is_this_boot(init.machine_boot) else None
+        if pidfd is None:
             self.detail = NOT_RUNNING
             return
         self.init = WatchedProcess(init.pid, pidfd, init.born, self._stopped)
         self._listen_for_waiters(inherited[1] if inherited else None)
         try:
-            if not is_start:
+            if not defer_root:
                 self._sshd_root()
         except OSError as error:
             self.detail = f"the base image cannot be used: {error.strerror or error}"
@@ -109,7 +109,7 @@ class ServedEnvironment:
         folder = self._node.socket_folder(self.id)
         folder.mkdir(mode=0o711, parents=True, exist_ok=True)
         folder.chmod(0o711)
-        self._waiters = Acceptor(inherited or listen_unix(folder / "session.sock", 0o666), self._sessions.accept)
+        self._waiters = Acceptor(inherited or listen_unix(folder / SESSION_SOCKET, 0o666), self._sessions.accept)
 
     def set_access(self, access: EnvironmentAccess) -> None:
         """Other keys or session settings; connections whose key no longer admits are cut."""
@@ -124,7 +124,7 @@ class ServedEnvironment:
 
     def enforce(self) -> int:
         """Cut connections whose key no longer admits; how many."""
-        live = [(each, each.key) for each in self.connections.values() if each.is_in]
+        live = [(each, each.key) for each in self.connections.values() if each.is_admitted]
         judged = [(connection, self.admission.objection(key)) for connection, key in live if key is not None]
         unwanted = [(connection, reason) for connection, reason in judged if reason]
         for connection, reason in unwanted:
@@ -169,7 +169,7 @@ class ServedEnvironment:
             root = self._sshd_root()
             self._write_keys()
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            pid, log = start_sshd(
+            pid, log_pipe = start_sshd(
                 stream,
                 SshdOrder(
                     init=self.init.pidfd,
@@ -194,19 +194,19 @@ class ServedEnvironment:
             opened_at=self._node.clock.now(),
         )
         self._node.records.write(record)
-        self._add(record, os.pidfd_open(pid), stream, log).share = share
+        self._add(record, os.pidfd_open(pid), stream, log_pipe).share = share
 
     def _sshd_root(self) -> SshdRoot:
         if self._root is None:
             self._root = SshdRoot(self.access, str(self._node.socket_folder(self.id)), str(self._node.root))
         return self._root
 
-    def _add(self, record: ConnectionRecord, pidfd: int, stream: socket.socket, log: int) -> SshConnection:
+    def _add(self, record: ConnectionRecord, pidfd: int, stream: socket.socket, log_pipe: int) -> SshConnection:
         connection = SshConnection(
             record,
             pidfd=pidfd,
             stream=stream,
-            log=log,
+            log_pipe=log_pipe,
             username=self.access.username,
             on_proven=self._judge,
             on_end=self._ended,
@@ -216,7 +216,7 @@ class ServedEnvironment:
 
     def adopt(self, record: ConnectionRecord) -> bool:
         """Take over a connection of an earlier gateway; False when it has ended."""
-        is_this_boot = record.machine_boot == self._node.machine_boot
+        is_this_boot = self._node.is_this_boot(record.machine_boot)
         pidfd = kernel.open_process(record.pid, record.born) if is_this_boot else None
         if pidfd is None:
             return False
@@ -224,12 +224,12 @@ class ServedEnvironment:
             if self.init is None or self.init.born != record.init_born:
                 raise ProcessLookupError("the environment has restarted")
             stream = adopt_stream(record, pidfd)
-            log = adopt_log(record)
+            log_pipe = adopt_log(record)
         except OSError:
             kernel.signal_process(pidfd, signal.SIGKILL)  # nobody could cut it any more
             os.close(pidfd)
             return False
-        connection = self._add(record, pidfd, stream, log)
+        connection = self._add(record, pidfd, stream, log_pipe)
         connection.share = self._node.descriptors.take(CONNECTION_DESCRIPTORS)
         connection.read_log()
         self._sessions.adopt(record.id)
@@ -250,14 +250,13 @@ class ServedEnvironment:
             connection.cut(self.admission.refusal(fingerprint))
             return
         connection.record = msgspec.structs.replace(connection.record, key=key)
-        same = [
-            each for each in self.connections.values() if each.is_in and each.key and each.key.user_id == key.user_id
-        ]
+        admitted = [each for each in self.connections.values() if each.is_admitted]
+        same = [each for each in admitted if each.key and each.key.user_id == key.user_id]
         if key.user_id and len(same) > self._node.limits.connections_per_person:
             connection.refuse(TOO_MANY, REFUSED_SECONDS)
             return
         self._node.records.write(connection.record)
-        connection.is_logged_in = True
+        connection.has_login_event = True
         self._node.logins.opened(connection.described())
         self._node.on_news()
 
@@ -267,17 +266,17 @@ class ServedEnvironment:
             hang_up(session)
         self._sessions.forget(connection.record.id)
         self._node.records.remove(connection.record.id)
-        if connection.is_logged_in:
+        if connection.has_login_event:
             self._node.logins.closed(connection.described(), self._node.clock.now())
             self._node.on_news()
 
     def described(self) -> list[Connection]:
-        return [each.described() for each in self.connections.values() if each.is_in]
+        return [each.described() for each in self.connections.values() if each.is_admitted]
 
     async def end(self, chosen: Callable[[SshConnection], bool], reason: str) -> int:
         """Cut these and wait until they are gone; how many had proven a key."""
         ending = [each for each in self.connections.values() if chosen(each)]
-        count = sum(each.is_in for each in ending)
+        count = sum(each.is_admitted for each in ending)
         for connection in ending:
             connection.cut(reason)
         await self.settle(ending)

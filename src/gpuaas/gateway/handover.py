@@ -67,7 +67,7 @@ async def give(channel: Channel, gateway: Gateway, control: socket.socket) -> No
             await channel.send(encode(GivenEnvironment(id)), (port.fileno(), waiters.fileno()))
         for terminal in gateway.terminals.here.values():
             if terminal.master >= 0 and not terminal.ended.done():
-                await channel.send(encode(GivenTerminal(terminal.record)), terminal.given())
+                await channel.send(encode(GivenTerminal(terminal.record)), terminal.descriptors())
         await channel.send(encode(GivenAll(gateway.node.logins.waiting())))
     finally:
         control.close()

@@ -90,9 +90,7 @@ def _prepare(order: SessionOrder) -> int:
     kernel.close_all_but(kept)
     if order.descriptors is not None:
         _use(order.descriptors)
-    for number in range(1, signal.NSIG):
-        with contextlib.suppress(OSError, ValueError):
-            signal.signal(number, signal.SIG_DFL)
+    kernel.reset_signals()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     kernel.join_cgroups(order.cgroups)
     score = kernel.open_oom_score()  # of the node's /proc: that of the environment may be anything

@@ -38,7 +38,7 @@ MS_REC, MS_PRIVATE, MNT_DETACH = 0x4000, 0x40000, 2
 PIDFD_GETFD = 438
 SECCOMP = {"x86_64": 317, "aarch64": 277}
 SECCOMP_SET_MODE_FILTER = 1
-PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 4, 24, 36
+PR_SET_DUMPABLE, PR_CAPBSET_DROP = 4, 24
 SO_PEERPIDFD = 77
 PIDFD_GET_INFO, PIDFD_INFO_EXIT = 0xC040FF0B, 1 << 3  # struct pidfd_info of 64 bytes; since Linux 6.15
 EXIT_CODE_OFFSET = 60
@@ -113,8 +113,11 @@ def hide_from_tracers() -> None:
     _prctl("dumpable", PR_SET_DUMPABLE, 0)
 
 
-def become_subreaper() -> None:
-    _prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
+def reset_signals() -> None:
+    """Every signal has its default action, as a program expects it."""
+    for number in range(1, signal.NSIG):
+        with suppress(OSError, ValueError):  # some cannot be changed, or are the C library's
+            signal.signal(number, signal.SIG_DFL)
 
 
 def open_oom_score() -> int:

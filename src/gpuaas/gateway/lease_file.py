@@ -7,14 +7,13 @@ import msgspec
 
 from gpuaas.core.clock import Clock
 from gpuaas.engines.leases import Kept, Leases
-
-NAME = "lease.json"
+from gpuaas.wire.gateway import LEASE_FILE
 
 
 def read_lease(root: Path, leases: Leases, clock: Clock) -> None:
     """A file that cannot be read changes nothing: the lease in force runs on, and ends by itself."""
     try:
-        kept = msgspec.json.decode((root / NAME).read_bytes(), type=Kept)
+        kept = msgspec.json.decode((root / LEASE_FILE).read_bytes(), type=Kept)
     except (OSError, msgspec.DecodeError):
         return
     now = kept.server_time + max(clock.now() - kept.node_time, timedelta())

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 NAME = "gateway-limits.json"
+NODE_FULL = "The node has too many connections. Close some, or try again later."
 log = logging.getLogger("gpuaas.gateway")
 
 

@@ -13,7 +13,7 @@ from gpuaas.engines.logins import Logins
 from gpuaas.gateway.limits import Limits
 from gpuaas.gateway.records import Records
 from gpuaas.gateway.sessions import Session
-from gpuaas.wire.gateway import InitProcess
+from gpuaas.wire.gateway import SESSION_SOCKET
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -43,11 +43,11 @@ class Node:
     def socket_folder(self, allocation_id: str) -> Path:
         return self.root / "gateway" / allocation_id
 
-    def is_this_boot(self, init: InitProcess) -> bool:
-        return init.machine_boot == self.machine_boot
+    def is_this_boot(self, machine_boot: str) -> bool:
+        return machine_boot == self.machine_boot
 
     def forget_socket_folder(self, allocation_id: str) -> None:
         folder = self.socket_folder(allocation_id)
         with suppress(OSError):
-            (folder / "session.sock").unlink(missing_ok=True)
+            (folder / SESSION_SOCKET).unlink(missing_ok=True)
             folder.rmdir()

@@ -22,7 +22,7 @@ RSA_BITS = 3072
 CURVES = {"nistp256": 65, "nistp384": 97, "nistp521": 133}  # bytes of a point
 ED25519_BYTES = 32
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-UNUSABLE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EXDEV, None)
+UNUSABLE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EXDEV)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW
 INSIDE = kernel.RESOLVE_NO_SYMLINKS | kernel.RESOLVE_BENEATH | kernel.RESOLVE_NO_XDEV
@@ -31,8 +31,6 @@ INSIDE = kernel.RESOLVE_NO_SYMLINKS | kernel.RESOLVE_BENEATH | kernel.RESOLVE_NO
 def read(access: EnvironmentAccess) -> dict[str, AuthorizedKey]:
     """By fingerprint. A line that is not a plain key is skipped: its options would not be honoured. A failed look
     raises: it is not an empty file."""
-    if access.init is None:
-        return {}
     try:
         text = _text(access.init.pid, access.username, access.first_id + access.uid)
     except OSError as error:
@@ -67,7 +65,7 @@ def _text(pid: int, username: str, owner: int) -> str:
 def _owned(descriptor: int, owner: int) -> int:
     found = os.fstat(descriptor)
     if found.st_uid != owner or found.st_mode & WRITABLE_BY_OTHERS:
-        raise PermissionError("others could write it")
+        raise PermissionError(errno.EPERM, "others could write it")
     return descriptor
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import Points, points_from
 from gpuaas.engines.descriptors import raise_limit
-from gpuaas.engines.oci.gateway_protocol import SOCKET, record_event
+from gpuaas.engines.oci.gateway_protocol import SOCKET, Channel, record_event
 from gpuaas.gateway import handover, kernel
 from gpuaas.gateway.control import Control
 from gpuaas.gateway.limits import read_limits
@@ -33,13 +33,13 @@ async def serve(root: Path, version: str, points: Points) -> None:
     gateway = Gateway(root, clock=SystemClock(), version=version, limits=read_limits(root))
     for event in inherited.events:
         record_event(gateway.node.logins, event)
-    for record, given in inherited.terminals:
+    for record, descriptors in inherited.terminals:
         pidfd = kernel.open_process(record.pid, record.born)
         if pidfd is None:
-            for descriptor in given:
+            for descriptor in descriptors:
                 os.close(descriptor)
         else:
-            gateway.terminals.add(record, pidfd, given)
+            gateway.terminals.add(record, pidfd, descriptors)
     await gateway.start(inherited.environments)
     control = Control(gateway, inherited.control or listen_unix(root / SOCKET, 0o600), points)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, control.over.set)
@@ -47,38 +47,31 @@ async def serve(root: Path, version: str, points: Points) -> None:
     gc.freeze()  # a forked child then copies fewer pages
     await control.over.wait()
     if control.successor is not None:
-        await _leave(gateway, control, lock)
+        await _leave(gateway, control, control.successor, lock)
     control.close()
 
 
 async def _take_place(root: Path, lock: int) -> handover.Inheritance:
     """Alone, or in place of a gateway that hands over. One that died while it did leaves only the lock."""
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pass
-        else:
-            return handover.Inheritance()
-        try:
-            inherited = await handover.take(root)
-        except OSError:
-            await asyncio.sleep(PAUSE_SECONDS)
-            continue
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                await asyncio.sleep(PAUSE_SECONDS)
-            else:
-                return inherited
+    inherited: handover.Inheritance | None = None
+    while not _try_lock(lock):
+        if inherited is None:
+            with suppress(OSError):
+                inherited = await handover.take(root)
+        await asyncio.sleep(PAUSE_SECONDS)
+    return inherited or handover.Inheritance()
 
 
-async def _leave(gateway: Gateway, control: Control, lock: int) -> None:
+def _try_lock(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def _leave(gateway: Gateway, control: Control, successor: Channel, lock: int) -> None:
     """Give everything to the successor, then wait for sessions that are children of this process."""
-    successor = control.successor
-    if successor is None:
-        return
     idle = asyncio.Event()
     gateway.node.on_session_end = idle.set
     control.drop_clients()

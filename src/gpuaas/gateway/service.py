@@ -16,21 +16,19 @@ from gpuaas.engines.logins import Logins
 from gpuaas.engines.oci.gateway_protocol import GatewayStatus
 from gpuaas.gateway import kernel
 from gpuaas.gateway.connections import SshConnection
-from gpuaas.gateway.environments import NOT_RUNNING, Inherited, ServedEnvironment
+from gpuaas.gateway.environments import NOT_RUNNING, STOPPED, Inherited, ServedEnvironment
 from gpuaas.gateway.lease_file import read_lease
 from gpuaas.gateway.limits import Limits
 from gpuaas.gateway.node import Node
 from gpuaas.gateway.records import ConnectionRecord, Records
 from gpuaas.gateway.terminals import Terminals
 from gpuaas.wire.environments import Connection, LoginEvent
-from gpuaas.wire.gateway import AccessState, EnvironmentAccess
+from gpuaas.wire.gateway import ACCESS_FILE, AccessState, EnvironmentAccess
 
-ACCESS = "access.json"
 log = logging.getLogger("gpuaas.gateway")
 ENFORCE_SECONDS = 1.0
 RESTARTED = "the environment has restarted"
-STOPPED = "the environment has stopped"
-ADDRESS = ("bind", "port", "host_key", "username", "first_id", "uid", "init", "image")
+REOPENING_FIELDS = ("bind", "port", "host_key", "username", "first_id", "uid", "init", "image")
 """A change of these closes the environment and opens it again."""
 
 
@@ -59,8 +57,8 @@ class Gateway:
         (self.node.root / "gateway").mkdir(mode=0o700, exist_ok=True)
         self.read_lease()
         folder = self.node.root / "environments"
-        names = sorted(path.parent.name for path in folder.glob(f"*/{ACCESS}"))
-        synced = (self.sync(name, inherited.get(name), is_start=True) for name in names)
+        names = sorted(path.parent.name for path in folder.glob(f"*/{ACCESS_FILE}"))
+        synced = (self.sync(name, inherited.get(name), defer_root=True) for name in names)
         for name, result in zip(names, await asyncio.gather(*synced, return_exceptions=True), strict=True):
             if isinstance(result, BaseException):
                 log.warning("environment %s is not served: %s", name, result)
@@ -83,7 +81,7 @@ class Gateway:
                 continue
             environment = self.environments.get(record.allocation_id)
             if environment is None or not environment.adopt(record):
-                if record.machine_boot == self.node.machine_boot:
+                if self.node.is_this_boot(record.machine_boot):
                     self._kill(record)
                 self.node.records.remove(record.id)
 
@@ -96,21 +94,21 @@ class Gateway:
             os.close(pidfd)
 
     async def sync(
-        self, allocation_id: str, inherited: Inherited | None = None, *, is_start: bool = False
+        self, allocation_id: str, inherited: Inherited | None = None, *, defer_root: bool = False
     ) -> AccessState:
         """Make what access.json says true, and answer when it is."""
         async with self._locks.setdefault(allocation_id, asyncio.Lock()):
             access = self._read_access(allocation_id)
             served = self.environments.get(allocation_id)
-            if served is not None and (access is None or _address(access) != _address(served.access)):
-                await self._close(served, RESTARTED if access and access.init else STOPPED)
+            if served is not None and (access is None or _reopening_fields(access) != _reopening_fields(served.access)):
+                await self._close(served, RESTARTED if access else STOPPED)
                 served = None
             if access is None:
                 self._locks.pop(allocation_id, None)
                 return AccessState(allocation_id=allocation_id, is_open=False, detail=NOT_RUNNING)
             if served is None:
                 served = self.environments[allocation_id] = ServedEnvironment(self.node, access, self._stopped)
-                await served.open(inherited, is_start=is_start)
+                await served.open(inherited, defer_root=defer_root)
             else:
                 served.set_access(access)
                 if not served.is_open:
@@ -123,7 +121,7 @@ class Gateway:
         if not allocation_id or "/" in allocation_id or allocation_id.startswith("."):
             raise EngineError("there is no such environment", repr(allocation_id))
         try:
-            data = (self.node.environment_folder(allocation_id) / ACCESS).read_bytes()
+            data = (self.node.environment_folder(allocation_id) / ACCESS_FILE).read_bytes()
             access = msgspec.json.decode(data, type=EnvironmentAccess)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -182,7 +180,7 @@ class Gateway:
         served = self.environments.get(allocation_id)
 
         def is_it(connection: SshConnection) -> bool:
-            return connection.record.id == id and connection.is_in
+            return connection.record.id == id and connection.is_admitted
 
         return served is not None and await served.end(is_it, reason) > 0
 
@@ -228,5 +226,5 @@ class Gateway:
         return {id: listeners for id, listeners in given.items() if listeners is not None}
 
 
-def _address(access: EnvironmentAccess) -> tuple[object, ...]:
-    return tuple(getattr(access, name) for name in ADDRESS)
+def _reopening_fields(access: EnvironmentAccess) -> tuple[object, ...]:
+    return tuple(getattr(access, name) for name in REOPENING_FIELDS)

@@ -4,19 +4,18 @@ import re
 from collections.abc import Iterable
 
 from gpuaas.wire.environments import AuthorizedKey
-from gpuaas.wire.gateway import EnvironmentAccess
+from gpuaas.wire.gateway import SESSION_SOCKET, EnvironmentAccess
 
 SSHD = "/usr/sbin/sshd"
 PLATFORM = "/platform"
 SESSION = f"{PLATFORM}/session"
 INTERPRETER = "/usr/bin/perl"  # perl-base is an essential package of Debian, and starts in a quarter of Python's time
 SOCKET_FOLDER = f"{PLATFORM}/gateway"
-SOCKET = f"{SOCKET_FOLDER}/session.sock"
+SOCKET = f"{SOCKET_FOLDER}/{SESSION_SOCKET}"
 COMMAND = (SSHD, "-i", "-e", "-f", f"{PLATFORM}/sshd_config")
 
 LOGIN_SECONDS = 20
 ATTEMPT_LIMIT = 20
-SESSION_LIMIT = 64
 KEEPALIVE_SECONDS = 30
 
 # CHOWN and FOWNER for the terminal, KILL for signals to a session, SETGID, SETUID and SYS_CHROOT for privilege
@@ -50,7 +49,8 @@ PrintLastLog no
 AcceptEnv LANG LC_* COLORTERM NO_COLOR
 Subsystem sftp /usr/lib/openssh/sftp-server
 LoginGraceTime {login_seconds}
-MaxSessions {sessions}
+# the gateway limits sessions (limits.py), because only it can say why
+MaxSessions 1000
 MaxAuthTries {attempts}
 ClientAliveInterval {keepalive}
 ClientAliveCountMax 3
@@ -113,7 +113,6 @@ def configuration(access: EnvironmentAccess) -> str:
         platform=PLATFORM,
         username=access.username,
         login_seconds=LOGIN_SECONDS,
-        sessions=SESSION_LIMIT,
         attempts=ATTEMPT_LIMIT,
         keepalive=KEEPALIVE_SECONDS,
         algorithms=ALGORITHMS,

@@ -15,17 +15,17 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.descriptors import Share
 from gpuaas.engines.node.files import write_whole
 from gpuaas.engines.node.processes import readable
-from gpuaas.engines.oci.gateway_protocol import TerminalResult, TerminalState
+from gpuaas.engines.oci.gateway_protocol import TERMINAL_DESCRIPTORS, TerminalResult, TerminalState
 from gpuaas.gateway import kernel
 from gpuaas.gateway.environments import ServedEnvironment
 from gpuaas.gateway.node import Node
 from gpuaas.gateway.processes import WatchedProcess
 from gpuaas.gateway.sessions import HANGUP, order_of, start_inside
+from gpuaas.wire.gateway import EnvironmentAccess
 
 FIRST_SIZE = (24, 80)
 VARIABLES = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-TERMINAL_DESCRIPTORS = 4
-GIVEN = ("master", "memory")  # what goes with a terminal from process to process
+DESCRIPTOR_BUDGET = 4
 OPEN_SECONDS = 10.0
 KEPT_ENDS = 1_000
 NOT_AT_BOOT = "the environment is not running, or has restarted"
@@ -72,15 +72,15 @@ class Terminal:
                 os.close(descriptor)
         self.master = self.memory = -1
 
-    def give(self, descriptors: list[int]) -> None:
-        """The agent has them, and an earlier gateway had them."""
-        if self.master < 0 and len(descriptors) == len(GIVEN) and not self.ended.done():
+    def adopt_descriptors(self, descriptors: list[int]) -> None:
+        """The agent returns the descriptors that an earlier gateway lost."""
+        if self.master < 0 and len(descriptors) == TERMINAL_DESCRIPTORS and not self.ended.done():
             self.master, self.memory = descriptors
             return
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def given(self) -> tuple[int, int]:
+    def descriptors(self) -> tuple[int, int]:
         if self.master < 0:
             raise EngineError("this terminal was lost when the SSH gateway was restarted", self.record.id)
         return self.master, self.memory
@@ -107,16 +107,17 @@ class Terminals:
         ]
 
     async def open(self, environment: ServedEnvironment | None, boot: int, name: str) -> Terminal:
-        if environment is None or environment.init is None or environment.access.boot != boot:
+        init = environment.init if environment is not None else None
+        if environment is None or init is None or init.ended.done() or environment.access.boot != boot:
             raise EngineError(NOT_AT_BOOT, f"boot {boot}")
         if len(self.states(environment.id)) >= self._node.limits.terminals:
             most = self._node.limits.terminals
             raise EngineError(f"an allocation has {most} terminals at most: end one first", environment.id)
-        share = self._node.descriptors.take(TERMINAL_DESCRIPTORS)
+        share = self._node.descriptors.take(DESCRIPTOR_BUDGET)
         if share is None:
             raise EngineError("the node has too many connections: close some, or try again later", environment.id)
         try:
-            pid, born, master = await self._start(environment)
+            pid, born, master = await self._start(environment.access, init.pidfd)
         except BaseException:
             share.give_back()
             raise
@@ -132,15 +133,13 @@ class Terminals:
         write_whole(self._path(record.id), msgspec.json.encode(record), durable=False)
         return self.add(record, os.pidfd_open(pid), (master, os.memfd_create("terminal")), share)
 
-    async def _start(self, environment: ServedEnvironment) -> tuple[int, str, int]:
+    async def _start(self, access: EnvironmentAccess, init: int) -> tuple[int, str, int]:
         """A process that opens a terminal inside, sends it here and becomes the shell."""
-        if environment.init is None or environment.init.ended.done():
-            raise EngineError(NOT_AT_BOOT, environment.id)
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with mine, its:
             order = order_of(
-                environment.access,
-                environment.init.pidfd,
+                access,
+                init,
                 command=None,
                 variables=VARIABLES,
                 descriptors=None,
@@ -157,7 +156,9 @@ class Terminals:
                 raise EngineError("no terminal could be opened in this environment", str(error)) from error
         return pid, kernel.birth_of(pid), master
 
-    def add(self, record: TerminalRecord, pidfd: int, given: tuple[int, int], share: Share | None = None) -> Terminal:
+    def add(
+        self, record: TerminalRecord, pidfd: int, descriptors: tuple[int, int], share: Share | None = None
+    ) -> Terminal:
         """It waits for an agent until one claims it."""
 
         def on_end(code: int | None) -> None:
@@ -166,7 +167,7 @@ class Terminals:
             self._forget(terminal)
 
         ended = asyncio.get_running_loop().create_future()
-        terminal = Terminal(record, *given, WatchedProcess(record.pid, pidfd, record.born, on_end), share, ended)
+        terminal = Terminal(record, *descriptors, WatchedProcess(record.pid, pidfd, record.born, on_end), share, ended)
         self.here[record.id] = terminal
         self._await_agent(terminal)
         return terminal
@@ -224,9 +225,9 @@ class Terminals:
         if id in self.here:
             self.here[id].end("closed")
 
-    def end(self, allocation_id: str | None, reason: str) -> list[WatchedProcess]:
-        """All of one environment, or all."""
-        chosen = [each for each in self.here.values() if allocation_id in (None, each.record.allocation_id)]
+    def end(self, allocation_id: str, reason: str) -> list[WatchedProcess]:
+        """All of one environment."""
+        chosen = [each for each in self.here.values() if each.record.allocation_id == allocation_id]
         for terminal in chosen:
             terminal.end(reason)
         return [terminal.process for terminal in chosen]
@@ -248,8 +249,8 @@ class Terminals:
         for record in self.recorded():
             if record.id in self.here:
                 continue
-            is_now = record.machine_boot == self._node.machine_boot
-            pidfd = kernel.open_process(record.pid, record.born) if is_now else None
+            is_this_boot = self._node.is_this_boot(record.machine_boot)
+            pidfd = kernel.open_process(record.pid, record.born) if is_this_boot else None
             if pidfd is None:
                 self._path(record.id).unlink(missing_ok=True)
             else:

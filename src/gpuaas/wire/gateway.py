@@ -4,6 +4,10 @@ from msgspec import Struct
 
 from gpuaas.wire.environments import KeySet
 
+ACCESS_FILE = "access.json"  # in an environment's folder
+LEASE_FILE = "lease.json"  # in the engine's folder
+SESSION_SOCKET = "session.sock"  # in the gateway's folder of an environment, and in the root of its sshd
+
 
 class InitProcess(Struct, frozen=True, kw_only=True):
     """Pid 1 of an environment as the node numbers it; a reused number is no match."""
@@ -25,7 +29,7 @@ class EnvironmentAccess(Struct, frozen=True, kw_only=True):
     keys: KeySet
     first_id: int  # of the environment's id range on the node; inside it is 0
     uid: int = 1000  # of the holder inside
-    init: InitProcess | None = None  # none: the environment does not run, and nobody is admitted
+    init: InitProcess
     image: str  # root folder of the base image, from which sshd runs
     variables: dict[str, str] = {}  # in the environment of every session
     cgroups: tuple[str, ...] = ()  # folders whose cgroup.procs each session joins

@@ -5,24 +5,23 @@ from pathlib import Path
 import msgspec
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.node import capabilities, files, seccomp
+from gpuaas.engines.node import capabilities, cgroups, files, seccomp
 from gpuaas.engines.node.records import Record
 from gpuaas.engines.oci import config
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.folders import Folder
-from gpuaas.engines.oci.gateway import Gateway
+from gpuaas.engines.oci.gateway import GatewayClient
 from gpuaas.engines.oci.ids import HOLDER
 from gpuaas.wire.environments import EnvironmentSpec, Init
-from gpuaas.wire.gateway import AccessState, EnvironmentAccess, InitProcess
+from gpuaas.wire.gateway import ACCESS_FILE, AccessState, EnvironmentAccess, InitProcess
 
-NAME = "access.json"
 SESSION_PATH = f"/opt/gpuaas/bin:{config.PATH}"
 
 
 class Access:
     """Writes `access.json` before the gateway is told: what admits after a crash is never older than before it."""
 
-    def __init__(self, gateway: Gateway, containers: Containers, *, root: Path, bind: str) -> None:
+    def __init__(self, gateway: GatewayClient, containers: Containers, *, root: Path, bind: str) -> None:
         self._gateway, self._containers = gateway, containers
         self._root, self._bind = root, bind
 
@@ -38,10 +37,10 @@ class Access:
     @staticmethod
     def withdraw(folder: Path) -> None:
         """A gateway that starts from here on does not serve it."""
-        (folder / NAME).unlink(missing_ok=True)
+        (folder / ACCESS_FILE).unlink(missing_ok=True)
 
-    async def serve(self, folder: Path, record: Record, init: InitProcess | None) -> AccessState:
-        """In force when this answers. `init` None: the environment does not run, and nobody is admitted."""
+    async def serve(self, folder: Path, record: Record, init: InitProcess) -> AccessState:
+        """In force when this answers."""
         image = self._containers.images.of(record.image)
         if image is None:
             raise EngineError("the base image of this environment is gone", record.image)
@@ -59,7 +58,7 @@ class Access:
             init=init,
             image=str(image.root),
             variables=_variables(spec),
-            cgroups=self._containers.session_groups(init.pid) if init else (),
+            cgroups=cgroups.folders_of(init.pid),  # a session is limited as pid 1 is
             connection_cgroups=self._containers.connection_groups(spec.allocation_id),
             capabilities=capabilities.numbers(config.held(spec.init)),
             seccomp=str(self.filter(spec.init)),
@@ -67,7 +66,7 @@ class Access:
             banner=str(Folder(folder).facts / "storage"),
         )
         data = msgspec.json.encode(wanted)
-        path = folder / NAME
+        path = folder / ACCESS_FILE
         if not path.exists() or path.read_bytes() != data:
             files.write_whole(path, data)
         return await self._gateway.sync(spec.allocation_id)

@@ -31,12 +31,9 @@ from gpuaas.engines.oci.cdi_specs import (
     SpecFile,
     Specs,
     check,
-    discover,
     is_below,
 )
 from gpuaas.wire.environments import GpuFact, SlotDevice
-
-__all__ = ["CdiError", "Selected", "Spec", "Specs", "apply", "discover", "select", "simulated", "write_simulated"]
 
 SIMULATED_KIND = "simulated.gpuaas/gpu"
 SIMULATED_FILE = "gpuaas-simulated.json"

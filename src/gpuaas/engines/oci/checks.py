@@ -1,4 +1,4 @@
-"""What of an order is looked at before anything is done with it."""
+"""Checks of a spec and a key set before the engine acts on them."""
 
 import base64
 import binascii
@@ -33,8 +33,8 @@ def check_keys(keys: KeySet) -> None:
 
 
 @contextlib.asynccontextmanager
-async def told(allocation_id: str) -> AsyncIterator[None]:
-    """What the machine refuses is an outcome of the verb, with the machine's own words."""
+async def os_errors_as_engine_errors(allocation_id: str) -> AsyncIterator[None]:
+    """An OSError of the node becomes an EngineError with its text."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,5 @@
 """The runtime's `config.json` of an environment, from facts alone."""
 
-import re
 import resource
 from typing import Any
 
@@ -36,7 +35,7 @@ MASKED = (
     "/sys/devices/virtual/block",  # the loop devices of all environments, with the paths of their disks
 )
 READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
-FACT_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+UNLIMITED = (1 << 64) - 1  # RLIM_INFINITY, as the runtime writes it
 
 
 def held(init: Init) -> frozenset[str]:
@@ -138,12 +137,13 @@ def rlimits() -> list[dict[str, Any]]:
     found = []
     for name, value in wanted.items():
         _, hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
-        limit = (
-            value if hard == resource.RLIM_INFINITY else hard if value == resource.RLIM_INFINITY else min(value, hard)
-        )
-        number = (1 << 64) - 1 if limit == resource.RLIM_INFINITY else limit
-        found.append({"type": f"RLIMIT_{name}", "soft": number, "hard": number})
+        limit = min(_unsigned(value), _unsigned(hard))
+        found.append({"type": f"RLIMIT_{name}", "soft": limit, "hard": limit})
     return [*found, {"type": "RLIMIT_CORE", "soft": 0, "hard": 0}]
+
+
+def _unsigned(limit: int) -> int:
+    return UNLIMITED if limit == resource.RLIM_INFINITY else limit
 
 
 def home(spec: EnvironmentSpec) -> str:

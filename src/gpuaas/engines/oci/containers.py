@@ -313,20 +313,14 @@ class Containers:
         name = f"{spec.allocation_id}.storage"
         return self.limits.make(name, vcpus=spec.vcpus, memory_mib=DAEMON_MEMORY_MIB)
 
-    def uids(self, index: int) -> range:
-        return self.ids.of(index)
-
     def listeners(self) -> list[int]:
-        """The SSH gateway, also one of an older release that still runs."""
+        """Processes of ours that may listen on the port of an environment: the SSH gateway, also one of an older
+        release that still runs."""
         return processes.with_argument(str(self._site.root))
 
     def groups(self, allocation_id: str, container: str) -> list[str]:
         names = (container, *_groups_beside(allocation_id))
         return [folder for name in names for folder in self.limits.residue(name)]
-
-    def session_groups(self, pid: int) -> tuple[str, ...]:
-        """Folders of every hierarchy that pid 1 is in, so that a session is limited as pid 1 is."""
-        return cgroups.folders_of(pid)
 
     def connection_groups(self, allocation_id: str) -> tuple[str, ...]:
         return tuple(sorted({str(folder) for folder in self.limits.folders(f"{allocation_id}.ssh").values()}))

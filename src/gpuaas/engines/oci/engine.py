@@ -24,12 +24,11 @@ from gpuaas.engines.node.site import Site
 from gpuaas.engines.nvml import Nvml, NvmlSource, open_nvml
 from gpuaas.engines.oci import disks, facts, liveness
 from gpuaas.engines.oci.access import Access
-from gpuaas.engines.oci.checks import ID, check, check_keys, halting_on_failure, told
+from gpuaas.engines.oci.checks import ID, check, check_keys, halting_on_failure, os_errors_as_engine_errors
 from gpuaas.engines.oci.containers import Containers
-from gpuaas.engines.oci.environments import Running, Sights, new_host_key, write_facts
+from gpuaas.engines.oci.environments import Observer, Running, new_host_key, write_facts
 from gpuaas.engines.oci.folders import Folder
-from gpuaas.engines.oci.gateway import Gateway
-from gpuaas.engines.oci.liveness import Liveness
+from gpuaas.engines.oci.gateway import GatewayClient
 from gpuaas.engines.oci.numbers import Numbers
 from gpuaas.engines.oci.removals import Removals
 from gpuaas.engines.oci.resets import Resets
@@ -51,6 +50,7 @@ from gpuaas.wire.environments import (
     Ownership,
     ProofItem,
 )
+from gpuaas.wire.gateway import LEASE_FILE
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 from gpuaas.wire.runtimes import BundleSpec
 
@@ -88,21 +88,21 @@ class OciEngine:
         self._numbers = Numbers(self._site.root, address=bind, ports=ports)
         self._records = Records(self._site.environments)
         self._containers = Containers(self._site, self.images, allowed_networks, clock)
-        self.volumes = NodeVolumes(self._site, shared_storage, clock)
-        self._removals = Removals(self._containers, self._records, self.volumes)
+        self.volumes = volumes = NodeVolumes(self._site, shared_storage, clock)
+        self._removals = Removals(self._containers, self._records, volumes)
         self._running: dict[str, Running] = {}
         self._devices = Devices()
         self.spares = OciSpares(
-            self._site, self._containers, self._numbers, self._devices, self.volumes, clock=clock, most=most_spares
+            self._site, self._containers, self._numbers, self._devices, volumes, clock=clock, most=most_spares
         )
-        tables, self._gateway = self.volumes.tables, Gateway(self._site.root)
+        tables, self._gateway = volumes.tables, GatewayClient(self._site.root)
         self.logins, self.terminals = self._gateway.logins, self._gateway.terminals
         self.enforce, self.connections = self._gateway.enforce, self._gateway.connections
         self.end_connection, self.end_connections = self._gateway.end_connection, self._gateway.end_connections
         self._access = Access(self._gateway, self._containers, root=self._site.root, bind=bind)
-        self._sights = Sights(self._records, self._running, self._containers, self._devices, tables=tables)
+        self._observer = Observer(self._records, self._running, self._containers, self._devices, tables=tables)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._leases = Leases(monotonic, file=self._site.root / "lease.json", clock=clock)
+        self._leases = Leases(monotonic, file=self._site.root / LEASE_FILE, clock=clock)
         self._nvml = NvmlSource(nvml)
         self._resets = Resets(self._devices, ResetMethods(self._site.root), self._nvml, is_on=gpu_reset)
         self.samples = OciSamples(
@@ -112,7 +112,7 @@ class OciEngine:
             self._site, self._records, self.images.used, staging=self._staging, alone=self._alone, clock=clock
         )
         self.mounts = NodeMounts(
-            self._records, self.volumes, ids=self._containers.volume_ids, pid_of=self._sights.pid_of, alone=self._alone
+            self._records, volumes, ids=self._containers.volume_ids, pid_of=self._observer.pid_of, alone=self._alone
         )
 
     async def start(self) -> None:
@@ -125,18 +125,19 @@ class OciEngine:
         self._numbers.open()
         for id in self._containers.leftovers([self._records.folder(id) for id in self._records.ids()]):
             await self._containers.delete(id)
-        await self._containers.open(self._find_living())
+        await self._containers.open(self._restore_from_records())
         await self.spares.clear()
         self._access.open()
         await self._gateway.start()
         await self._adopt_all()
         for id in self._records.ids():
-            if id not in self._running and not self._sights.look(id).is_dead:
-                self._devices.hold(id, self._sights.devices_of(id))
+            if id not in self._running and not self._observer.look(id).is_dead:
+                self._devices.hold(id, self._observer.devices_of(id))
         self._containers.views.begin(lambda: {id: one.pid for id, one in self._running.items()})
 
-    def _find_living(self) -> set[int]:
-        """Indexes of networks to be left alone: of every environment that is not proven dead."""
+    def _restore_from_records(self) -> set[int]:
+        """Hold the devices and numbers of every environment on record. Returns the indexes of networks to leave alone:
+        of every environment that is not proven dead."""
         living = set()
         for id in self._records.ids():
             here = None
@@ -148,7 +149,7 @@ class OciEngine:
             self._devices.hold(id, () if here is None else here.devices)
             self._resets.learn(here.slots if here else ())
             self._numbers.keep(id, index=index, port=here.port if here else None)
-            if index is not None and not isinstance(here, Remains) and not self._sights.look(id).is_dead:
+            if index is not None and not isinstance(here, Remains) and not self._observer.look(id).is_dead:
                 living.add(index)
         return living
 
@@ -168,7 +169,7 @@ class OciEngine:
         async with self._alone(id):
             self._running.pop(id, None)
             await self._gateway.close_environment(id, reason)
-            if (pid := self._sights.look(id).pid) is not None:
+            if (pid := self._observer.look(id).pid) is not None:
                 await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
 
     async def probe(self) -> NodeFacts:
@@ -196,7 +197,7 @@ class OciEngine:
     async def observe(self) -> list[Environment]:
         try:
             await self._adopt_all()
-            return self._sights.all()
+            return self._observer.all()
         except OSError as error:
             raise EngineError("the node cannot look at its environments", repr(error)) from error
 
@@ -204,11 +205,11 @@ class OciEngine:
         check(spec)
         check_keys(spec.keys)
         id = spec.allocation_id
-        async with self._alone(id), told(id):
+        async with self._alone(id), os_errors_as_engine_errors(id):
             record = self._records.read(id)
             if isinstance(record, Remains):
                 raise EngineError("this environment is being removed", id)
-            sighting = self._sights.look(id)
+            sighting = self._observer.look(id)
             if record is None or sighting.is_dead or record.boot < spec.boot:
                 await self._resets.settled(spec.slots)
                 with self._reserved(spec):
@@ -230,16 +231,16 @@ class OciEngine:
 
     async def _checked(self, record: Record, note: str, on_phase: OnPhase) -> Environment:
         async with self._resets.none_running():
-            seen = await asyncio.to_thread(lambda: self._sights.check_gpus(record, self._nvml()))
+            seen = await asyncio.to_thread(lambda: self._observer.check_gpus(record, self._nvml()))
         await on_phase("gpus_checked", seen)
-        return await self._sights.reachable(record, note, on_phase)
+        return await self._observer.reachable(record, note, on_phase)
 
     async def remove(self, allocation_id: str, on_phase: OnPhase) -> list[ProofItem]:
         if not ID.fullmatch(allocation_id):
             raise EngineError("this is not an allocation", allocation_id)
-        async with self._alone(allocation_id), told(allocation_id):
+        async with self._alone(allocation_id), os_errors_as_engine_errors(allocation_id):
             running = self._running.get(allocation_id)
-            pid = running.pid if running else self._sights.look(allocation_id).known()
+            pid = running.pid if running else self._observer.look(allocation_id).known()
             index, port = self._numbers.of(allocation_id)
             remains = self._removals.begin(allocation_id, pid=pid, index=index, port=port)
             self._running.pop(allocation_id, None)
@@ -255,14 +256,14 @@ class OciEngine:
 
     async def set_keys(self, allocation_id: str, keys: KeySet) -> None:
         check_keys(keys)
-        async with self._alone(allocation_id), told(allocation_id):
+        async with self._alone(allocation_id), os_errors_as_engine_errors(allocation_id):
             record = self._existing(allocation_id)
             renewed = self._renewed(record, keys, None)
             if renewed is not record and allocation_id in self._running:
                 await self._serve(renewed)
 
     async def set_ownership(self, allocation_id: str, ownership: Ownership) -> None:
-        async with self._alone(allocation_id), told(allocation_id):
+        async with self._alone(allocation_id), os_errors_as_engine_errors(allocation_id):
             record = self._existing(allocation_id)
             self._renewed(record, record.keys, ownership)
 
@@ -322,7 +323,7 @@ class OciEngine:
     async def _halt(self, record: Record, reason: str) -> None:
         """Stopped by the process that is known; one that is neither known nor proven dead is never booted over."""
         id = record.spec.allocation_id
-        pid = self._sights.look(id).known()
+        pid = self._observer.look(id).known()
         self._running.pop(id, None)
         await self._gateway.close_environment(id, reason)
         if pid is not None:
@@ -339,7 +340,7 @@ class OciEngine:
             (folder / liveness.NAME).unlink(missing_ok=True)
             liveness.record(folder, await self._containers.boot(folder, record))
         await self._serve(record)
-        await self._sights.try_nesting(record, self._access.filter(record.spec.init))
+        await self._observer.try_nesting(record, self._access.filter(record.spec.init))
         self.mounts.tell(id, record)
 
     async def _serve(self, record: Record) -> None:
@@ -363,14 +364,12 @@ class OciEngine:
                             await self._adopt(id, record)
 
     async def _adopt(self, id: str, record: Record) -> None:
-        sighting = self._sights.look(id)
-        if sighting.is_dead:
+        pid = self._observer.look(id).known()
+        if pid is None:
             return
-        if sighting.liveness is not Liveness.RUNNING or sighting.pid is None:
-            raise EngineError("the state of the environment is unknown", sighting.reason)
         folder = self._records.folder(id)
         if liveness.recorded(folder) is None:
-            liveness.record(folder, sighting.pid)
+            liveness.record(folder, pid)
         self._numbers.keep(id, index=record.index, port=record.port)
         self._devices.hold(id, record.devices)
         await self._serve(record)

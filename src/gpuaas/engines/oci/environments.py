@@ -1,9 +1,7 @@
 """Environments as they are found: what runs, what the records say, and what an observer is told of both."""
 
 import json
-import os
 import re
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,7 +34,6 @@ KINDS = {"mnt": "mount", "pid": "pid", "ipc": "ipc", "uts": "uts", "user": "user
 FACT_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 SECCOMP = {"0": "none", "1": "strict", "2": "filter"}  # /proc/<pid>/status: Seccomp
 NESTING = "nesting"  # in the folder of an environment: what the kernel said when a user namespace was tried
-PYTHON = os.path.realpath(sys.executable)
 TRIED = {0: "allowed", nesting.REFUSED: "refused"}
 VISIBLE = ("GPUAAS_SLOTS", "CUDA_VISIBLE_DEVICES")
 
@@ -54,7 +51,7 @@ class Running:
         return self.init.pid
 
 
-class Sights:
+class Observer:
     """What there is, as others may know it."""
 
     def __init__(
@@ -77,10 +74,7 @@ class Sights:
 
     def pid_of(self, id: str) -> int | None:
         """None only when it is proven that nothing runs there."""
-        sighting = self.look(id)
-        if sighting.liveness is Liveness.UNKNOWN:
-            raise EngineError("the state of the environment is unknown", sighting.reason)
-        return sighting.pid
+        return self.look(id).known()
 
     def devices_of(self, id: str) -> tuple[str, ...] | None:
         """Of an environment that lives and was not adopted: by its record, else by its configuration."""
@@ -183,7 +177,7 @@ class Sights:
         """Once for each init of an agent's life: whether the kernel lets the holder make a user namespace."""
         init, id = record.spec.init, record.spec.allocation_id
         if init not in self._nested:
-            argv = (PYTHON, "-I", "-S", str(nesting.__file__))
+            argv = (commands.PYTHON, "-I", "-S", str(nesting.__file__))
             code, _ = await commands.attempt(*argv, str(self._running[id].pid), str(filter))
             if code in TRIED:
                 self._nested[init] = TRIED[code]

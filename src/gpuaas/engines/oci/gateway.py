@@ -34,7 +34,7 @@ T = TypeVar("T")
 answers = msgspec.msgpack.Decoder(Answer)
 
 
-class Gateway:
+class GatewayClient:
     """One per engine. `start` before anything else; `logins` and `terminals` are what the agent gets."""
 
     def __init__(self, root: Path, *, version: str | None = None) -> None:

@@ -18,6 +18,7 @@ SOCKET = "gateway.sock"
 HEADER = 5  # bytes: the length of the message, and how many descriptors come with it
 MOST_BYTES = 16 << 20
 MOST_DESCRIPTORS = 4
+TERMINAL_DESCRIPTORS = 2  # that go with a terminal from process to process: its master and its memory
 CHUNK = 65_536
 
 
@@ -200,9 +201,9 @@ class Channel:
                     message = bytes(self._received[HEADER : HEADER + length])
                     del self._received[: HEADER + length]
                     return message, [self._descriptors.popleft() for _ in range(min(count, len(self._descriptors)))]
-            self._read(await self._readable())
+            self._keep(await self._receive_part())
 
-    async def _readable(self) -> tuple[bytes, list[tuple[int, int, bytes]]]:
+    async def _receive_part(self) -> tuple[bytes, list[tuple[int, int, bytes]]]:
         while True:
             if self._is_closed:
                 raise ConnectionResetError("the channel is closed")
@@ -215,7 +216,7 @@ class Channel:
                 continue
             return data, rights
 
-    def _read(self, found: tuple[bytes, list[tuple[int, int, bytes]]]) -> None:
+    def _keep(self, found: tuple[bytes, list[tuple[int, int, bytes]]]) -> None:
         data, rights = found
         for level, kind, content in rights:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):

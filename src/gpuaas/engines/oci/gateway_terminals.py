@@ -9,14 +9,13 @@ from typing import Any, Protocol
 
 from gpuaas.engines.base import EngineError, EngineTerminal, TerminalEnd
 from gpuaas.engines.oci import gateway_protocol as protocol
-from gpuaas.engines.oci.gateway_protocol import TerminalResult, TerminalState
+from gpuaas.engines.oci.gateway_protocol import TERMINAL_DESCRIPTORS, TerminalResult, TerminalState
 
 PAUSE_SECONDS = 0.2
-GIVEN = 2  # descriptors of a terminal: itself and its memory
 
 
 class Ask(Protocol):
-    """`Gateway.ask`."""
+    """`GatewayClient.ask`."""
 
     async def __call__(
         self,
@@ -32,9 +31,9 @@ class Ask(Protocol):
 class GatewayTerminal:
     """An EngineTerminal. The gateway has the same descriptors open, so that the next agent finds them again."""
 
-    def __init__(self, terminals: "GatewayTerminals", id: str, given: list[int]) -> None:
+    def __init__(self, terminals: "GatewayTerminals", id: str, descriptors: list[int]) -> None:
         self.id = id
-        self.descriptor, self.memory = given
+        self.descriptor, self.memory = descriptors
         self._terminals = terminals
         os.set_blocking(self.descriptor, False)
         self._end: asyncio.Future[TerminalEnd] = asyncio.get_running_loop().create_future()
@@ -117,7 +116,7 @@ class GatewayTerminals:
     async def _receive(self, request: protocol.Request) -> GatewayTerminal:
         found: list[int] = []
         id: str = await self.ask(request, str, received=found.extend)
-        if len(found) != GIVEN:
+        if len(found) != TERMINAL_DESCRIPTORS:
             for descriptor in found:
                 os.close(descriptor)
             raise EngineError("the SSH gateway gave no terminal", id)

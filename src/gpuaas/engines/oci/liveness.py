@@ -34,7 +34,7 @@ class Sighting:
 
     liveness: Liveness
     pid: int | None = None
-    """The live pid 1, also when it does not answer."""
+    """The live pid 1."""
 
     reason: str = ""
     """Why the look failed, if it did."""
@@ -45,7 +45,7 @@ class Sighting:
 
     def known(self) -> int | None:
         """The live pid 1, or None when it is proven dead; raises when neither is known."""
-        if self.liveness is Liveness.UNKNOWN and self.pid is None:
+        if self.liveness is Liveness.UNKNOWN:
             raise EngineError("the state of the environment is unknown", self.reason)
         return self.pid
 

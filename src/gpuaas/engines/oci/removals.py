@@ -4,51 +4,23 @@ import asyncio
 import errno
 import os
 from collections.abc import Collection
-from ipaddress import IPv4Address
-from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from gpuaas.engines.node import processes
 from gpuaas.engines.node.records import NAME, Record, Records, Remains, UnreadableError
 from gpuaas.engines.oci import proofs
+from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import ProofItem
 
 
-class Network(Protocol):
-    """What a proof has to know of the networks of an engine."""
-
-    def address(self, index: int) -> IPv4Address: ...
-
-    def residue(self, index: int) -> list[str]: ...
-
-
-class Machinery(Protocol):
-    """How an engine ends processes, and what an environment had beside its folder."""
-
-    @property
-    def networks(self) -> Network | None: ...
-
-    async def stop(self, folder: Path, pid: int, *, grace: float) -> None: ...
-
-    async def forget(self, allocation_id: str, container: str, index: int | None) -> None: ...
-
-    def uids(self, index: int) -> Collection[int]: ...
-
-    def groups(self, allocation_id: str, container: str) -> list[str]: ...
-
-    def listeners(self) -> list[int]:
-        """Processes of ours that may listen on the port of an environment."""
-
-
 class Removals:
     """Takes environments of one engine away, whatever is left of them."""
 
-    def __init__(self, boots: Machinery, records: Records, volumes: NodeVolumes) -> None:
-        self._boots, self._records, self._volumes = boots, records, volumes
+    def __init__(self, containers: Containers, records: Records, volumes: NodeVolumes) -> None:
+        self._containers, self._records, self._volumes = containers, records, volumes
 
     def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
         """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
@@ -76,14 +48,14 @@ class Removals:
 
     async def end_processes(self, id: str, pid: int | None, remains: Remains) -> None:
         if pid:
-            await self._boots.stop(self._records.folder(id), pid, grace=0)
+            await self._containers.stop(self._records.folder(id), pid, grace=0)
         uids = self._uids(remains)
         for left in processes.of_uids(uids) if uids else ():
             await processes.end(left)
 
     async def clean(self, id: str, remains: Remains) -> list[ProofItem]:
         """Everything but the record goes, and is looked for; `finish` or `keep` has the last word."""
-        await self._boots.forget(id, remains.container or id, remains.index)
+        await self._containers.forget(id, remains.container or id, remains.index)
         await self._records.erase_all_but_the_record(id)
         if _is_unwritten(self._records, id, remains):
             self._write(id, remains)
@@ -99,16 +71,16 @@ class Removals:
         return proofs.file_residue(self._records.folder(id), kept=NAME)
 
     def _uids(self, remains: Remains) -> Collection[int]:
-        return () if remains.index is None else self._boots.uids(remains.index)
+        return () if remains.index is None else self._containers.ids.of(remains.index)
 
     def _prove(self, id: str, remains: Remains) -> list[ProofItem]:
-        uids, networks = self._uids(remains), self._boots.networks
+        uids, networks = self._uids(remains), self._containers.networks
         items = [
             proofs.process_residue(uids, list(remains.seen)),
             proofs.mount_residue(self._records.folder(id)),
-            proofs.port_residue(remains.port, self._boots.listeners()),
+            proofs.port_residue(remains.port, self._containers.listeners()),
             proofs.shared_memory_residue(uids),
-            proofs.group_residue(self._boots.groups(id, remains.container or id)),
+            proofs.group_residue(self._containers.groups(id, remains.container or id)),
             proofs.device_residue(self._records.folder(id)),
             proofs.volumes_whole(remains.volumes, [one for one in remains.volumes if not self._volumes.has(one)]),
         ]

@@ -162,14 +162,13 @@ class OciSpares:
 
     async def _try_to_remove(self, id: str) -> bool:
         """A spare that could not be removed is tried again after the others. It delays neither them nor the agent."""
+        self._unfit.remove(id)
         try:
             await self._remove(id)
         except (EngineError, OSError) as error:
             log.warning("spare.not_removed", spare=id, error=str(error))
             self._unfit.append(id)
             return False
-        finally:
-            self._unfit.remove(id)
         return True
 
     async def _remove(self, id: str) -> None:

@@ -39,19 +39,6 @@ PROBED = "proc/uptime"
 FIXED_WORDS = 6  # of a line of mountinfo, before the optional ones
 
 
-def lxcfs_mounts(root: Path) -> list[dict[str, Any]]:
-    """The runtime's mounts for a lxcfs that is mounted at this folder."""
-    return [
-        {
-            "destination": f"/{name}",
-            "type": "bind",
-            "source": str(root / name),
-            "options": ["bind", "ro", "nosuid", "nodev", "noexec"],
-        }
-        for name in FILES
-    ]
-
-
 class Lxcfs:
     """The lxcfs of one engine, below a folder that is the engine's alone."""
 
@@ -63,7 +50,16 @@ class Lxcfs:
         self._changing = asyncio.Lock()
 
     def mounts(self) -> list[dict[str, Any]]:
-        return lxcfs_mounts(self.mount)
+        """As the runtime writes them."""
+        return [
+            {
+                "destination": f"/{name}",
+                "type": "bind",
+                "source": str(self.mount / name),
+                "options": ["bind", "ro", "nosuid", "nodev", "noexec"],
+            }
+            for name in FILES
+        ]
 
     def pid(self) -> int | None:
         """Of the process that serves our folder; a number that was given to another process is none."""

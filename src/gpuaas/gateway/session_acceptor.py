@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpuaas.gateway import kernel
 from gpuaas.gateway.connections import SshConnection
+from gpuaas.gateway.limits import NODE_FULL
 from gpuaas.gateway.node import Node
 from gpuaas.gateway.processes import WatchedProcess
 from gpuaas.gateway.records import SessionRecord
@@ -33,7 +34,6 @@ NO_ACCESS = "The key of this connection no longer admits."
 NOT_RUNNING = "The environment is not running."
 LOST = "The session was lost when the SSH gateway of this node was restarted."
 TOO_MANY_SESSIONS = "This connection has too many sessions. Close some first."
-NODE_FULL = "The node has too many connections. Close some, or try again later."
 REFUSED = "The session could not be started."
 
 
@@ -41,7 +41,7 @@ class Refused(Exception):
     """Told to the client as it is."""
 
 
-class SessionDesk:
+class SessionAcceptor:
     def __init__(self, node: Node, environment: "ServedEnvironment") -> None:
         self._node, self._environment = node, environment
         self._orphans: dict[tuple[str, int], WatchedProcess] = {}
@@ -71,7 +71,7 @@ class SessionDesk:
         connection.read_log()
         if connection.refusal:
             raise Refused(connection.refusal)
-        if not connection.is_in:
+        if not connection.is_admitted:
             raise Refused(NO_ACCESS)
         waiter = Waiter(pid, pidfd)
         known = self._node.records.session(connection.record.id, pid, waiter.born)
@@ -95,8 +95,8 @@ class SessionDesk:
         if init is None or init.ended.done():
             raise Refused(NOT_RUNNING)
         descriptors = waiter.descriptors()
-        error = name_of(descriptors[STANDARD_ERROR])
         try:
+            error = name_of(descriptors[STANDARD_ERROR])
             order = order_of(
                 self._environment.access,
                 init.pidfd,
