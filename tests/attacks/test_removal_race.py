@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 import pytest
 
 from gpuaas.api.unit import admit
-from gpuaas.core.db import Query, Tx
+from gpuaas.core.db import Tx
 from gpuaas.core.errors import Problem
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.access import commands as access
 from gpuaas.domain.access import grants
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.store import Query
 from gpuaas.domain.invariants.store import RULES
 from gpuaas.domain.launch import store as launch
 from gpuaas.domain.members import commands as members

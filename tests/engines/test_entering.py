@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.engines.node import commands, processes
+from gpuaas.engines.node import commands, kernel, processes
 from gpuaas.engines.oci import view_process
 from gpuaas.engines.storage import attaching, entering, mounting
 
@@ -39,7 +39,7 @@ entering.run(work)
 @contextlib.contextmanager
 def guest(root: Path) -> Iterator[int]:
     """A process in a root and mounts of its own. Its sources of our programs name a codec, and the codec is code."""
-    for module in (view_process, attaching, entering, mounting):
+    for module in (view_process, attaching, entering, mounting, kernel):
         source = root / str(module.__file__).lstrip("/")
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text("# coding: guest\n" * 400)

@@ -199,7 +199,7 @@ async def test_the_banner_names_what_lasts_and_what_does_not(real: OciBench, all
     async with here.way.connection.create_process(term_type="xterm") as shell:
         shell.stdin.write("exit\n")
         said = await shell.stdout.read()
-    assert "/data is a volume: it outlives this machine." in said
+    assert "/data is a volume: it outlives this allocation." in said
     assert "a release erases them" in said
 
 

@@ -13,6 +13,7 @@ from gpuaas.core.clock import SystemClock
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node.processes import gone
 from gpuaas.engines.oci.gateway import GatewayClient
+from gpuaas.engines.oci.gateway_protocol import AdoptTerminal
 from gpuaas.gateway.kernel import birth_of
 from gpuaas.gateway.limits import Limits
 from gpuaas.gateway.service import Gateway
@@ -75,6 +76,18 @@ async def test_an_upgrade_closes_nothing(node: Node) -> None:
         await live.say("exit 25\n")
         assert (await live.end())[0] == 25
     assert await gone(old)
+
+
+async def test_descriptors_of_a_terminal_that_has_ended_are_closed(node: Node) -> None:
+    pid = (await node.gateway.status()).pid
+    opened = Path(f"/proc/{pid}/fd")
+    before = sorted(opened.iterdir())
+    with Path("/dev/null").open() as one, Path("/dev/null").open() as other:
+        for _ in range(3):
+            asked = node.gateway.terminals.ask(AdoptTerminal("none"), None, descriptors=(one.fileno(), other.fileno()))
+            with pytest.raises(EngineError):
+                await asked
+    assert sorted(opened.iterdir()) == before
 
 
 async def test_a_closed_environment_has_no_listener_connection_or_terminal(node: Node) -> None:

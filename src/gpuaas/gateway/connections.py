@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from gpuaas.engines.node.kernel import CLONE_NEWNET, CLONE_NEWPID, copy_descriptor, setns, unshare
 from gpuaas.engines.storage import entering
 from gpuaas.gateway import kernel, sshd, sshd_root
 from gpuaas.gateway.processes import WatchedProcess
@@ -46,7 +47,7 @@ def start_sshd(stream: socket.socket, order: SshdOrder, own_pid_namespace: int) 
     reading, writing = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(reading, False)
     try:
-        pid = kernel.fork_with(lambda: kernel.unshare(kernel.CLONE_NEWPID), own_pid_namespace)
+        pid = kernel.fork_with(lambda: unshare(CLONE_NEWPID), own_pid_namespace)
         if pid == 0:
             run_sshd(order, stream.fileno(), writing)
     except BaseException:
@@ -70,7 +71,7 @@ def run_sshd(order: SshdOrder, stream: int, log_pipe: int) -> NoReturn:
         kernel.set_oom_score(OOM_SCORE)
         entering.forbid_imports()
         sshd_root.enter(order.root, order.init, order.first_id)
-        kernel.setns(order.init, kernel.CLONE_NEWNET)
+        setns(order.init, CLONE_NEWNET)
         kernel.limit_bounding_set(sshd.CAPABILITIES)
         os.umask(0o022)
         os.execve(sshd.SSHD, sshd.COMMAND, {"PATH": "/usr/sbin:/usr/bin"})  # noqa: S606 (no shell is involved)
@@ -205,7 +206,7 @@ class SshConnection:
         return told
 
     def _write_to_terminal(self, number: int, reason: str) -> None:
-        master = kernel.copy_descriptor(self.process.pidfd, number)
+        master = copy_descriptor(self.process.pidfd, number)
         try:
             terminal = kernel.terminal_peer(master)
             try:
@@ -258,7 +259,7 @@ def adopt_stream(record: ConnectionRecord, pidfd: int) -> socket.socket:
     for name in os.listdir(folder):  # noqa: PTH208 (magic links)
         with suppress(FileNotFoundError):
             if os.readlink(f"{folder}/{name}") == record.socket:  # noqa: PTH115
-                return socket.socket(fileno=kernel.copy_descriptor(pidfd, int(name)))
+                return socket.socket(fileno=copy_descriptor(pidfd, int(name)))
     raise FileNotFoundError(f"sshd {record.pid} has no {record.socket}")
 
 

@@ -1,6 +1,7 @@
 """The control socket: the agent asks, the gateway answers. Each request has a task of its own, so one may wait."""
 
 import asyncio
+import os
 import socket
 
 import msgspec
@@ -77,6 +78,9 @@ class Control:
             answer = Answer(envelope.number, reason=error.reason, detail=error.detail)
         except OSError as error:
             answer = Answer(envelope.number, reason="the SSH gateway of the node failed", detail=str(error))
+        finally:
+            for descriptor in descriptors:  # those that nothing took
+                os.close(descriptor)
         self._points.reach(f"request:done {name}")
         try:
             await channel.send(encode(answer), given)

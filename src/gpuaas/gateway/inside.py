@@ -14,6 +14,15 @@ import stat
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from gpuaas.engines.node.kernel import (
+    CLONE_NEWCGROUP,
+    CLONE_NEWIPC,
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    CLONE_NEWUSER,
+    CLONE_NEWUTS,
+    setns,
+)
 from gpuaas.engines.storage import entering
 from gpuaas.gateway import kernel
 
@@ -22,14 +31,7 @@ MOST_GROUPS = 256
 MOST_ID = 65_535
 SHELLS = ("/bin/bash", "/bin/sh")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-NAMESPACES = (
-    kernel.CLONE_NEWUSER
-    | kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWNET
-    | kernel.CLONE_NEWUTS
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWCGROUP
-)
+NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWCGROUP
 OOM_SCORE = 500  # ends before pid 1 of the environment, which has 0, whatever their sizes
 FAILED = 255
 NOT_RUN = 127
@@ -70,7 +72,7 @@ def become(order: SessionOrder) -> NoReturn:
         kernel.hide_from_tracers()
         entering.forbid_imports()
         score = _prepare(order)
-        kernel.setns(order.init, NAMESPACES)
+        setns(order.init, NAMESPACES)
         _enter_as_root(order)
         account = read_account(order.username, order.uid)
         _give_up_rights(order, account)

@@ -1,8 +1,7 @@
-"""System calls that the gateway needs and the standard library does not offer."""
+"""System calls that only the gateway needs: for processes, terminals and TCP connections."""
 
 # ruff: noqa: PTH123 (plain strings; also used by processes that have left the node's root)
 
-import array
 import ctypes
 import fcntl
 import os
@@ -13,32 +12,17 @@ import termios
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from gpuaas.engines.storage.mounting import (
-    AT_EMPTY_PATH,
-    FSCONFIG,
-    FSCONFIG_CMD_CREATE,
-    FSCONFIG_SET_STRING,
-    FSMOUNT,
-    FSOPEN,
-    MOUNT_SETATTR,
-    MOVE_MOUNT,
-    MOVE_MOUNT_F_EMPTY_PATH,
-    MOVE_MOUNT_T_EMPTY_PATH,
-    OPENAT2,
-    Attributes,
+from gpuaas.engines.node.kernel import (
+    CLONE_NEWPID,
     call,
-    checked,
-    libc,
+    drop_from_bounding_set,
+    prctl,
+    setns,
 )
 
-CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
-CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
-RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH, RESOLVE_IN_ROOT = 1, 2, 4, 8, 16
-MS_REC, MS_PRIVATE, MNT_DETACH = 0x4000, 0x40000, 2
-PIDFD_GETFD = 438
 SECCOMP = {"x86_64": 317, "aarch64": 277}
 SECCOMP_SET_MODE_FILTER = 1
-PR_SET_DUMPABLE, PR_CAPBSET_DROP = 4, 24
+PR_SET_DUMPABLE = 4
 SO_PEERPIDFD = 77
 PIDFD_GET_INFO, PIDFD_INFO_EXIT = 0xC040FF0B, 1 << 3  # struct pidfd_info of 64 bytes; since Linux 6.15
 EXIT_CODE_OFFSET = 60
@@ -47,54 +31,6 @@ TIOCGPTN, TIOCGPTPEER, TIOCSPTLCK = 0x80045430, 0x5441, 0x40045431
 TCP_INFO, TCP_INFO_BYTES = 11, 120  # tcpi_bytes_acked, tcpi_bytes_received
 TCP_NOT_SENT, TCP_INFO_SENT = 144, 200  # tcpi_notsent_bytes, tcpi_bytes_sent
 STATE, BORN, EXIT_CODE = 0, 19, 49  # of the fields behind the name in /proc/<pid>/stat
-
-
-def setns(descriptor: int, kinds: int) -> None:
-    checked("setns", libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kinds)))
-
-
-def unshare(kinds: int) -> None:
-    checked("unshare", libc.unshare(ctypes.c_int(kinds)))
-
-
-def make_mounts_private() -> None:
-    checked("mount /", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None))
-
-
-def make_private(tree: int) -> None:
-    """What is mounted on this copy does not appear on the mount that it was copied from."""
-    attributes = Attributes(propagation=MS_PRIVATE)
-    call("mount_setattr", MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH, ctypes.byref(attributes), 32)
-
-
-def pivot_here() -> None:
-    """Make the working directory the root and let go of the old root."""
-    checked("pivot_root", libc.pivot_root(b".", b"."))
-    checked("umount of the old root", libc.umount2(b".", ctypes.c_int(MNT_DETACH)))
-    os.chdir("/")
-
-
-def new_tmpfs(**options: str) -> int:
-    """A mount that is nowhere yet."""
-    context = call("fsopen", FSOPEN, b"tmpfs", 1)
-    try:
-        for name, value in options.items():
-            call(f"tmpfs {name}", FSCONFIG, context, FSCONFIG_SET_STRING, name.encode(), value.encode(), 0)
-        call("tmpfs", FSCONFIG, context, FSCONFIG_CMD_CREATE, None, None, 0)
-        return call("fsmount", FSMOUNT, context, 1, 0)
-    finally:
-        os.close(context)
-
-
-def place(tree: int, target: int) -> None:
-    """Attach a mount to an open folder or file."""
-    call("move_mount", MOVE_MOUNT, tree, b"", target, b"", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)
-
-
-def open_beneath(folder: int, path: str, flags: int, *, resolve: int) -> int:
-    """`openat2`: what the path may lead through is said by `resolve`."""
-    how = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, resolve | RESOLVE_NO_MAGICLINKS)
-    return call(f"open {path}", OPENAT2, folder, path.encode(), how, len(how))
 
 
 def fork_with(enter: Callable[[], None], own_pid_namespace: int) -> int:
@@ -110,7 +46,7 @@ def fork_with(enter: Callable[[], None], own_pid_namespace: int) -> int:
 
 
 def hide_from_tracers() -> None:
-    _prctl("dumpable", PR_SET_DUMPABLE, 0)
+    prctl("dumpable", PR_SET_DUMPABLE, 0)
 
 
 def reset_signals() -> None:
@@ -139,14 +75,9 @@ def limit_bounding_set(keep: Iterable[int]) -> None:
     for capability in range(LAST_CAPABILITY + 1):
         if capability not in kept:
             try:
-                _prctl("bounding set", PR_CAPBSET_DROP, capability)
+                drop_from_bounding_set(capability)
             except OSError:
                 return  # EINVAL: past the last one that this kernel knows
-
-
-def _prctl(what: str, option: int, argument: int) -> None:
-    zero = ctypes.c_ulong(0)
-    checked(what, libc.prctl(ctypes.c_int(option), ctypes.c_ulong(argument), zero, zero, zero))
 
 
 class _Program(ctypes.Structure):
@@ -157,11 +88,6 @@ def load_seccomp(program: bytes) -> None:
     """From here on, for good. Needs CAP_SYS_ADMIN in the user namespace, as no_new_privs would break sudo."""
     loaded = _Program(len(program) // 8, program)
     call("seccomp", SECCOMP[os.uname().machine], SECCOMP_SET_MODE_FILTER, 0, ctypes.byref(loaded))
-
-
-def copy_descriptor(pidfd: int, number: int) -> int:
-    """A duplicate of another process's descriptor; closed on exec."""
-    return call("pidfd_getfd", PIDFD_GETFD, pidfd, number, 0)
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int, int]:
@@ -312,5 +238,4 @@ def join_cgroups(folders: Iterable[str]) -> None:
 
 
 def send_descriptor(connection: socket.socket, message: bytes, descriptor: int) -> None:
-    rights = array.array("i", [descriptor])
-    connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+    socket.send_fds(connection, [message], [descriptor])

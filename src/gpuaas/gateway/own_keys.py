@@ -12,7 +12,7 @@ import os
 import stat
 from contextlib import ExitStack, suppress
 
-from gpuaas.gateway import kernel
+from gpuaas.engines.node.kernel import RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS, RESOLVE_NO_XDEV, open_beneath
 from gpuaas.wire.environments import AuthorizedKey
 from gpuaas.wire.gateway import EnvironmentAccess
 
@@ -25,7 +25,7 @@ WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 UNUSABLE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EXDEV)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW
-INSIDE = kernel.RESOLVE_NO_SYMLINKS | kernel.RESOLVE_BENEATH | kernel.RESOLVE_NO_XDEV
+INSIDE = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_XDEV
 
 
 def read(access: EnvironmentAccess) -> dict[str, AuthorizedKey]:
@@ -54,9 +54,9 @@ def _text(pid: int, username: str, owner: int) -> str:
 
         at = keep(os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
         for name in ("home", username):
-            at = keep(kernel.open_beneath(at, name, FOLDER, resolve=INSIDE))
-        at = _owned(keep(kernel.open_beneath(at, ".ssh", FOLDER, resolve=INSIDE)), owner)
-        file = _owned(keep(kernel.open_beneath(at, "authorized_keys", FILE, resolve=INSIDE)), owner)
+            at = keep(open_beneath(at, name, FOLDER, resolve=INSIDE))
+        at = _owned(keep(open_beneath(at, ".ssh", FOLDER, resolve=INSIDE)), owner)
+        file = _owned(keep(open_beneath(at, "authorized_keys", FILE, resolve=INSIDE)), owner)
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return ""
         return os.read(file, MOST_BYTES).decode("ascii", "replace")

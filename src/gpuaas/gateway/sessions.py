@@ -17,6 +17,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from gpuaas.engines.descriptors import Share
+from gpuaas.engines.node.kernel import CLONE_NEWPID, copy_descriptor, setns
 from gpuaas.gateway import inside, kernel, sshd
 from gpuaas.gateway.processes import WatchedProcess
 from gpuaas.gateway.records import SessionRecord
@@ -54,7 +55,7 @@ class Waiter:
         with ExitStack() as opened:
 
             def copy(number: int) -> int:
-                descriptor = kernel.copy_descriptor(self.pidfd, number)
+                descriptor = copy_descriptor(self.pidfd, number)
                 opened.callback(os.close, descriptor)
                 return descriptor
 
@@ -111,7 +112,7 @@ def start_inside(order: inside.SessionOrder, own_pid_namespace: int) -> int:
     """The pid of the new process. In the child this never returns."""
 
     def enter() -> None:
-        kernel.setns(order.init, kernel.CLONE_NEWPID)
+        setns(order.init, CLONE_NEWPID)
 
     pid = kernel.fork_with(enter, own_pid_namespace)
     if pid == 0:
@@ -159,7 +160,7 @@ class Session:
     def tell(self, reason: str) -> bool:
         """On its standard error, unless it is a terminal or the process inside has put something else there."""
         with suppress(OSError):
-            descriptor = kernel.copy_descriptor(self.process.pidfd, STANDARD_ERROR)
+            descriptor = copy_descriptor(self.process.pidfd, STANDARD_ERROR)
             try:
                 is_own = self._error.startswith(("socket:", "pipe:")) and name_of(descriptor) == self._error
                 if is_own and select.select((), (descriptor,), (), 0)[1]:

@@ -12,23 +12,22 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from gpuaas.engines.storage.mounting import (
-    AT_EMPTY_PATH,
+from gpuaas.engines.node import kernel
+from gpuaas.engines.node.kernel import (
     AT_FDCWD,
+    CLONE_NEWNS,
     MOUNT_ATTR_NODEV,
+    MOUNT_ATTR_NOEXEC,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
-    OPEN_TREE,
-    OPEN_TREE_CLONE,
-    call,
-    clone_tree,
-    libc,
-    set_attributes,
+    RESOLVE_NO_SYMLINKS,
+    open_beneath,
+    setns,
+    unshare,
 )
-from gpuaas.gateway import kernel, sshd
+from gpuaas.gateway import sshd
 from gpuaas.wire.gateway import EnvironmentAccess
 
-MOUNT_ATTR_NOEXEC = 8
 FOLDERS = ("tmp", "home", "run", "var", "mnt", "srv", "root", "dev/shm")
 TERMINALS = "dev/pts"
 NAME_FILES = ("etc/hosts", "etc/resolv.conf")  # so that names mean for a forward what they mean inside
@@ -42,7 +41,7 @@ class SshdRoot:
     """`namespace` has the finished mounts; `files` is its tmpfs, open for writing to the gateway alone."""
 
     def __init__(self, access: EnvironmentAccess, socket_folder: str, attach_point: str) -> None:
-        self.files = kernel.new_tmpfs(mode="0755", size="2m")
+        self.files = kernel.new_mount("tmpfs", mode="0755", size="2m")
         try:
             self._write_files(access)
             self.namespace = self._build(access.image, socket_folder, attach_point)
@@ -94,40 +93,20 @@ class SshdRoot:
             os.close(descriptor)
 
     def _build(self, image: str, socket_folder: str, attach_point: str) -> int:
-        """In a child, which then waits until its mount namespace is held here."""
-        built_read, built = os.pipe2(os.O_CLOEXEC)
-        stay, leave = os.pipe2(os.O_CLOEXEC)
-        child = os.fork()
-        if child == 0:
-            message = "the root of sshd could not be made"
-            try:
-                os.close(leave)
-                self._mount(image, socket_folder, attach_point)
-                message = ""
-                os.write(built, b"1")
-                os.read(stay, 1)
-            except OSError as error:
-                message = f"{message}: {error.strerror}"
-            finally:
-                os.write(built, message.encode())
-                os._exit(0)
-        os.close(built)
-        try:
-            answer = os.read(built_read, 1000)
-            if answer != b"1":
-                raise OSError(0, answer.decode(errors="replace"))
+        """The mount namespace of a child that made the root in it."""
+
+        def mount() -> str:
+            self._mount(image, socket_folder, attach_point)
+            return ""
+
+        with kernel.held_child("the root of sshd could not be made", mount) as (child, _):
             return os.open(f"/proc/{child}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
-        finally:
-            for descriptor in (leave, stay, built_read):
-                os.close(descriptor)
-            os.waitpid(child, 0)
 
     def _mount(self, image: str, socket_folder: str, attach_point: str) -> None:
-        kernel.unshare(kernel.CLONE_NEWNS)
-        kernel.make_mounts_private()
-        programs = clone_tree(f"{image}/usr")
-        set_attributes(programs, add=MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-        sockets = clone_tree(socket_folder)
+        kernel.unshare_mounts()
+        programs = kernel.clone_tree(f"{image}/usr")
+        kernel.set_attributes(programs, add=MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+        sockets = kernel.clone_tree(socket_folder)
         with opened(attach_point, AT_FDCWD) as target:
             kernel.place(self.files, target)
         os.fchdir(self.files)
@@ -139,20 +118,20 @@ class SshdRoot:
 
 def enter(root: int, environment_mounts: int, first_id: int) -> None:
     """In the process that becomes sshd: a copy of the root, with the environment's folders in it."""
-    kernel.setns(environment_mounts, kernel.CLONE_NEWNS)
+    setns(environment_mounts, CLONE_NEWNS)
     trees = [(name, tree) for name in (*FOLDERS, TERMINALS, *NAME_FILES) if (tree := clone_inside(name)) is not None]
-    kernel.setns(root, kernel.CLONE_NEWNS)
-    kernel.unshare(kernel.CLONE_NEWNS)
+    setns(root, CLONE_NEWNS)
+    unshare(CLONE_NEWNS)
     for name, tree in trees:
         add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (0 if name == TERMINALS else MOUNT_ATTR_NODEV)
         kernel.make_private(tree)
-        set_attributes(tree, add=add)
+        kernel.set_attributes(tree, add=add)
         with opened(f"/{name}", AT_FDCWD) as target:
             kernel.place(tree, target)
         os.close(tree)
     place_privilege_separation_folder(first_id)
     with opened("/", AT_FDCWD) as here:
-        set_attributes(here, add=MOUNT_ATTR_RDONLY)
+        kernel.set_attributes(here, add=MOUNT_ATTR_RDONLY)
 
 
 def clone_inside(name: str) -> int | None:
@@ -162,15 +141,15 @@ def clone_inside(name: str) -> int | None:
     environment's root, as this process is in its mount namespace.
     """
     is_file = name in NAME_FILES
-    resolve = kernel.RESOLVE_IN_ROOT | (0 if is_file else kernel.RESOLVE_NO_SYMLINKS)
+    resolve = kernel.RESOLVE_IN_ROOT | (0 if is_file else RESOLVE_NO_SYMLINKS)
     try:
         with opened("/", AT_FDCWD) as here:
-            found = kernel.open_beneath(here, name, PATH_ONLY, resolve=resolve)
+            found = open_beneath(here, name, PATH_ONLY, resolve=resolve)
         try:
             mode = os.fstat(found).st_mode
             if not (stat.S_ISREG(mode) if is_file else stat.S_ISDIR(mode)):
                 return None
-            return call("open_tree", OPEN_TREE, found, b"", OPEN_TREE_CLONE | os.O_CLOEXEC | AT_EMPTY_PATH)
+            return kernel.clone_opened(found)
         finally:
             os.close(found)
     except OSError:
@@ -181,13 +160,13 @@ def place_privilege_separation_folder(first_id: int) -> None:
     """sshd insists on a /run/sshd of root's. The guest owns /run, and may refuse us: then /run is not shown at all."""
     try:
         with opened("/run", AT_FDCWD) as run:
-            with suppress(FileExistsError), as_owner(first_id):
+            with suppress(FileExistsError), kernel.as_file_owner(first_id):  # the node's root has no id inside
                 os.mkdir("sshd", 0o755, dir_fd=run)
             target = os.open("sshd", AT_NOFOLLOW | os.O_DIRECTORY, dir_fd=run)
-        kernel.place(kernel.new_tmpfs(mode="0755", size="4k"), target)
+        kernel.place(kernel.new_mount("tmpfs", mode="0755", size="4k"), target)
     except OSError:
         with opened("/run", AT_FDCWD) as run:
-            kernel.place(kernel.new_tmpfs(mode="0755", size="4k"), run)
+            kernel.place(kernel.new_mount("tmpfs", mode="0755", size="4k"), run)
         os.mkdir("/run/sshd", 0o755)
 
 
@@ -198,15 +177,3 @@ def opened(path: str, folder: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def as_owner(id: int) -> Iterator[None]:
-    """For files only: the node's root has no id in the environment, so what it makes there must be the guest root's."""
-    libc.setfsgid(id)
-    libc.setfsuid(id)
-    try:
-        yield
-    finally:
-        libc.setfsuid(0)
-        libc.setfsgid(0)

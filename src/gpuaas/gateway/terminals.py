@@ -73,12 +73,10 @@ class Terminal:
         self.master = self.memory = -1
 
     def adopt_descriptors(self, descriptors: list[int]) -> None:
-        """The agent returns the descriptors that an earlier gateway lost."""
+        """The agent returns the descriptors that an earlier gateway lost. Takes them from the list if it needs them."""
         if self.master < 0 and len(descriptors) == TERMINAL_DESCRIPTORS and not self.ended.done():
             self.master, self.memory = descriptors
-            return
-        for descriptor in descriptors:
-            os.close(descriptor)
+            descriptors.clear()
 
     def descriptors(self) -> tuple[int, int]:
         if self.master < 0:

@@ -44,15 +44,15 @@ while True: print(server.recv(1000).decode(), flush=True)
 """
 COVER = """
 import json, os, sys
-from gpuaas.engines.storage.mounting import AT_FDCWD, CLONE_NEWNS, MOVE_MOUNT, call, checked, clone_tree, join, libc
+from gpuaas.engines.node.kernel import CLONE_NEWNS, checked, clone_tree, libc, place_at, setns
 pid, source = json.load(sys.stdin)
 tree = clone_tree(source) if source else -1
 mounts, root = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY), os.open(f"/proc/{pid}/root", os.O_PATH)
-join(mounts, CLONE_NEWNS)
+setns(mounts, CLONE_NEWNS)
 os.fchdir(root)
 os.chroot(".")
 if source:
-    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, b"/etc/gpuaas", 4)
+    place_at(tree, "/etc/gpuaas")
 else:
     checked("umount", libc.umount2(b"/etc/gpuaas", 0))
 """

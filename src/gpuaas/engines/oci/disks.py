@@ -7,9 +7,7 @@ from pathlib import Path
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands
-
-GIB = 1 << 30
-REPAIRED = 1  # of e2fsck: what was wrong is corrected
+from gpuaas.engines.storage.volumes import GIB, REPAIRED
 
 
 async def make(path: Path, disk_gib: int) -> None:

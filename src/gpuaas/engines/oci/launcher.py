@@ -13,26 +13,22 @@ import os
 import shutil
 import sys
 
-from gpuaas.engines.storage.mounting import (
-    AT_FDCWD,
-    MOUNT_ATTR_IDMAP,
+from gpuaas.engines.node.kernel import (
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
-    MOVE_MOUNT,
-    MOVE_MOUNT_F_EMPTY_PATH,
-    Order,
-    call,
+    MS_NODEV,
+    MS_NOSUID,
     checked,
     clone_tree,
     libc,
-    mount_image,
+    mount,
+    place_at,
     set_attributes,
-    user_namespace,
+    unshare_mounts,
 )
+from gpuaas.engines.storage.mounting import Order, idmap, mount_image
 
-CLONE_NEWNS = 0x20000
-MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 0x40000
 ID_COUNT = 65_536
 STAGE = "/mnt"  # in the private mount namespace only: the environment's root must be able to traverse the path to it
 READY = "ready"  # on the root disk, beside what is seen inside: the disk was set up as a whole
@@ -40,8 +36,7 @@ READY = "ready"  # on the root disk, beside what is seen inside: the disk was se
 
 def main() -> None:
     order: Order = json.loads(sys.stdin.buffer.read())
-    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
-    mount("none", "/", None, MS_REC | MS_PRIVATE)
+    unshare_mounts()
     first_id = order["first_id"]
     lower, disk = idmapped(order["image"], first_id), mount_image(order["disk"])
     platform = {name: read_only(source) for name, source in order["platform"].items()}
@@ -54,23 +49,16 @@ def main() -> None:
     os.execv(order["argv"][0], order["argv"])  # noqa: S606 (the engine's own command)
 
 
-def mount(source: str, target: str, kind: str | None, flags: int = 0, options: str = "") -> None:
-    arguments = (source.encode(), target.encode(), kind.encode() if kind else None)
-    checked(f"mount {target}", libc.mount(*arguments, ctypes.c_ulong(flags), options.encode() or None))
-
-
 def place(tree: int, name: str) -> None:
     target = f"{STAGE}/{name}"
     os.mkdir(target, 0o755)
-    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, target.encode(), MOVE_MOUNT_F_EMPTY_PATH)
-    os.close(tree)
+    place_at(tree, target)
 
 
 def idmapped(source: str, first_id: int) -> int:
     """The image as the ids of this environment see it."""
     tree = clone_tree(source)
-    with user_namespace(0, first_id, ID_COUNT) as userns:
-        set_attributes(tree, add=MOUNT_ATTR_IDMAP | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, userns=userns)
+    idmap(tree, [0, first_id, ID_COUNT], MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)
     return tree
 
 

@@ -8,25 +8,25 @@ import ctypes
 import os
 import sys
 
-from gpuaas.engines.storage import entering
-from gpuaas.engines.storage.mounting import (
+from gpuaas.engines.node.kernel import (
     AT_FDCWD,
+    MNT_DETACH,
     MOUNT_ATTR_NODEV,
+    MOUNT_ATTR_NOEXEC,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
-    UMOUNT_DETACH,
     UMOUNT_NOFOLLOW,
-    born,
     call,
     checked,
     clone_tree,
     libc,
     set_attributes,
 )
+from gpuaas.engines.storage import entering
+from gpuaas.engines.storage.mounting import born
 
-MOUNT_ATTR_NOEXEC = 8
 ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC
 
 
@@ -41,7 +41,7 @@ def replace(pid: int, birth: str, root: str, names: list[str]) -> bytes:
     entering.enter(mounts, inside)
     for name, tree in trees.items():
         path = f"/{name}".encode()
-        checked(f"umount {name}", libc.umount2(path, ctypes.c_int(UMOUNT_DETACH | UMOUNT_NOFOLLOW)))
+        checked(f"umount {name}", libc.umount2(path, ctypes.c_int(MNT_DETACH | UMOUNT_NOFOLLOW)))
         call(f"mount {name}", MOVE_MOUNT, tree, b"", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH)
     return b""
 

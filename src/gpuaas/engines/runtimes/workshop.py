@@ -20,8 +20,7 @@ import stat
 import sys
 
 from gpuaas.engines.node import kernel
-from gpuaas.engines.oci.launcher import STAGE, write_file
-from gpuaas.engines.storage.mounting import (
+from gpuaas.engines.node.kernel import (
     AT_FDCWD,
     CLONE_NEWUSER,
     MOUNT_ATTR_NODEV,
@@ -29,15 +28,15 @@ from gpuaas.engines.storage.mounting import (
     MOUNT_ATTR_RDONLY,
     MOVE_MOUNT,
     MOVE_MOUNT_F_EMPTY_PATH,
-    Order,
     call,
     checked,
     clone_tree,
-    join,
     libc,
     set_attributes,
-    user_namespace,
+    setns,
 )
+from gpuaas.engines.oci.launcher import STAGE, write_file
+from gpuaas.engines.storage.mounting import Order, user_namespace
 
 QUIET = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -160,7 +159,7 @@ def execute(order: Order, users: int | None) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.setgroups([])
         if users is not None:
-            join(users, CLONE_NEWUSER)
+            setns(users, CLONE_NEWUSER)
         kernel.empty_bounding_set()  # after the namespace is entered, which fills it
         os.setresgid(order["uid"], order["uid"], order["uid"])
         os.setresuid(order["uid"], order["uid"], order["uid"])

@@ -6,46 +6,37 @@ the environment is entered: every step is one component from an open folder, and
 """
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import json
 import os
-import struct
 import sys
-from collections.abc import Iterator
+from typing import NamedTuple
 
-from gpuaas.engines.storage import entering
-from gpuaas.engines.storage.mounting import (
+from gpuaas.engines.node.kernel import (
+    MNT_DETACH,
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_RDONLY,
-    MOVE_MOUNT,
-    MOVE_MOUNT_F_EMPTY_PATH,
-    MOVE_MOUNT_T_EMPTY_PATH,
     MS_SHARED,
-    OPENAT2,
     RESOLVE_BENEATH,
-    RESOLVE_NO_MAGICLINKS,
     RESOLVE_NO_SYMLINKS,
-    UMOUNT_DETACH,
     UMOUNT_NOFOLLOW,
-    Order,
-    Refused,
-    born,
-    call,
+    as_file_owner,
     checked,
     clone_tree,
-    idmap,
     libc,
-    locked,
-    mount_image,
+    mount,
+    open_beneath,
+    place,
     set_attributes,
-    words_of,
 )
+from gpuaas.engines.storage import entering
+from gpuaas.engines.storage.mounting import Order, Refused, born, idmap, locked, mount_image, words_of
 from gpuaas.engines.storage.serving import FIRST_ID, serve, served_volume
 
 HOME = "home"
+
 # The source: a mount that is nowhere yet
 
 
@@ -79,39 +70,39 @@ def probe(order: Order) -> dict[str, object]:
 # The target: made component by component from the environment's own root
 
 
-def enter(order: Order) -> None:
-    """Opens what is needed of the environment's mounts while we still see the node's."""
+class OpenedEnvironment(NamedTuple):  # not a dataclass, whose module takes longer to import than all others here
+    """Descriptors of a running environment, opened while this process still sees the node's /proc."""
+
+    mounts: int
+    root: int
+    table: int
+    user_namespace: int
+
+
+def open_environment(order: Order) -> OpenedEnvironment:
     pid = order["pid"]
-    mounts = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
-    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    table = os.open(f"/proc/{pid}/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
-    order["user_namespace"] = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    opened = OpenedEnvironment(
+        mounts=os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC),
+        root=os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC),
+        table=os.open(f"/proc/{pid}/mountinfo", os.O_RDONLY | os.O_CLOEXEC),
+        user_namespace=os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC),
+    )
     if born(pid) != order["born"]:
         raise Refused("the environment is not running")
-    order["descriptors"] = (mounts, root, table)
-
-
-def go_inside(order: Order) -> None:
-    mounts, root, _ = order["descriptors"]
-    entering.enter(mounts, root)
+    return opened
 
 
 def open_one(folder: int, name: str) -> int:
     """One component, and never through a link."""
-    how = struct.pack(
-        "QQQ",
-        os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
-        0,
-        RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH,
-    )
-    return call(f"open {name}", OPENAT2, folder, name.encode(), how, len(how))
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
+    return open_beneath(folder, name, flags, resolve=RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH)
 
 
 def make_target(order: Order) -> int:
     """The folder to mount on. What lies in the person's home is made with the person's own rights, elsewhere with the
     rights of root inside."""
     names = order["mount_path"].strip("/").split("/")
-    with as_id(order["owner"] if names[0] == HOME else order["root"]):
+    with as_file_owner(order["owner"] if names[0] == HOME else order["root"]):
         return walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), names, order["mount_path"], make=True)
 
 
@@ -132,37 +123,24 @@ def walk(folder: int, names: list[str], path: str, *, make: bool) -> int:
     return folder
 
 
-@contextlib.contextmanager
-def as_id(owner: int) -> Iterator[None]:
-    """For files only, so that what is made belongs to its owner and is made with its owner's rights."""
-    libc.setfsgid(ctypes.c_int(owner))
-    libc.setfsuid(ctypes.c_int(owner))
-    try:
-        yield
-    finally:
-        libc.setfsuid(0)
-        libc.setfsgid(0)
-
-
-def mounted(order: Order) -> list[list[str]]:
+def mounted(opened: OpenedEnvironment) -> list[list[str]]:
     """What is mounted inside, read anew from a table that was opened outside."""
-    table = order["descriptors"][2]
-    os.lseek(table, 0, os.SEEK_SET)
+    os.lseek(opened.table, 0, os.SEEK_SET)
     text = b""
-    while part := os.read(table, 1 << 16):
+    while part := os.read(opened.table, 1 << 16):
         text += part
     return words_of(text)
 
 
-def paths(order: Order) -> list[str]:
-    return [words[4] for words in mounted(order)]
+def paths(opened: OpenedEnvironment) -> list[str]:
+    return [words[4] for words in mounted(opened)]
 
 
 def attach(order: Order) -> dict[str, object]:
     path = order["mount_path"]
-    enter(order)
+    opened = open_environment(order)
     dead = 0
-    for words in mounted(order):
+    for words in mounted(opened):
         where, served = words[4], served_volume(words)
         if where == path and served is not None and not served[1]:
             dead += 1
@@ -170,27 +148,26 @@ def attach(order: Order) -> dict[str, object]:
             return {}
         elif where.startswith(f"{path}/") or (path.startswith(f"{where}/") and where in order["others"]):
             raise Refused(f"{path} and the volume at {where} lie inside each other")
-    source = locked(source_of(order), order["user_namespace"])
-    go_inside(order)
+    source = locked(source_of(order), opened.user_namespace)
+    entering.enter(opened.mounts, opened.root)
     for _ in range(dead):
-        unmount(path, UMOUNT_DETACH)
-    target = make_target(order)
-    call("move_mount", MOVE_MOUNT, source, b"", target, b"", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)
-    if path not in paths(order):  # its folder was renamed meanwhile; it is found by the descriptor that has it
+        unmount(path, MNT_DETACH)
+    place(source, make_target(order))
+    if path not in paths(opened):  # its folder was renamed meanwhile; it is found by the descriptor that has it
         os.fchdir(source)
-        libc.umount2(b".", UMOUNT_DETACH)
+        libc.umount2(b".", MNT_DETACH)
         raise Refused(f"{path} was moved away while the volume was being mounted")
     return {}
 
 
 def detach(order: Order) -> dict[str, object]:
     path = order["mount_path"]
-    enter(order)
-    if path not in paths(order):
+    opened = open_environment(order)
+    if path not in paths(opened):
         return {}
-    go_inside(order)
+    entering.enter(opened.mounts, opened.root)
     if order["lazy"]:
-        unmount(path, UMOUNT_DETACH)
+        unmount(path, MNT_DETACH)
         return {}
     try:
         unmount(path, 0)
@@ -203,9 +180,9 @@ def detach(order: Order) -> dict[str, object]:
 
 def share(order: Order) -> dict[str, object]:
     """What is mounted and unmounted in the root later is so in the mounts that services inside have of their own."""
-    enter(order)
-    go_inside(order)
-    checked("share /", libc.mount(None, b"/", None, ctypes.c_ulong(MS_SHARED), None))
+    opened = open_environment(order)
+    entering.enter(opened.mounts, opened.root)
+    mount("none", "/", flags=MS_SHARED)
     return {}
 
 

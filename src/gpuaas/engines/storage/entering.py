@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from gpuaas.engines.storage.mounting import CLONE_NEWNS, join
+from gpuaas.engines.node.kernel import CLONE_NEWNS, setns
 
 
 def forbid_imports() -> None:
@@ -25,7 +25,7 @@ def enter(mounts: int, root: int) -> None:
     forbid_imports()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the process without an exception
     sys.unraisablehook = _say_nothing
-    join(mounts, CLONE_NEWNS)
+    setns(mounts, CLONE_NEWNS)
     os.fchdir(root)
     os.chroot(".")
 

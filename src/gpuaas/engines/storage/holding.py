@@ -1,4 +1,4 @@
-"""Who in an environment has a volume, wherever it is mounted.
+"""Processes in an environment that hold a volume: by a mount or by a descriptor.
 
 Root inside an environment with init `systemd` can mount a volume a second time, keep it in another mount namespace, or
 hold a detached copy of the mount by a descriptor. A volume is detached when none of them is left.
@@ -30,14 +30,29 @@ class Hold:
 
     @property
     def words(self) -> str:
-        fields = processes.status(self.pid)
-        who = f"{fields.get('Name', '?')} (pid {fields.get('NSpid', str(self.pid)).split()[-1]})"
-        return (
-            f"{who} {f'has it mounted at {self.mount_path}' if self.mount_path else f'keeps it as {self.descriptor}'}"
-        )
+        how = f"has it mounted at {self.mount_path}" if self.mount_path else f"keeps it as {self.descriptor}"
+        return f"{_process_words(self.pid)} {how}"
 
 
-def holds_of(tables: MountTables, volume_id: str, uids: Collection[int]) -> list[Hold]:
+@dataclass(frozen=True)
+class OpenFile:
+    """A file or folder that a process has open, runs, maps or works in."""
+
+    pid: int
+    path: str
+
+    @property
+    def words(self) -> str:
+        return f"{_process_words(self.pid)} with {self.path}"
+
+
+def _process_words(pid: int) -> str:
+    """Its name, and its pid as it is seen inside."""
+    fields = processes.status(pid)
+    return f"{fields.get('Name', '?')} (pid {fields.get('NSpid', str(pid)).split()[-1]})"
+
+
+def mounts_and_descriptors_of(tables: MountTables, volume_id: str, uids: Collection[int]) -> list[Hold]:
     """Each table once; a process that ends meanwhile holds nothing."""
     found, seen, devices = [], set(), tables.devices_of(volume_id)
     for pid in processes.of_uids(uids):
@@ -77,3 +92,28 @@ def _mount_id(folder: str, name: str) -> str:
 def _field(path: str) -> str:
     lines = Path(path).read_text().splitlines()
     return next(line.split()[1] for line in lines if line.startswith("mnt_id:"))
+
+
+def open_files_under(pid: int, path: str) -> list[OpenFile]:
+    """The first of each process in the environment of `pid`, without that process itself."""
+    found = []
+    for number, _ in processes.in_pid_namespace_of(pid):
+        if number != pid:
+            used = (what for what in _used_by(number) if what == path or what.startswith(f"{path}/"))
+            if (first := next(used, None)) is not None:
+                found.append(OpenFile(number, first))
+    return found
+
+
+def _used_by(pid: int) -> list[str]:
+    links = [f"{PROC}/{pid}/{name}" for name in ("cwd", "root", "exe")]
+    with contextlib.suppress(OSError):
+        links += [f"{PROC}/{pid}/fd/{name}" for name in os.listdir(f"{PROC}/{pid}/fd")]  # noqa: PTH208 (plain strings)
+    found = []
+    for link in links:
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(link))  # noqa: PTH115
+    with contextlib.suppress(OSError):
+        maps = Path(f"{PROC}/{pid}/maps").read_text(errors="replace").splitlines()
+        found += [line[line.index("/") :] for line in maps if "/" in line]
+    return found

@@ -1,7 +1,7 @@
-"""A command that meets links below one folder and never follows one, whatever people swap for what meanwhile.
+"""Runs a command that never follows a symbolic link below one folder.
 
-`cp` looks at a name first and opens it later. Who exchanges a folder for a link in between would have it read, with the
-agent's rights, what is not theirs. Started by `unshare` in mounts of its own. Standard library only.
+`cp` checks a name and opens it later; a person who replaces a folder by a link in between would make it read other
+files with the agent's rights. Started by `unshare` in mounts of its own. Standard library only.
 """
 
 import os

@@ -1,10 +1,8 @@
-"""System calls for mounts: clones, idmaps, file systems in files, and the mount table. Standard library only."""
+"""Mounts of volumes: idmaps, locked flags, file systems in files, and the mount table. Standard library only."""
 
 # ruff: noqa: PTH123, PTH208 (plain strings start faster)
 
 import contextlib
-import ctypes
-import errno
 import fcntl
 import os
 import re
@@ -12,17 +10,21 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, OPENAT2, MOUNT_SETATTR = 428, 429, 430, 431, 432, 437, 442
-PIDFD_GETFD = 438
-AT_FDCWD, AT_EMPTY_PATH, OPEN_TREE_CLONE = -100, 0x1000, 1
-MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH = 4, 0x40
-FSCONFIG_SET_STRING, FSCONFIG_CMD_CREATE = 1, 6
-MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV, MOUNT_ATTR_IDMAP = 1, 2, 4, 0x100000
-MOUNT_ATTR_NOSYMFOLLOW = 0x200000
-MS_REC_PRIVATE, MS_SHARED = 0x44000, 0x100000
-RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 2, 4, 8
-CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
-UMOUNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
+from gpuaas.engines.node.kernel import (
+    CLONE_NEWNS,
+    CLONE_NEWUSER,
+    MOUNT_ATTR_IDMAP,
+    clone_tree,
+    copy_descriptor,
+    held_child,
+    new_mount,
+    place_at,
+    set_attributes,
+    setns,
+    unshare,
+    unshare_mounts,
+)
+
 LOOP_CTL_GET_FREE, LOOP_CONFIGURE, LO_FLAGS_AUTOCLEAR = 0x4C82, 0x4C0A, 4
 LOOP_TRIES = 16
 STAGE = "/mnt"  # a folder that every node has; used in private mount namespaces only
@@ -31,46 +33,10 @@ VOLUME_UID = 1_899_999_999
 
 ESCAPE = re.compile(rb"\\([0-7]{3})")
 Order = dict[str, Any]
-libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Refused(Exception):
     """Said to the person as it is."""
-
-
-class Attributes(ctypes.Structure):
-    _fields_ = (
-        ("set", ctypes.c_uint64),
-        ("clear", ctypes.c_uint64),
-        ("propagation", ctypes.c_uint64),
-        ("userns", ctypes.c_uint64),
-    )
-
-
-def call(what: str, number: int, *arguments: Any) -> int:
-    words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    return checked(what, libc.syscall(ctypes.c_long(number), *words))
-
-
-def checked(what: str, result: int) -> int:
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
-    return result
-
-
-def set_attributes(descriptor: int, *, add: int = 0, clear: int = 0, userns: int = 0) -> None:
-    attributes = Attributes(set=add, clear=clear, userns=userns)
-    call("mount_setattr", MOUNT_SETATTR, descriptor, b"", AT_EMPTY_PATH, ctypes.byref(attributes), 32)
-
-
-def clone_tree(path: str, folder: int = AT_FDCWD) -> int:
-    flags = OPEN_TREE_CLONE | os.O_CLOEXEC | (0 if path else AT_EMPTY_PATH)
-    return call(f"open_tree {path}", OPEN_TREE, folder, path.encode(), flags)
-
-
-def join(descriptor: int, kind: int) -> None:
-    checked("setns", libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kind)))
 
 
 def idmap(tree: int, ids: list[int], add: int = 0) -> None:
@@ -78,10 +44,23 @@ def idmap(tree: int, ids: list[int], add: int = 0) -> None:
         set_attributes(tree, add=add | MOUNT_ATTR_IDMAP, userns=userns)
 
 
-def own_mounts() -> None:
-    """A mount namespace of this process, of which others see no change."""
-    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
-    checked("private", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC_PRIVATE), None))
+@contextlib.contextmanager
+def user_namespace(on_disk: int, outside: int, count: int = 1) -> Iterator[int]:
+    """Maps `count` ids from `on_disk` to ids from `outside`; made by a child that then leaves."""
+
+    def make() -> str:
+        unshare(CLONE_NEWUSER)
+        return ""
+
+    with held_child("a user namespace could not be made", make) as (child, _):
+        for name in ("uid_map", "gid_map"):
+            with open(f"/proc/{child}/{name}", "w") as table:
+                table.write(f"{on_disk} {outside} {count}\n")
+        descriptor = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
 
 def locked(tree: int, user_namespace: int) -> int:
@@ -89,60 +68,30 @@ def locked(tree: int, user_namespace: int) -> int:
 
     The kernel locks flags when mounts are copied into a mount namespace of a less privileged user namespace, and in no
     other way: a child is such a namespace for a moment."""
-    answers, answer = os.pipe2(os.O_CLOEXEC)
-    stay, leave = os.pipe2(os.O_CLOEXEC)
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(leave)
-            os.write(answer, str(_copied(tree, user_namespace)).encode())
-            os.read(stay, 1)
-        except OSError as error:
-            os.write(answer, f"-{error}".encode())
-        finally:
-            os._exit(0)
-    os.close(answer)
+
+    def copy() -> str:
+        unshare_mounts()
+        place_at(tree, STAGE)
+        setns(user_namespace, CLONE_NEWUSER)
+        unshare(CLONE_NEWNS)
+        return str(clone_tree(STAGE))
+
     try:
-        said = os.read(answers, 1000).decode(errors="replace")
-        if not said.isdigit():
-            raise OSError(errno.EPERM, f"the flags of the mount could not be locked: {said.removeprefix('-')}")
-        with _process(child) as pidfd:
-            return call("pidfd_getfd", PIDFD_GETFD, pidfd, int(said), 0)
+        with held_child("the flags of the mount could not be locked", copy) as (child, number):
+            pidfd = os.pidfd_open(child)
+            try:
+                return copy_descriptor(pidfd, int(number))
+            finally:
+                os.close(pidfd)
     finally:
-        for one in (leave, stay, answers):
-            os.close(one)
-        os.waitpid(child, 0)
         os.close(tree)
-
-
-def _copied(tree: int, user_namespace: int) -> int:
-    own_mounts()
-    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, STAGE.encode(), MOVE_MOUNT_F_EMPTY_PATH)
-    join(user_namespace, CLONE_NEWUSER)
-    checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWNS)))
-    return clone_tree(STAGE)
-
-
-@contextlib.contextmanager
-def _process(pid: int) -> Iterator[int]:
-    descriptor = os.pidfd_open(pid)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def mount_image(path: str) -> int:
     """A file system in a file. The device goes by itself when the last mount of it goes, whoever died meanwhile."""
     device, held = loop_device(path)
     try:
-        context = call("fsopen", FSOPEN, b"ext4", 1)
-        try:
-            call("source", FSCONFIG, context, FSCONFIG_SET_STRING, b"source", device.encode(), 0)
-            call("mount of the image", FSCONFIG, context, FSCONFIG_CMD_CREATE, None, None, 0)
-            return call("fsmount", FSMOUNT, context, 1, 0)
-        finally:
-            os.close(context)
+        return new_mount("ext4", source=device)
     finally:
         os.close(held)
 
@@ -187,38 +136,6 @@ def device_of(path: str) -> str:
                 if backing.read().rstrip("\n") == real:
                     return f"/dev/{name}"
     return ""
-
-
-@contextlib.contextmanager
-def user_namespace(on_disk: int, outside: int, count: int = 1) -> Iterator[int]:
-    """Maps `count` ids from `on_disk` to ids from `outside`; made by a child that then leaves."""
-    ready_read, ready = os.pipe2(os.O_CLOEXEC)
-    stay, leave = os.pipe2(os.O_CLOEXEC)
-    child = os.fork()
-    if child == 0:
-        try:
-            checked("unshare", libc.unshare(ctypes.c_int(CLONE_NEWUSER)))
-            os.write(ready, b"1")
-            os.close(leave)
-            os.read(stay, 1)
-        finally:
-            os._exit(0)
-    os.close(ready)
-    try:
-        if os.read(ready_read, 1) != b"1":
-            raise OSError(errno.EPERM, "a user namespace could not be made")
-        for name in ("uid_map", "gid_map"):
-            with open(f"/proc/{child}/{name}", "w") as table:
-                table.write(f"{on_disk} {outside} {count}\n")
-        descriptor = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
-    finally:
-        for one in (leave, stay, ready_read):
-            os.close(one)
-        os.waitpid(child, 0)
 
 
 def words_of(table: bytes) -> list[list[str]]:

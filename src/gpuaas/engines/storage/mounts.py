@@ -2,19 +2,17 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import cast
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
 from gpuaas.engines.storage import serving
-from gpuaas.engines.storage.holding import Hold, holds_of
+from gpuaas.engines.storage.holding import Hold, mounts_and_descriptors_of, open_files_under
 from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Mount
@@ -98,7 +96,8 @@ class NodeMounts:
             uids = range(ids.outside, ids.outside + ids.count)
 
             async def look() -> list[Hold]:
-                return await asyncio.to_thread(holds_of, self._volumes.tables, volume.volume_id, uids)
+                tables, volume_id = self._volumes.tables, volume.volume_id
+                return await asyncio.to_thread(mounts_and_descriptors_of, tables, volume_id, uids)
 
             async def look_elsewhere() -> list[Hold]:
                 return [one for one in await look() if not one.is_at(mount_path, namespace)]
@@ -147,11 +146,12 @@ class NodeMounts:
             answer = await ask({**order, "verb": "detach", "lazy": False})
             if not answer.get("busy"):
                 return f"unmounted; {ended} processes that used it were ended" if ended else "unmounted"
-            holders = holders_of(pid, path)
+            users = open_files_under(pid, path)
             if not force:
-                raise EngineError(f"the volume is in use: {_named(holders) or 'by the system'}", path)
-            for holder, _, _ in holders:
-                await processes.end(holder, lambda number: processes.namespace(number, "pid") == inside)
+                named = _listed([one.words for one in users]) or "by the system"
+                raise EngineError(f"the volume is in use: {named}", path)
+            for one in users:
+                await processes.end(one.pid, lambda number: processes.namespace(number, "pid") == inside)
                 ended += 1
         await ask({**order, "verb": "detach", "lazy": True})
         return "unmounted lazily: something still held it"
@@ -197,47 +197,11 @@ async def _end_daemons(volume_id: str, outside: int, mount_path: str, *, force: 
 
 def banner(username: str, mounts: list[Mount]) -> str:
     lines = [
-        f"{one.mount_path} is a volume{' (read-only)' if one.read_only else ''}: it outlives this machine."
+        f"{one.mount_path} is a volume{' (read-only)' if one.read_only else ''}: it outlives this allocation."
         for one in mounts
     ]
-    ephemeral = f"/home/{username}, /tmp and /var/tmp are on this machine's own disk: a release erases them."
-    return "\n".join([ephemeral, *(lines or ["No volume is attached: nothing here outlives this machine."])]) + "\n"
-
-
-def holders_of(pid: int, path: str) -> list[tuple[int, str, str]]:
-    """Processes inside that have something under the path open, as machine number, name and what."""
-    found = []
-    for number, _ in processes.in_pid_namespace_of(pid):
-        if number == pid:
-            continue
-        name = processes.status(number).get("Name", "?")
-        for what in _used_by(number):
-            if what == path or what.startswith(f"{path}/"):
-                found.append((number, f"{name} (pid {_inside_number(number)})", what))
-                break
-    return found
-
-
-def _used_by(pid: int) -> list[str]:
-    links = [f"/proc/{pid}/{name}" for name in ("cwd", "root", "exe")]
-    with contextlib.suppress(OSError):
-        links += [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]  # noqa: PTH208 (plain strings)
-    found = []
-    for link in links:
-        with contextlib.suppress(OSError):
-            found.append(os.readlink(link))  # noqa: PTH115
-    with contextlib.suppress(OSError):
-        maps = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
-        found += [line[line.index("/") :] for line in maps if "/" in line]
-    return found
-
-
-def _inside_number(pid: int) -> str:
-    return processes.status(pid).get("NSpid", str(pid)).split()[-1]
-
-
-def _named(holders: list[tuple[int, str, str]]) -> str:
-    return _listed([f"{who} with {what}" for _, who, what in holders])
+    ephemeral = f"/home/{username}, /tmp and /var/tmp are on this allocation's own disk: a release erases them."
+    return "\n".join([ephemeral, *(lines or ["No volume is attached: nothing here outlives this allocation."])]) + "\n"
 
 
 def _listed(words: list[str]) -> str:

@@ -6,31 +6,25 @@ Standard library only.
 # ruff: noqa: PTH102, PTH116, PTH123, PTH208 (plain strings start faster)
 
 import contextlib
-import ctypes
 import os
 import re
 import resource
 import time
 from collections.abc import Sequence
 
-from gpuaas.engines.storage.mounting import (
-    AT_FDCWD,
+from gpuaas.engines.node.kernel import (
+    MNT_DETACH,
     MOUNT_ATTR_NODEV,
     MOUNT_ATTR_NOSUID,
     MOUNT_ATTR_NOSYMFOLLOW,
-    MOVE_MOUNT,
-    MOVE_MOUNT_F_EMPTY_PATH,
-    STAGE,
-    UMOUNT_DETACH,
-    Refused,
-    born,
-    call,
-    checked,
     clone_tree,
     libc,
-    own_mounts,
+    mount,
+    place_at,
     set_attributes,
+    unshare_mounts,
 )
+from gpuaas.engines.storage.mounting import STAGE, Refused, born
 
 TARGET = f"{STAGE}/to"
 KIND = "bindfs"
@@ -49,10 +43,10 @@ def serve(source: str, volume_id: str, offset: int, groups: Sequence[str] = ()) 
 
     bindfs is root and resolves paths that another environment may change meanwhile: it sees the folder through a mount
     on which no link is followed. `groups` are folders of control groups that limit what it does for people."""
-    own_mounts()
+    unshare_mounts()
     tree = clone_tree(source)
     set_attributes(tree, add=MOUNT_ATTR_NOSYMFOLLOW | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID)
-    mount("stage", STAGE, "tmpfs", "mode=700,size=64k")  # may hide what was opened before
+    mount("stage", STAGE, "tmpfs", options="mode=700,size=64k")  # may hide what was opened before
     os.mkdir(TARGET)
     said = os.memfd_create("said")
     daemon = os.fork()
@@ -64,16 +58,6 @@ def serve(source: str, volume_id: str, offset: int, groups: Sequence[str] = ()) 
         return clone_tree(TARGET)
     finally:
         os.close(release)
-
-
-def mount(source: str, target: str, kind: str, options: str) -> None:
-    arguments = (source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(0), options.encode())
-    checked(f"mount {target}", libc.mount(*arguments))
-
-
-def move(tree: int, target: str) -> None:
-    call("move_mount", MOVE_MOUNT, tree, b"", AT_FDCWD, target.encode(), MOVE_MOUNT_F_EMPTY_PATH)
-    os.close(tree)
 
 
 def become_bindfs(tree: int, volume_id: str, offset: int, said: int, groups: Sequence[str]) -> None:
@@ -90,7 +74,7 @@ def become_bindfs(tree: int, volume_id: str, offset: int, said: int, groups: Seq
             write_file(f"{folder}/cgroup.procs", "0")
         source = f"{STAGE}/{volume_id}@{os.getpid()}.{born(os.getpid())}"
         os.mkdir(source)
-        move(tree, source)
+        place_at(tree, source)
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         os.closerange(3, most)  # whoever started us may have left us more than it should, such as its own pipes
         few = min(most, OPEN_FILES)
@@ -115,9 +99,9 @@ def keep_until_taken(daemon: int) -> int:
             os.close(release)
             os.setsid()
             os.dup2(wait, 0)
-            os.closerange(1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # nobody waits for us to be silent
+            os.closerange(1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # keep no pipe of the caller open
             os.read(0, 1)
-            if libc.umount2(TARGET.encode(), UMOUNT_DETACH) < 0:
+            if libc.umount2(TARGET.encode(), MNT_DETACH) < 0:
                 os.kill(daemon, 9)
         finally:
             os._exit(0)

@@ -9,7 +9,6 @@ program sees it.
 # ruff: noqa: PTH102, PTH104, PTH107, PTH116, PTH123, PTH208 (plain strings start faster)
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import json
@@ -18,6 +17,7 @@ import signal
 import sys
 from collections.abc import Callable
 
+from gpuaas.engines.node import kernel
 from gpuaas.engines.storage import mounting, serving
 
 WRITERS, LINES, MOUNTS = 4, 200, 16
@@ -147,10 +147,10 @@ def many_mounts(folder: str) -> Evidence:
     os.mkdir(f"{folder}/seen")
 
     def work(number: int) -> None:
-        mounting.own_mounts()
+        kernel.unshare_mounts()
         target = f"{folder}/at-{number}"
         os.mkdir(target)
-        serving.move(mounting.clone_tree(f"{folder}/seen"), target)
+        kernel.place_at(kernel.clone_tree(f"{folder}/seen"), target)
         with open(f"{target}/{number}", "w") as file:
             file.write(str(number))
 
@@ -193,9 +193,8 @@ def one_owner(folder: str, views: list[int], owner: int) -> Evidence:
     made = "owned/file"
 
     def work(_: int) -> None:
-        mounting.libc.setfsgid(ctypes.c_int(RANGES[0] + HOLDER))
-        mounting.libc.setfsuid(ctypes.c_int(RANGES[0] + HOLDER))
-        os.close(os.open(made, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=views[0]))
+        with kernel.as_file_owner(RANGES[0] + HOLDER):
+            os.close(os.open(made, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=views[0]))
 
     ended = side_by_side(1, work)
     owners = [os.stat(made, dir_fd=view).st_uid - first for view, first in zip(views, RANGES, strict=True)]
@@ -207,7 +206,7 @@ def view(folder: str, first: int, *, is_served: bool) -> int:
     """The folder as an environment with this range of ids sees it."""
     if is_served:
         return serving.serve(folder, "vol_trial", first - serving.FIRST_ID)
-    tree = mounting.clone_tree(folder)
+    tree = kernel.clone_tree(folder)
     mounting.idmap(tree, [mounting.VOLUME_UID - HOLDER, first, IDS])
     return tree
 
@@ -216,14 +215,14 @@ def main() -> None:
     kind, folder, image = sys.argv[1:]
     is_image, is_served = kind == "image", kind == "served"
     owner = serving.FIRST_ID + HOLDER if is_served else mounting.VOLUME_UID
-    mounting.own_mounts()
+    kernel.unshare_mounts()
     if is_image:
-        serving.move(mounting.mount_image(image), folder)
+        kernel.place_at(mounting.mount_image(image), folder)
     views = [view(folder, first, is_served=is_served) for first in RANGES]
     if is_served:
         tree = serving.serve(folder, "vol_trial", 0)
-        mounting.own_mounts()  # the daemon would keep what is mounted in its own mount namespace, and live on
-        serving.move(tree, folder)
+        kernel.unshare_mounts()  # the daemon would keep what is mounted in its own mount namespace, and live on
+        kernel.place_at(tree, folder)
     checks: dict[str, Callable[[str], Evidence]] = {
         "concurrent_writers": concurrent_writers,
         "locks": locks,

@@ -38,6 +38,7 @@ HOLDER = 1000
 OWNERS = ".owners"  # in the shared folder: who the holder is on disk, the same for all nodes
 TOMBSTONES = ".deleted"
 GIB = 1 << 30
+REPAIRED = 1  # of e2fsck: what was wrong is corrected
 NOT_CONFIGURED = "not configured"
 ENFORCED, MEASURED = "enforced", "measured"
 MEASURE_SECONDS = 20  # a folder with very many files is not counted to the end
@@ -209,13 +210,13 @@ class NodeVolumes:
 
     def _linkless(self, folder: Path, *argv: str) -> tuple[str, ...]:
         """A command that reads a folder of which people change the names meanwhile."""
-        # Only in its namespaces: whoever gains rights in new ones is no longer told of a parent's death.
+        # unshare comes first: gaining capabilities in a new namespace clears PDEATHSIG.
         return ("unshare", "--mount", "--", *commands.mortal(*commands.ours(linkless.__file__, str(folder), *argv)))
 
     async def _check_image(self, image: Path, volume: VolumeRef) -> None:
         """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
         code, said = await commands.attempt(*commands.mortal("e2fsck", "-fy", str(image)))
-        if code > 1:  # 1: the log was played
+        if code > REPAIRED:
             raise EngineError("the copy is not a whole file system", said[-500:])
         if image.stat().st_size < volume.size_gib * GIB:
             os.truncate(image, volume.size_gib * GIB)
