@@ -18,7 +18,7 @@ from benchmarks import stage as staging
 from benchmarks.harness import IDLE_WANTED, Run, cpu_seconds, percentile
 from benchmarks.stage import Stage
 from gpuaas.api.app import create_app
-from gpuaas.api.stream import EntryFollower, Resumed
+from gpuaas.api.stream import Resumed, entry_follower
 from gpuaas.core.db import prepare
 from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import Settings
@@ -209,7 +209,7 @@ async def measure_after(stage: Stage, meter: Meter) -> None:
             await meter.time(what, asking(path), target=True)
         async with services.api_db.read() as tx:
             from_now = Resumed(await here(tx))
-        follower = EntryFollower(services, stage.token, stage.project_id, None, from_now)
+        follower = entry_follower(services, stage.token, stage.project_id, None, from_now)
         await meter.time("project events, nothing new", follower._look, target=True)
         await meter.time("runtimes due (every second)", lambda: due(services), target=True)
         check = InvariantWorker(services.worker_db, services.clock)
