@@ -206,7 +206,7 @@ async def test_a_disk_that_its_person_filled_can_be_removed_and_is_remembered_as
     (records.folder("a") / "disk").mkdir(parents=True)
     with pytest.raises(OSError, match="No space"):
         (records.folder("a") / "disk" / "big").write_bytes(bytes(1 << 20))
-    remains = removals.begin("a", pid=None, index=3, port=None)
+    remains = await removals.begin("a", pid=None, index=3, port=None)
     assert records.read("a") is None
     assert failed(await removals.clean("a", remains)) == set()
     assert records.read("a") == remains

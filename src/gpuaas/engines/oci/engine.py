@@ -197,7 +197,7 @@ class OciEngine:
     async def observe(self) -> list[Environment]:
         try:
             await self._adopt_all()
-            return self._observer.all()
+            return await self._observer.all()
         except OSError as error:
             raise EngineError("the node cannot look at its environments", repr(error)) from error
 
@@ -242,7 +242,7 @@ class OciEngine:
             running = self._running.get(allocation_id)
             pid = running.pid if running else self._observer.look(allocation_id).known()
             index, port = self._numbers.of(allocation_id)
-            remains = self._removals.begin(allocation_id, pid=pid, index=index, port=port)
+            remains = await self._removals.begin(allocation_id, pid=pid, index=index, port=port)
             self._running.pop(allocation_id, None)
             self._access.withdraw(self._records.folder(allocation_id))
             await self._gateway.close_environment(allocation_id, "the allocation was released")

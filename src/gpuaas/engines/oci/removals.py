@@ -22,7 +22,7 @@ class Removals:
     def __init__(self, containers: Containers, records: Records, volumes: NodeVolumes) -> None:
         self._containers, self._records, self._volumes = containers, records, volumes
 
-    def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
+    async def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
         """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
         try:
             here = self._records.read(id)
@@ -30,7 +30,7 @@ class Removals:
             here = None
         found = processes.in_pid_namespace_of(pid) if pid else []
         remains = _remains(here, index, port, Folder(self._records.folder(id)).container)
-        volumes = (*remains.volumes, *(mount.volume_id for mount in self._volumes.tables.mounts_in(pid)))
+        volumes = (*remains.volumes, *await asyncio.to_thread(self._volumes.tables.volumes_in, pid))
         remains = msgspec.structs.replace(
             remains, seen=tuple(dict.fromkeys((*remains.seen, *found))), volumes=tuple(dict.fromkeys(volumes))
         )

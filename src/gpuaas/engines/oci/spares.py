@@ -175,7 +175,7 @@ class OciSpares:
         path = self._records.folder(id)
         pid = liveness.look(path, self._containers.limits).known()
         index = self._numbers.of(id)[0]
-        remains = self._removals.begin(
+        remains = await self._removals.begin(
             id, pid=pid, index=self._containers.index_of(path) if index is None else index, port=None
         )
         await self._removals.end_processes(id, pid, remains)

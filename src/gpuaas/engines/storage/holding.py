@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuaas.engines.node import processes
+from gpuaas.engines.storage.mount_lines import lines_of, read_table
 from gpuaas.engines.storage.mount_tables import MountTables
-from gpuaas.engines.storage.mounting import words_of
 
 PROC = "/proc"
 
@@ -59,12 +59,12 @@ def mounts_and_descriptors_of(tables: MountTables, volume_id: str, uids: Collect
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             root = os.stat(f"{PROC}/{pid}/root")  # noqa: PTH116 (a link of the kernel's)
             view = (processes.namespace(pid, "mnt"), root.st_dev, root.st_ino)
-            table = Path(f"{PROC}/{pid}/mountinfo").read_bytes()
+            table = read_table(f"{PROC}/{pid}/mountinfo")
             if view not in seen:
                 shown = [one for one in tables.shown(table) if one.volume_id == volume_id]
                 found += [Hold(pid, path) for path in dict.fromkeys(one.mount_path for one in shown)]
             seen.add(view)
-            found += [Hold(pid, "", name) for name in _detached(pid, {words[0] for words in words_of(table)}, devices)]
+            found += [Hold(pid, "", name) for name in _detached(pid, {line.id for line in lines_of(table)}, devices)]
     return found
 
 

@@ -55,7 +55,7 @@ class NodeMounts:
         place = self._volumes.find(wanted.volume)
         async with self._alone(allocation_id):
             record, pid = self._running(allocation_id)
-            if self._is_there(pid, wanted):
+            if await self._is_there(pid, wanted):
                 return
             await on_phase("volume_mounting", f"at {wanted.mount_path}")
             is_served = self._volumes.is_served(wanted.volume.backend)
@@ -67,16 +67,16 @@ class NodeMounts:
                 "is_served": is_served,
                 "groups": self._ids(record).limit_daemons() if is_served else [],
                 "read_only": wanted.access_mode is AccessMode.READ_ONLY,
-                "others": [mount.mount_path for mount in self._mounts_in(pid)],
+                "others": [mount.mount_path for mount in await self._mounts_in(pid)],
             }
             await ask(order)
-            if not self._is_there(pid, wanted):
+            if not await self._is_there(pid, wanted):
                 raise EngineError("the volume was mounted and is not seen there", wanted.mount_path)
-            self.tell(allocation_id, record)
+            await asyncio.to_thread(self.tell, allocation_id, record)
 
-    def _is_there(self, pid: int, wanted: WantedMount) -> bool:
+    async def _is_there(self, pid: int, wanted: WantedMount) -> bool:
         read_only = wanted.access_mode is AccessMode.READ_ONLY
-        for mount in self._mounts_in(pid):
+        for mount in await self._mounts_in(pid):
             if mount.mount_path == wanted.mount_path:
                 if (mount.volume_id, mount.read_only) != (wanted.volume.volume_id, read_only):
                     raise EngineError("another volume is mounted at this path", wanted.mount_path)
@@ -106,12 +106,14 @@ class NodeMounts:
             if not force:  # by force the mount itself goes first, so that nobody makes another copy of it meanwhile
                 await self._let_go(order, look_elsewhere, force=False)
             note = "it was not mounted"
-            if any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in self._mounts_in(pid)):
+            if any(
+                (one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in await self._mounts_in(pid)
+            ):
                 await on_phase("volume_unmounting", f"from {mount_path}")
                 note = await self._unmount(order, pid, force=force)
             ended = await self._let_go(order, look, force=force)
             ended += await _end_daemons(volume.volume_id, ids.outside, mount_path, force=force)
-            self.tell(allocation_id, record)
+            await asyncio.to_thread(self.tell, allocation_id, record)
             return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
 
     async def _let_go(self, order: dict[str, object], look: Look, *, force: bool) -> int:
@@ -137,8 +139,11 @@ class NodeMounts:
                 ended += 1
         raise EngineError(f"the volume is in use: {_listed([one.words for one in left])}", str(order["mount_path"]))
 
-    def _mounts_in(self, pid: int) -> list[Mount]:
-        return self._volumes.tables.mounts_in(pid)
+    async def _mounts_in(self, pid: int) -> list[Mount]:
+        try:
+            return await asyncio.to_thread(self._volumes.tables.mounts_in, pid)
+        except OSError as error:
+            raise EngineError("the mounts of the environment are unknown", error.strerror or str(error)) from error
 
     async def _unmount(self, order: dict[str, object], pid: int, *, force: bool) -> str:
         path, ended, inside = str(order["mount_path"]), 0, processes.namespace(pid, "pid")
