@@ -84,7 +84,8 @@ class Observer:
 
     def pid_of(self, id: str) -> int | None:
         """None only when it is proven that nothing runs there."""
-        return self.look(id).known()
+        known = self.look(id).known()
+        return known.pid if known else None
 
     def devices_of(self, id: str) -> tuple[str, ...] | None:
         """Of an environment that lives and was not adopted: by its record, else by its configuration."""

@@ -124,19 +124,18 @@ class NodeMounts:
             for hold in await look():
                 if hold.mount_path and (force or hold.mount_path == order["mount_path"]):
                     with contextlib.suppress(EngineError):  # a locked mount, or one that is covered: it is seen again
-                        one = {"pid": hold.pid, "born": processes.born(hold.pid), "mount_path": hold.mount_path}
+                        one = {**hold.process._asdict(), "mount_path": hold.mount_path}
                         await ask({**order, **one, "verb": "detach", "lazy": force})
             if not (left := await look()):
                 return ended
             if not force:
                 await asyncio.sleep(SETTLE_SECONDS)
                 continue
-            holders = {one.pid: processes.born(one.pid) for one in left}
+            holders = {one.process.pid: one.process.born for one in left}
             if len(holders) > 1:
                 holders.pop(cast("int", order["pid"]), None)  # pid 1 is the last: everything else ends with it
             for holder, birth in holders.items():
-                await processes.end(holder, partial(processes.is_alive, birth=birth))
-                ended += 1
+                ended += await processes.end(holder, partial(processes.is_alive, birth=birth))
         raise EngineError(f"the volume is in use: {_listed([one.words for one in left])}", str(order["mount_path"]))
 
     async def _mounts_in(self, pid: int) -> list[Mount]:
@@ -156,8 +155,7 @@ class NodeMounts:
                 named = _listed([one.words for one in users]) or "by the system"
                 raise EngineError(f"the volume is in use: {named}", path)
             for one in users:
-                await processes.end(one.pid, lambda number: processes.namespace(number, "pid") == inside)
-                ended += 1
+                ended += await processes.end(one.pid, lambda number: processes.namespace(number, "pid") == inside)
         await ask({**order, "verb": "detach", "lazy": True})
         return "unmounted lazily: something still held it"
 
@@ -191,12 +189,12 @@ class NodeMounts:
 async def _end_daemons(volume_id: str, outside: int, mount_path: str, *, force: bool) -> int:
     """A daemon ends with the last mount that it serves, also of those that are in no table."""
     ended = 0
-    for daemon in await asyncio.to_thread(serving.daemons_of, volume_id, outside - serving.FIRST_ID):
+    offset = outside - serving.FIRST_ID
+    for daemon in await asyncio.to_thread(serving.daemons_of, volume_id, offset):
         if not await processes.gone(daemon, DAEMON_SECONDS):
             if not force:
                 raise EngineError("the volume is in use: a process inside keeps a copy of its mount", mount_path)
-            await processes.end(daemon)
-            ended += 1
+            ended += await processes.end(daemon, lambda pid: pid in serving.daemons_of(volume_id, offset))
     return ended
 
 
