@@ -29,6 +29,8 @@ MNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
 RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH, RESOLVE_IN_ROOT = 1, 2, 4, 8, 16
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+KCMP = {"x86_64": 312, "aarch64": 272}
+KCMP_FILES = 2
 LONGEST_ANSWER = 1000  # of a held child, in bytes
 
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
@@ -109,6 +111,14 @@ def held_child(what: str, work: Callable[[], str]) -> Iterator[tuple[int, str]]:
 def copy_descriptor(pidfd: int, number: int) -> int:
     """A duplicate of another process's descriptor; closed on exec."""
     return call("pidfd_getfd", PIDFD_GETFD, pidfd, number, 0)
+
+
+def has_descriptors_of(task: int, other: int) -> bool:
+    """Whether two threads have one table of descriptors; False also where the kernel does not say."""
+    try:
+        return call("kcmp", KCMP[os.uname().machine], task, other, KCMP_FILES, 0, 0) == 0
+    except (KeyError, OSError):
+        return False
 
 
 # Files

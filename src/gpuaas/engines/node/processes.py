@@ -93,6 +93,16 @@ def seen() -> Iterator[Process]:
             yield Process(pid, birth)
 
 
+def tasks(pid: int) -> list[int]:
+    """The threads of a process, the first one first. Each may have mounts, descriptors and a root of its own, found
+    under its number as those of a process."""
+    try:
+        found = [int(path.name) for path in (PROC / str(pid) / "task").iterdir()]
+    except HIDDEN:
+        return []
+    return sorted(found, key=lambda tid: (tid != pid, tid))
+
+
 def born(pid: int) -> str:
     text = _read(pid, "stat")
     return text.rsplit(")", 1)[1].split()[BORN] if ")" in text else ""

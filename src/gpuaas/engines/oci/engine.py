@@ -112,7 +112,12 @@ class OciEngine:
             self._site, self._records, self.images.used, staging=self._staging, alone=self._alone, clock=clock
         )
         self.mounts = NodeMounts(
-            self._records, volumes, ids=self._containers.volume_ids, pid_of=self._observer.pid_of, alone=self._alone
+            self._records,
+            volumes,
+            ids=self._containers.volume_ids,
+            pid_of=self._observer.pid_of,
+            alone=self._alone,
+            stop=self._halt,
         )
 
     async def start(self) -> None:

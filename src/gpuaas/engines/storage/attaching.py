@@ -159,14 +159,12 @@ def attach(order: Order) -> dict[str, object]:
 
 
 def detach(order: Order) -> dict[str, object]:
+    """Never lazily: the kernel refuses while anything holds the mount, also what no process shows."""
     path = order["mount_path"]
     opened = open_environment(order)
     if path not in paths(opened):
         return {}
     entering.enter(opened.mounts, opened.root)
-    if order["lazy"]:
-        unmount(path, MNT_DETACH)
-        return {}
     try:
         unmount(path, 0)
     except OSError as error:

@@ -1,37 +1,45 @@
-"""Processes in an environment that hold a volume: by a mount or by a descriptor.
+"""What holds a volume in an environment: mounts, descriptors and mappings of every thread of every process.
 
 Root inside an environment with init `systemd` can mount a volume a second time, keep it in another mount namespace, or
-hold a detached copy of the mount by a descriptor. A volume is detached when none of them is left.
+hold a detached copy of the mount by a descriptor. Each thread may have mounts and descriptors of its own. A descriptor
+in flight, which was sent over a socket and not received, is in no table of any process: it can be counted, not seen.
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuaas.engines.node import processes
+from gpuaas.engines.node.kernel import has_descriptors_of
 from gpuaas.engines.node.processes import Process
-from gpuaas.engines.storage.mount_lines import lines_of, read_table
+from gpuaas.engines.storage.mount_lines import MOST_BYTES, lines_of, read_table
 from gpuaas.engines.storage.mount_tables import MountTables
 
 PROC = "/proc"
+MOST_TABLES, MOST_DESCRIPTORS = 64 << 20, 1_000_000  # of one look: bytes, and descriptors with mappings
+ENDED = (FileNotFoundError, ProcessLookupError)
+NO_FILE = ("socket:[", "pipe:[", "anon_inode:")  # what such a descriptor links to; the name of a file begins with /
+NAMESPACE, NAMESPACE_KIND = "mnt:[", "nsfs"
 
 
 @dataclass(frozen=True)
 class Hold:
-    """A mount that a process sees, or a descriptor of one that is in no table."""
+    """A mount that a thread sees, or something else that keeps a volume."""
 
     process: Process  # as it was when it was looked at
-    mount_path: str  # empty: held by `descriptor` alone
-    descriptor: str = ""
+    thread: Process  # of that process; itself unless it has mounts of its own
+    mount_path: str  # empty: held otherwise
+    how: str = ""
 
     def is_at(self, path: str, namespace: str) -> bool:
-        return self.mount_path == path and processes.namespace(self.process.pid, "mnt") == namespace
+        return self.mount_path == path and processes.namespace(self.thread.pid, "mnt") == namespace
 
     @property
     def words(self) -> str:
-        how = f"has it mounted at {self.mount_path}" if self.mount_path else f"keeps it as {self.descriptor}"
+        how = f"has it mounted at {self.mount_path}" if self.mount_path else self.how
         return f"{_process_words(self.process.pid)} {how}"
 
 
@@ -39,12 +47,12 @@ class Hold:
 class OpenFile:
     """A file or folder that a process has open, runs, maps or works in."""
 
-    pid: int
+    process: Process
     path: str
 
     @property
     def words(self) -> str:
-        return f"{_process_words(self.pid)} with {self.path}"
+        return f"{_process_words(self.process.pid)} with {self.path}"
 
 
 def _process_words(pid: int) -> str:
@@ -53,72 +61,170 @@ def _process_words(pid: int) -> str:
     return f"{fields.get('Name', '?')} (pid {fields.get('NSpid', str(pid)).split()[-1]})"
 
 
-def mounts_and_descriptors_of(tables: MountTables, volume_id: str, uids: Collection[int]) -> list[Hold]:
-    """Each table once; a process that ends meanwhile holds nothing."""
-    found, seen, devices = [], set(), tables.devices_of(volume_id)
+def holds_of(tables: MountTables, volume_id: str, uids: Collection[int], *, in_flight: bool) -> list[Hold]:
+    """Each table once; a process that ends meanwhile holds nothing. `in_flight`: a socket in which descriptors are in
+    flight counts as a hold, because one of them may be of the volume."""
+    look = _Look(tables, volume_id, in_flight=in_flight)
     for process in processes.seen():
-        pid = process.pid
-        if not processes.has_uid(pid, uids):
-            continue
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            root = os.stat(f"{PROC}/{pid}/root")  # noqa: PTH116 (a link of the kernel's)
-            view = (processes.namespace(pid, "mnt"), root.st_dev, root.st_ino)
-            table = read_table(f"{PROC}/{pid}/mountinfo")
-            if view not in seen:
-                shown = [one for one in tables.shown(table) if one.volume_id == volume_id]
-                found += [Hold(process, path) for path in dict.fromkeys(one.mount_path for one in shown)]
-            seen.add(view)
-            ids = {line.id for line in lines_of(table)}
-            found += [Hold(process, "", name) for name in _detached(pid, ids, devices)]
-    return found
+        if processes.has_uid(process.pid, uids):
+            look.at(process)
+    return look.found()
 
 
-def _detached(pid: int, mounts: set[str], devices: set[str]) -> Iterator[str]:
-    """Descriptors of files on these devices whose mount is not in the table of the process."""
-    folder = f"{PROC}/{pid}"
-    for name in ("cwd", "root", *(f"fd/{number}" for number in os.listdir(f"{folder}/fd"))):  # noqa: PTH208
-        with contextlib.suppress(OSError):
-            if _mount_id(folder, name) not in mounts:
-                device = os.stat(f"{folder}/{name}").st_dev  # noqa: PTH116
-                if f"{os.major(device)}:{os.minor(device)}" in devices:
-                    yield name
+@dataclass
+class _Look:
+    tables: MountTables
+    volume_id: str
+    in_flight: bool
+    devices: set[str] = field(init=False)
+    holds: list[Hold] = field(default_factory=list)
+    bytes_left: int = MOST_TABLES
+    descriptors_left: int = MOST_DESCRIPTORS
+    mount_ids: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+    """Of each view: a mount namespace from a root in it."""
+
+    kept: list[tuple[str, Hold]] = field(default_factory=list)
+    """Mount namespaces that a descriptor or a mount keeps, whoever lives in them."""
+
+    def __post_init__(self) -> None:
+        self.devices = self.tables.devices_of(self.volume_id)
+
+    def found(self) -> list[Hold]:
+        """A mount namespace in which no thread was seen may have any mount."""
+        lived_in = {view[0] for view in self.mount_ids}
+        return self.holds + [hold for namespace, hold in self.kept if namespace not in lived_in]
+
+    def at(self, process: Process) -> None:
+        """Threads that have the descriptors of another one are looked at without them."""
+        looked_at, has_mappings = list[int](), False
+        for tid in processes.tasks(process.pid):
+            thread = Process(tid, processes.born(tid))
+            with contextlib.suppress(*ENDED):
+                ids = self._view(process, thread)
+                is_new = not any(has_descriptors_of(tid, other) for other in looked_at[:1])
+                self._descriptors(process, tid, ids, with_table=is_new)
+                looked_at += [tid] if is_new else []
+                if not has_mappings:
+                    self._mappings(process, tid, ids)
+                    has_mappings = True
+
+    def _view(self, process: Process, thread: Process) -> set[str]:
+        """The ids of the mounts that a thread sees."""
+        folder = f"{PROC}/{thread.pid}"
+        root = _opened(f"{folder}/root")
+        view = (processes.namespace(thread.pid, "mnt"), root["mnt_id"], root.get("ino", ""))
+        if view not in self.mount_ids:
+            table = read_table(f"{folder}/mountinfo", min(MOST_BYTES, self.bytes_left))
+            self.bytes_left -= len(table)
+            shown = [one for one in self.tables.shown(table) if one.volume_id == self.volume_id]
+            self.holds += [Hold(process, thread, path) for path in dict.fromkeys(one.mount_path for one in shown)]
+            lines = list(lines_of(table))
+            for line in lines:
+                if line.kind == NAMESPACE_KIND and line.root.startswith(NAMESPACE):
+                    self._keep(process, line.root, f"has a mount namespace at {line.path}")
+            self.mount_ids[view] = {line.id for line in lines}
+        return self.mount_ids[view]
+
+    def _keep(self, process: Process, namespace: str, how: str) -> None:
+        self.kept.append((namespace, Hold(process, process, "", f"{how}, in which it may be mounted")))
+
+    def _descriptors(self, process: Process, tid: int, mounts: set[str], *, with_table: bool) -> None:
+        folder = f"{PROC}/{tid}"
+        for name in ("cwd", "root", "exe"):
+            with contextlib.suppress(*ENDED):
+                self._descriptor(process, f"{folder}/{name}", _opened(f"{folder}/{name}"), mounts)
+        for number in os.listdir(f"{folder}/fd") if with_table else ():  # noqa: PTH208 (plain strings)
+            self._count()
+            with contextlib.suppress(*ENDED):
+                self._descriptor(process, f"{folder}/fd/{number}", _fields(f"{folder}/fdinfo/{number}"), mounts)
+
+    def _descriptor(self, process: Process, path: str, fields: dict[str, str], mounts: set[str]) -> None:
+        """Of a file on these devices whose mount is not in the table of its thread, or of what may hide one."""
+        name = "/".join(path.split("/")[3:])
+        if self.in_flight and fields.get("scm_fds", "0") != "0":
+            how = f"has descriptors in flight in {name}, of which one may be of it"
+            self.holds.append(Hold(process, process, "", how))
+        if fields["mnt_id"] in mounts:
+            return
+        link = os.readlink(path)  # noqa: PTH115
+        if link.startswith(NAMESPACE):
+            self._keep(process, link, f"keeps a mount namespace as {name}")
+        elif not link.startswith(NO_FILE) and _device_of(path) in self.devices:
+            self.holds.append(Hold(process, process, "", f"keeps it as {name}"))
+
+    def _mappings(self, process: Process, tid: int, mounts: set[str]) -> None:
+        """Files that are mapped and no longer open. All threads of a process have the same."""
+        folder = f"{PROC}/{tid}"
+        wanted = {"{:02x}:{:02x}".format(*map(int, one.split(":"))).encode() for one in self.devices}
+        with open(f"{folder}/maps", "rb") as maps:  # noqa: PTH123
+            for line in maps:
+                self._count()
+                words = line.split(b" ", 4)
+                if words[3] in wanted:
+                    name = f"map_files/{_without_zeros(words[0].decode())}"
+                    with contextlib.suppress(*ENDED):
+                        if _opened(f"{folder}/{name}")["mnt_id"] not in mounts:
+                            self.holds.append(Hold(process, process, "", "keeps a file of it in memory"))
+                            return
+
+    def _count(self) -> None:
+        self.descriptors_left -= 1
+        if self.descriptors_left < 0:
+            raise OSError(errno.E2BIG, "its processes have too many descriptors and mappings")
 
 
-def _mount_id(folder: str, name: str) -> str:
-    if name.startswith("fd/"):
-        return _field(f"{folder}/fdinfo/{name.removeprefix('fd/')}")
-    descriptor = os.open(f"{folder}/{name}", os.O_PATH | os.O_CLOEXEC)
+def _without_zeros(range: str) -> str:
+    """Names in map_files have no leading zeros, ranges in maps have."""
+    return "-".join(f"{int(one, 16):x}" for one in range.split("-"))
+
+
+def _opened(path: str) -> dict[str, str]:
+    """The fields of what a link of the kernel's leads to. Nothing is asked of its file system, which may hang."""
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        return _field(f"{PROC}/self/fdinfo/{descriptor}")
+        return _fields(f"{PROC}/self/fdinfo/{descriptor}")
     finally:
         os.close(descriptor)
 
 
-def _field(path: str) -> str:
-    lines = Path(path).read_text().splitlines()
-    return next(line.split()[1] for line in lines if line.startswith("mnt_id:"))
+def _device_of(path: str) -> str:
+    try:
+        device = os.stat(path).st_dev  # noqa: PTH116 (a link of the kernel's)
+    except OSError as error:
+        if error.errno != errno.ENOTCONN:  # a daemon that ended: nothing can be read or written
+            raise
+        return ""
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def _fields(path: str) -> dict[str, str]:
+    pairs = (line.split(":", 1) for line in Path(path).read_text().splitlines() if ":" in line)
+    return {name: value.strip() for name, value in pairs}
 
 
 def open_files_under(pid: int, path: str) -> list[OpenFile]:
     """The first of each process in the environment of `pid`, without that process itself."""
     found = []
-    for number, _ in processes.in_pid_namespace_of(pid):
-        if number != pid:
-            used = (what for what in _used_by(number) if what == path or what.startswith(f"{path}/"))
+    for process in processes.in_pid_namespace_of(pid):
+        if process.pid != pid:
+            used = (what for what in _used_by(process.pid) if what == path or what.startswith(f"{path}/"))
             if (first := next(used, None)) is not None:
-                found.append(OpenFile(number, first))
+                found.append(OpenFile(process, first))
     return found
 
 
-def _used_by(pid: int) -> list[str]:
-    links = [f"{PROC}/{pid}/{name}" for name in ("cwd", "root", "exe")]
-    with contextlib.suppress(OSError):
-        links += [f"{PROC}/{pid}/fd/{name}" for name in os.listdir(f"{PROC}/{pid}/fd")]  # noqa: PTH208 (plain strings)
-    found = []
-    for link in links:
+def _used_by(pid: int) -> Iterator[str]:
+    first, *others = processes.tasks(pid) or [pid]
+    apart = [tid for tid in others if not has_descriptors_of(first, tid)]
+    for tid in (first, *others):
+        names = ["cwd", "root", *(["exe"] if tid == first else [])]
         with contextlib.suppress(OSError):
-            found.append(os.readlink(link))  # noqa: PTH115
-    with contextlib.suppress(OSError):
-        maps = Path(f"{PROC}/{pid}/maps").read_text(errors="replace").splitlines()
-        found += [line[line.index("/") :] for line in maps if "/" in line]
-    return found
+            if tid == first or tid in apart:
+                names += [f"fd/{name}" for name in os.listdir(f"{PROC}/{tid}/fd")]  # noqa: PTH208 (plain strings)
+        for name in names:
+            with contextlib.suppress(OSError):
+                yield os.readlink(f"{PROC}/{tid}/{name}")  # noqa: PTH115
+    for tid in (first, *others[:1]):  # the first thread may have ended
+        with contextlib.suppress(OSError):
+            maps = Path(f"{PROC}/{tid}/maps").read_text(errors="replace").splitlines()
+            yield from (line[line.index("/") :] for line in maps if "/" in line)

@@ -84,10 +84,15 @@ class MountTables:
     def devices_of(self, volume_id: str) -> set[str]:
         """Devices that files of a volume are on, but for one that a daemon serves: it ends with the last mount."""
         self._learn()
+        return self.loop_devices_of(volume_id) | self._homes_of(volume_id)
+
+    def loop_devices_of(self, volume_id: str) -> set[str]:
+        """Of a local volume. The kernel frees the device with the last mount, descriptor and mapping of its file
+        system, wherever that is: none is left when this is empty."""
         image = f"{os.path.realpath(self._local)}/{volume_id}/disk.img"
         loops = (path.parts[3] for path in Path("/sys/block").glob("loop*/loop/backing_file"))
         numbers = {f"{LOOP}{name.removeprefix('loop')}" for name in loops}
-        return {one for one in numbers if self._backing_file(one) == image} | self._homes_of(volume_id)
+        return {one for one in numbers if self._backing_file(one) == image}
 
     def _homes_of(self, volume_id: str) -> set[str]:
         is_shared = self._shared is not None and (self._shared / volume_id).exists()

@@ -6,23 +6,17 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
-from gpuaas.engines.storage import serving
-from gpuaas.engines.storage.holding import Hold, mounts_and_descriptors_of, open_files_under
+from gpuaas.engines.storage.detachments import HIDDEN, Detachment
 from gpuaas.engines.storage.mount_process import ask
 from gpuaas.engines.storage.volumes import NodeVolumes
-from gpuaas.wire.environments import Mount
-from gpuaas.wire.storage import AccessMode, VolumeRef, WantedMount
+from gpuaas.wire.environments import Init, Mount
+from gpuaas.wire.storage import AccessMode, Backend, VolumeRef, WantedMount
 
-NAMED_HOLDERS = 8
-DAEMON_SECONDS = 5.0
-SETTLE_SECONDS = 0.2  # a service that is starting has mounts at other paths for a moment
-Look = Callable[[], Awaitable[list[Hold]]]
-ROUNDS = 5  # of ending processes that use a volume, before it is unmounted under those that remain
+DEVICE_SECONDS, POLL_SECONDS = 5.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -47,8 +41,10 @@ class NodeMounts:
         ids: Callable[[Record], VolumeIds],
         pid_of: Callable[[str], int | None],
         alone: Callable[[str], AbstractAsyncContextManager[None]],
+        stop: Callable[[Record, str], Awaitable[None]],
     ) -> None:
-        self._records, self._volumes = records, volumes
+        """`stop` ends a running environment whose lock is held, and tells its connections the reason."""
+        self._records, self._volumes, self._stop = records, volumes, stop
         self._ids, self._pid_of, self._alone = ids, pid_of, alone
 
     async def attach(self, allocation_id: str, wanted: WantedMount, on_phase: OnPhase) -> None:
@@ -91,73 +87,69 @@ class NodeMounts:
             pid = self._pid_of(allocation_id)
             record = self._records.read(allocation_id)
             if pid is None or not isinstance(record, Record):
+                await self._check_released(volume, allocation_id)
                 return "the environment is not running, and nothing is mounted in it"
-            ids, namespace = self._ids(record), processes.namespace(pid, "mnt")
-            uids = range(ids.outside, ids.outside + ids.count)
-
-            async def look() -> list[Hold]:
-                tables, volume_id = self._volumes.tables, volume.volume_id
-                return await asyncio.to_thread(mounts_and_descriptors_of, tables, volume_id, uids)
-
-            async def look_elsewhere() -> list[Hold]:
-                return [one for one in await look() if not one.is_at(mount_path, namespace)]
-
-            order = self._order(allocation_id, pid, mount_path, record)
-            if not force:  # by force the mount itself goes first, so that nobody makes another copy of it meanwhile
-                await self._let_go(order, look_elsewhere, force=False)
-            note = "it was not mounted"
-            if any(
-                (one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in await self._mounts_in(pid)
-            ):
-                await on_phase("volume_unmounting", f"from {mount_path}")
-                note = await self._unmount(order, pid, force=force)
-            ended = await self._let_go(order, look, force=force)
-            ended += await _end_daemons(volume.volume_id, ids.outside, mount_path, force=force)
+            detachment = Detachment(
+                self._volumes.tables,
+                volume.volume_id,
+                self._order(allocation_id, pid, mount_path, record),
+                is_mounted=partial(self._is_mounted, pid, volume.volume_id, mount_path),
+                check_released=partial(self._check_released, volume, allocation_id),
+                in_flight=await self._may_be_hidden(allocation_id, record, volume),
+                on_phase=on_phase,
+            )
+            try:
+                note = await (detachment.force() if force else detachment.ask())
+            except EngineError as error:
+                if not force:
+                    raise
+                note = await self._stop_for(record, detachment, error, on_phase)
             await asyncio.to_thread(self.tell, allocation_id, record)
-            return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
+            return note
 
-    async def _let_go(self, order: dict[str, object], look: Look, *, force: bool) -> int:
-        """Until the look finds nothing. Copies at the same path, which services have in mounts of their own, are
-        unmounted; those at other paths, and processes that keep one, only by force. How many processes were ended."""
-        ended, left = 0, list[Hold]()
-        for _ in range(ROUNDS):
-            for hold in await look():
-                if hold.mount_path and (force or hold.mount_path == order["mount_path"]):
-                    with contextlib.suppress(EngineError):  # a locked mount, or one that is covered: it is seen again
-                        one = {**hold.process._asdict(), "mount_path": hold.mount_path}
-                        await ask({**order, **one, "verb": "detach", "lazy": force})
-            if not (left := await look()):
-                return ended
-            if not force:
-                await asyncio.sleep(SETTLE_SECONDS)
-                continue
-            holders = {one.process.pid: one.process.born for one in left}
-            if len(holders) > 1:
-                holders.pop(cast("int", order["pid"]), None)  # pid 1 is the last: everything else ends with it
-            for holder, birth in holders.items():
-                ended += await processes.end(holder, partial(processes.is_alive, birth=birth))
-        raise EngineError(f"the volume is in use: {_listed([one.words for one in left])}", str(order["mount_path"]))
+    async def _stop_for(self, record: Record, detachment: Detachment, error: EngineError, on_phase: OnPhase) -> str:
+        """The last resort: whatever holds the volume inside ends with the environment."""
+        await on_phase("environment_stopping", error.reason)
+        await self._stop(record, "a volume was detached by force")
+        await detachment.check_gone()
+        return f"the environment was stopped to detach it by force, because {error.reason}"
+
+    async def _is_mounted(self, pid: int, volume_id: str, mount_path: str) -> bool:
+        mounts = await self._mounts_in(pid)
+        return any((one.volume_id, one.mount_path) == (volume_id, mount_path) for one in mounts)
+
+    async def _may_be_hidden(self, allocation_id: str, record: Record, volume: VolumeRef) -> bool:
+        """Whether root inside can keep a copy of the mount that neither the kernel tells nor a process shows: where
+        mounts can be made, and neither a loop device nor a daemon ends with the last of them."""
+        if record.spec.init is not Init.SYSTEMD or self._volumes.is_served(volume.backend):
+            return False
+        return volume.backend is not Backend.LOCAL or await self._is_elsewhere(allocation_id, volume.volume_id)
+
+    async def _is_elsewhere(self, allocation_id: str, volume_id: str) -> bool:
+        """Whether another environment of this node has the volume: its loop device then says nothing of this one."""
+        others = (self._pid_of(id) for id in self._records.ids() if id != allocation_id)
+        for pid in [one for one in others if one is not None]:
+            if volume_id in await asyncio.to_thread(self._volumes.tables.volumes_in, pid):
+                return True
+        return False
+
+    async def _check_released(self, volume: VolumeRef, allocation_id: str) -> None:
+        """Of a local volume the kernel is the judge: its loop device goes with whatever holds it."""
+        if volume.backend is not Backend.LOCAL:
+            return
+        tries = round(DEVICE_SECONDS / POLL_SECONDS)  # the kernel frees it a moment after the last one let go
+        while devices := self._volumes.tables.loop_devices_of(volume.volume_id):
+            if (tries := tries - 1) < 0:
+                if await self._is_elsewhere(allocation_id, volume.volume_id):
+                    return
+                raise EngineError(f"the volume is in use: {HIDDEN}", f"devices {', '.join(sorted(devices))}")
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _mounts_in(self, pid: int) -> list[Mount]:
         try:
             return await asyncio.to_thread(self._volumes.tables.mounts_in, pid)
         except OSError as error:
             raise EngineError("the mounts of the environment are unknown", error.strerror or str(error)) from error
-
-    async def _unmount(self, order: dict[str, object], pid: int, *, force: bool) -> str:
-        path, ended, inside = str(order["mount_path"]), 0, processes.namespace(pid, "pid")
-        for _ in range(ROUNDS):
-            answer = await ask({**order, "verb": "detach", "lazy": False})
-            if not answer.get("busy"):
-                return f"unmounted; {ended} processes that used it were ended" if ended else "unmounted"
-            users = open_files_under(pid, path)
-            if not force:
-                named = _listed([one.words for one in users]) or "by the system"
-                raise EngineError(f"the volume is in use: {named}", path)
-            for one in users:
-                ended += await processes.end(one.pid, lambda number: processes.namespace(number, "pid") == inside)
-        await ask({**order, "verb": "detach", "lazy": True})
-        return "unmounted lazily: something still held it"
 
     def _running(self, allocation_id: str) -> tuple[Record, int]:
         record, pid = self._records.read(allocation_id), self._pid_of(allocation_id)
@@ -186,18 +178,6 @@ class NodeMounts:
             files.write_whole(folder / "storage", text.encode(), mode=0o644, durable=False)
 
 
-async def _end_daemons(volume_id: str, outside: int, mount_path: str, *, force: bool) -> int:
-    """A daemon ends with the last mount that it serves, also of those that are in no table."""
-    ended = 0
-    offset = outside - serving.FIRST_ID
-    for daemon in await asyncio.to_thread(serving.daemons_of, volume_id, offset):
-        if not await processes.gone(daemon, DAEMON_SECONDS):
-            if not force:
-                raise EngineError("the volume is in use: a process inside keeps a copy of its mount", mount_path)
-            ended += await processes.end(daemon, lambda pid: pid in serving.daemons_of(volume_id, offset))
-    return ended
-
-
 def banner(username: str, mounts: list[Mount]) -> str:
     lines = [
         f"{one.mount_path} is a volume{' (read-only)' if one.read_only else ''}: it outlives this allocation."
@@ -205,13 +185,3 @@ def banner(username: str, mounts: list[Mount]) -> str:
     ]
     ephemeral = f"/home/{username}, /tmp and /var/tmp are on this allocation's own disk: a release erases them."
     return "\n".join([ephemeral, *(lines or ["No volume is attached: nothing here outlives this allocation."])]) + "\n"
-
-
-def _listed(words: list[str]) -> str:
-    told = [_printable(each) for each in words[:NAMED_HOLDERS]]
-    return ", ".join(told + ([f"and {len(words) - NAMED_HOLDERS} more"] if len(words) > NAMED_HOLDERS else []))
-
-
-def _printable(text: str) -> str:
-    """What processes and files are called is up to people, and others read it."""
-    return "".join(each if each.isprintable() else "?" for each in text)

@@ -1,0 +1,184 @@
+"""One volume taken out of one running environment, asked for or by force.
+
+Nothing is unmounted lazily. A plain unmount fails while anything holds the mount, and the caller is told so: a volume
+that is reported as detached may be written by somebody else at once.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import cast
+
+from gpuaas.engines.base import EngineError, OnPhase
+from gpuaas.engines.node import processes
+from gpuaas.engines.storage import serving
+from gpuaas.engines.storage.holding import Hold, OpenFile, holds_of, open_files_under
+from gpuaas.engines.storage.mount_process import ask
+from gpuaas.engines.storage.mount_tables import MountTables
+
+NAMED_HOLDERS = 8
+DAEMON_SECONDS = 5.0
+LOOK_SECONDS = 120.0  # at up to a million descriptors
+SETTLE_SECONDS = 0.2  # a service that is starting has mounts at other paths for a moment
+ROUNDS = 5  # of asking again, and by force of ending what holds the volume
+MOST_HOLDS = 64  # a helper process enters each; nobody makes so many but to hold a detach up
+HIDDEN = "something inside holds it that no process shows, such as a descriptor in flight in a socket"
+Ask = Callable[[dict[str, object]], Awaitable[dict[str, object]]]
+Look = Callable[[], Awaitable[list[Hold]]]
+
+
+class Detachment:
+    """`order` names pid 1, the mount path and the ids, as for the mount helper."""
+
+    def __init__(
+        self,
+        tables: MountTables,
+        volume_id: str,
+        order: dict[str, object],
+        *,
+        is_mounted: Callable[[], Awaitable[bool]],
+        check_released: Callable[[], Awaitable[None]],
+        in_flight: bool,
+        on_phase: OnPhase,
+        look: Look | None = None,
+        ask: Ask = ask,
+    ) -> None:
+        """`look` and `ask` answer for tests."""
+        self._tables, self._volume_id, self._order, self._on_phase = tables, volume_id, order, on_phase
+        self._is_mounted, self._check_released, self._in_flight = is_mounted, check_released, in_flight
+        self._pid, self._path = cast("int", order["pid"]), str(order["mount_path"])
+        _, self._outside, count = cast("list[int]", order["ids"])
+        self._uids = range(self._outside, self._outside + count)
+        self._look, self._ask = look or self._look_at_threads, ask
+
+    async def ask(self) -> str:
+        """Refused while anything holds it, before it is unmounted where that can be seen."""
+        namespace = processes.namespace(self._pid, "mnt")
+
+        async def look_elsewhere() -> list[Hold]:
+            return [one for one in await self._look() if not one.is_at(self._path, namespace)]
+
+        await self._wait_until_free(look_elsewhere)
+        note = "it was not mounted"
+        if await self._is_mounted():
+            await self._on_phase("volume_unmounting", f"from {self._path}")
+            await self._unmount()
+            note = "unmounted"
+        await self._wait_until_free(self._look)
+        await self._end_daemons(force=False)
+        await self._check_released()
+        return note
+
+    async def force(self) -> str:
+        """Ends what holds it, but for pid 1. The mount itself goes first, so that nobody copies it meanwhile."""
+        note = "it was not mounted"
+        if await self._is_mounted():
+            await self._on_phase("volume_unmounting", f"from {self._path}")
+            used = await self._unmount_by_force(self._order)
+            note = f"unmounted; {used} processes that used it were ended" if used else "unmounted"
+        ended = await self._end_holders()
+        ended += await self._end_daemons(force=True)
+        await self._check_released()
+        return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
+
+    async def check_gone(self) -> None:
+        """After the environment was stopped."""
+        if left := await self._look():
+            raise _in_use((one.words for one in left), self._path)
+        await self._end_daemons(force=True)
+        await self._check_released()
+
+    async def _look_at_threads(self) -> list[Hold]:
+        look = partial(holds_of, self._tables, self._volume_id, self._uids, in_flight=self._in_flight)
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                return await asyncio.to_thread(look)
+        except OSError as error:  # also a timeout
+            why = error.strerror or "the look took too long"
+            raise EngineError("it is not known whether the volume is in use", why) from error
+
+    def _few(self, holds: list[Hold]) -> list[Hold]:
+        if len(holds) > MOST_HOLDS:
+            raise _in_use((one.words for one in holds), self._path)
+        return holds
+
+    async def _wait_until_free(self, look: Look) -> None:
+        """Copies at the same path, which services have in mounts of their own, are unmounted."""
+        left = list[Hold]()
+        for _ in range(ROUNDS):
+            for hold in self._few(await look()):
+                if hold.mount_path == self._path:
+                    await self._unmount_at(hold)
+            if not (left := await look()):
+                return
+            await asyncio.sleep(SETTLE_SECONDS)
+        raise _in_use((one.words for one in left), self._path)
+
+    async def _unmount(self) -> None:
+        users = list[OpenFile]()
+        for _ in range(ROUNDS):
+            if not (await self._ask({**self._order, "verb": "detach"})).get("busy"):
+                return
+            if users := await asyncio.to_thread(open_files_under, self._pid, self._path):
+                break
+            await asyncio.sleep(SETTLE_SECONDS)  # a look of the node's own
+        raise _in_use([one.words for one in users] or [HIDDEN], self._path)
+
+    async def _unmount_at(self, hold: Hold) -> None:
+        with contextlib.suppress(EngineError):  # a locked mount, or one that is covered: it is seen again
+            await self._ask({**self._order, **hold.thread._asdict(), "mount_path": hold.mount_path, "verb": "detach"})
+
+    async def _unmount_by_force(self, order: dict[str, object]) -> int:
+        """How many processes were ended."""
+        ended, pid, path = 0, cast("int", order["pid"]), str(order["mount_path"])
+        for _ in range(ROUNDS):
+            if not (await self._ask({**order, "verb": "detach"})).get("busy"):
+                return ended
+            for one in await asyncio.to_thread(open_files_under, pid, path):
+                if one.process.pid != self._pid:
+                    ended += await _end(one.process)
+        raise _in_use([HIDDEN], path)
+
+    async def _end_holders(self) -> int:
+        """Until the look finds nothing; how many processes were ended."""
+        ended, left = 0, list[Hold]()
+        for _ in range(ROUNDS):
+            for hold in self._few(await self._look()):
+                if hold.mount_path:
+                    order = {**self._order, **hold.thread._asdict(), "mount_path": hold.mount_path}
+                    with contextlib.suppress(EngineError):  # it is seen again
+                        ended += await self._unmount_by_force(order)
+            if not (left := await self._look()):
+                return ended
+            for process in {one.process for one in left if one.process.pid != self._pid}:
+                ended += await _end(process)
+        raise _in_use((one.words for one in left), self._path)
+
+    async def _end_daemons(self, *, force: bool) -> int:
+        """A daemon ends with the last mount that it serves, also of those that are in no table."""
+        ended, offset = 0, self._outside - serving.FIRST_ID
+        for daemon in await asyncio.to_thread(serving.daemons_of, self._volume_id, offset):
+            if not await processes.gone(daemon, DAEMON_SECONDS):
+                if not force:
+                    raise _in_use(["a process inside keeps a copy of its mount"], self._path)
+                ended += await processes.end(daemon, lambda pid: pid in serving.daemons_of(self._volume_id, offset))
+        return ended
+
+
+async def _end(process: processes.Process) -> bool:
+    return await processes.end(process.pid, partial(processes.is_alive, birth=process.born))
+
+
+def _in_use(words: Iterable[str], path: str) -> EngineError:
+    return EngineError(f"the volume is in use: {_listed(list(words))}", path)
+
+
+def _listed(words: list[str]) -> str:
+    told = [_printable(each) for each in words[:NAMED_HOLDERS]]
+    return ", ".join(told + ([f"and {len(words) - NAMED_HOLDERS} more"] if len(words) > NAMED_HOLDERS else []))
+
+
+def _printable(text: str) -> str:
+    """What processes and files are called is up to people, and others read it."""
+    return "".join(each if each.isprintable() else "?" for each in text)
