@@ -33,7 +33,7 @@ class Scene:
             {"pid": 1, "born": "0", "mount_path": "/data", "ids": [0, GUEST, 1]},
             is_mounted=self._is_mounted,
             check_released=self._check_released,
-            in_flight=False,
+            own_overlays=None,
             on_phase=ignore,
             look=self._look,
             ask=self._ask,
@@ -55,7 +55,7 @@ class Scene:
 
 
 def hold(process: Process, mount_path: str = "") -> Hold:
-    return Hold(process, process, mount_path, "keeps it as fd/3")
+    return Hold(process, process, mount_path, "" if mount_path else "keeps it as fd/3")
 
 
 def started_and_ended() -> Process:

@@ -117,6 +117,26 @@ take = park(copy())
 wait()
 write(take())
 """,
+    "overlay": """
+for folder in ("/data/upper", "/data/work", "/lower", "/over"):
+    os.mkdir(folder)
+layers = b"lowerdir=/lower,upperdir=/data/upper,workdir=/data/work"
+checked(libc.mount(b"overlay", b"/over", b"overlay", 0, layers))
+wait()
+write(os.open("/over", os.O_RDONLY))
+""",
+    "overlay that is not mounted": """
+for folder in ("/data/upper", "/data/work", "/lower"):
+    os.mkdir(folder)
+context = checked(libc.syscall(430, b"overlay", 0))  # fsopen, fsconfig, fsmount
+for name, value in ((b"lowerdir", b"/lower"), (b"upperdir", b"/data/upper"), (b"workdir", b"/data/work")):
+    checked(libc.syscall(431, context, 1, name, value, 0))
+checked(libc.syscall(431, context, 6, None, None, 0))
+folder = checked(libc.syscall(432, context, 0, 0))
+os.close(context)
+wait()
+write(folder)
+""",
     "mapped": """
 tree = copy()
 file = os.open("mapped", os.O_CREAT | os.O_RDWR, 0o644, dir_fd=tree)
@@ -136,6 +156,7 @@ SAMPLE = (
     (Backend.LOCAL, "copy in flight"),
     (Backend.SHARED, "copy in flight"),
     (Backend.SHARED, "namespace kept by a descriptor"),
+    (Backend.SHARED, "overlay"),
 )
 
 
@@ -177,8 +198,10 @@ async def test_what_keeps_a_volume_is_no_way_to_it_once_it_is_detached(
 
 def files_of(here: Machine, volume: VolumeRef) -> dict[str, bytes]:
     """Of a shared volume. A local one has no device any more, and nobody can reach its files."""
+    if volume.backend is Backend.LOCAL:
+        return {}
     folder = here.bench.shared / volume.volume_id / "data"
-    return {path.name: path.read_bytes() for path in folder.iterdir()} if volume.backend is Backend.SHARED else {}
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("how", ["in flight"])

@@ -31,6 +31,7 @@ CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x2000000, 0
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 KCMP = {"x86_64": 312, "aarch64": 272}
 KCMP_FILES = 2
+OVERLAY = 0x794C7630  # what statfs answers for a file system of this kind
 LONGEST_ANSWER = 1000  # of a held child, in bytes
 
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
@@ -140,6 +141,13 @@ def as_file_owner(id: int) -> Iterator[None]:
     finally:
         libc.setfsuid(0)
         libc.setfsgid(0)
+
+
+def file_system_kind(path: str) -> int:
+    """Its magic number, as in OVERLAY."""
+    answer = ctypes.create_string_buffer(256)  # struct statfs, which begins with it
+    checked(f"statfs {path}", libc.statfs(path.encode(), answer))
+    return ctypes.c_long.from_buffer(answer).value
 
 
 # Mounts. A tree is the descriptor of a mount that is nowhere yet.

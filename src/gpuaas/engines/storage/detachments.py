@@ -6,7 +6,7 @@ that is reported as detached may be written by somebody else at once.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from functools import partial
 from typing import cast
 
@@ -23,7 +23,7 @@ LOOK_SECONDS = 120.0  # at up to a million descriptors
 SETTLE_SECONDS = 0.2  # a service that is starting has mounts at other paths for a moment
 ROUNDS = 5  # of asking again, and by force of ending what holds the volume
 MOST_HOLDS = 64  # a helper process enters each; nobody makes so many but to hold a detach up
-HIDDEN = "something inside holds it that no process shows, such as a descriptor in flight in a socket"
+HIDDEN = "something inside holds it that no process shows, such as a descriptor in flight or an overlay"
 Ask = Callable[[dict[str, object]], Awaitable[dict[str, object]]]
 Look = Callable[[], Awaitable[list[Hold]]]
 
@@ -39,14 +39,15 @@ class Detachment:
         *,
         is_mounted: Callable[[], Awaitable[bool]],
         check_released: Callable[[], Awaitable[None]],
-        in_flight: bool,
+        own_overlays: Collection[str] | None,
         on_phase: OnPhase,
         look: Look | None = None,
         ask: Ask = ask,
     ) -> None:
-        """`look` and `ask` answer for tests."""
+        """`own_overlays`: as for `holds_of`; none where root inside can hide nothing. `look` and `ask` answer for
+        tests."""
         self._tables, self._volume_id, self._order, self._on_phase = tables, volume_id, order, on_phase
-        self._is_mounted, self._check_released, self._in_flight = is_mounted, check_released, in_flight
+        self._is_mounted, self._check_released, self._own_overlays = is_mounted, check_released, own_overlays
         self._pid, self._path = cast("int", order["pid"]), str(order["mount_path"])
         _, self._outside, count = cast("list[int]", order["ids"])
         self._uids = range(self._outside, self._outside + count)
@@ -90,7 +91,7 @@ class Detachment:
         await self._check_released()
 
     async def _look_at_threads(self) -> list[Hold]:
-        look = partial(holds_of, self._tables, self._volume_id, self._uids, in_flight=self._in_flight)
+        look = partial(holds_of, self._tables, self._volume_id, self._uids, self._own_overlays)
         try:
             async with asyncio.timeout(LOOK_SECONDS):
                 return await asyncio.to_thread(look)

@@ -3,6 +3,7 @@
 Root inside an environment with init `systemd` can mount a volume a second time, keep it in another mount namespace, or
 hold a detached copy of the mount by a descriptor. Each thread may have mounts and descriptors of its own. A descriptor
 in flight, which was sent over a socket and not received, is in no table of any process: it can be counted, not seen.
+An overlay writes to folders of a volume by mounts of its own, which are in no table either.
 """
 
 import contextlib
@@ -13,16 +14,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuaas.engines.node import processes
-from gpuaas.engines.node.kernel import has_descriptors_of
+from gpuaas.engines.node.kernel import OVERLAY as OVERLAY_NUMBER
+from gpuaas.engines.node.kernel import file_system_kind, has_descriptors_of
 from gpuaas.engines.node.processes import Process
 from gpuaas.engines.storage.mount_lines import MOST_BYTES, lines_of, read_table
-from gpuaas.engines.storage.mount_tables import MountTables
+from gpuaas.engines.storage.mount_tables import OVERLAY, MountTables
 
 PROC = "/proc"
 MOST_TABLES, MOST_DESCRIPTORS = 64 << 20, 1_000_000  # of one look: bytes, and descriptors with mappings
 ENDED = (FileNotFoundError, ProcessLookupError)
 NO_FILE = ("socket:[", "pipe:[", "anon_inode:")  # what such a descriptor links to; the name of a file begins with /
 NAMESPACE, NAMESPACE_KIND = "mnt:[", "nsfs"
+MAY_BE = "which may be on it"
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,14 @@ class Hold:
     process: Process  # as it was when it was looked at
     thread: Process  # of that process; itself unless it has mounts of its own
     mount_path: str  # empty: held otherwise
-    how: str = ""
+    how: str = ""  # empty: by that mount
 
     def is_at(self, path: str, namespace: str) -> bool:
         return self.mount_path == path and processes.namespace(self.thread.pid, "mnt") == namespace
 
     @property
     def words(self) -> str:
-        how = f"has it mounted at {self.mount_path}" if self.mount_path else self.how
+        how = self.how or f"has it mounted at {self.mount_path}"
         return f"{_process_words(self.process.pid)} {how}"
 
 
@@ -61,10 +64,13 @@ def _process_words(pid: int) -> str:
     return f"{fields.get('Name', '?')} (pid {fields.get('NSpid', str(pid)).split()[-1]})"
 
 
-def holds_of(tables: MountTables, volume_id: str, uids: Collection[int], *, in_flight: bool) -> list[Hold]:
-    """Each table once; a process that ends meanwhile holds nothing. `in_flight`: a socket in which descriptors are in
-    flight counts as a hold, because one of them may be of the volume."""
-    look = _Look(tables, volume_id, in_flight=in_flight)
+def holds_of(
+    tables: MountTables, volume_id: str, uids: Collection[int], own_overlays: Collection[str] | None = None
+) -> list[Hold]:
+    """Each table once; a process that ends meanwhile holds nothing. With `own_overlays`, the devices of overlays that
+    the node made, the look is strict: what may be of the volume and cannot be seen through counts as a hold, such as
+    any other overlay and a socket in which descriptors are in flight."""
+    look = _Look(tables, volume_id, own_overlays)
     for process in processes.seen():
         if processes.has_uid(process.pid, uids):
             look.at(process)
@@ -75,7 +81,7 @@ def holds_of(tables: MountTables, volume_id: str, uids: Collection[int], *, in_f
 class _Look:
     tables: MountTables
     volume_id: str
-    in_flight: bool
+    own_overlays: Collection[str] | None
     devices: set[str] = field(init=False)
     holds: list[Hold] = field(default_factory=list)
     bytes_left: int = MOST_TABLES
@@ -86,13 +92,18 @@ class _Look:
     kept: list[tuple[str, Hold]] = field(default_factory=list)
     """Mount namespaces that a descriptor or a mount keeps, whoever lives in them."""
 
+    detached: list[tuple[str, Hold]] = field(default_factory=list)
+    """Overlays by the id of their mount, which is not in the table of the process that has it open."""
+
     def __post_init__(self) -> None:
         self.devices = self.tables.devices_of(self.volume_id)
 
     def found(self) -> list[Hold]:
-        """A mount namespace in which no thread was seen may have any mount."""
-        lived_in = {view[0] for view in self.mount_ids}
-        return self.holds + [hold for namespace, hold in self.kept if namespace not in lived_in]
+        """A mount namespace in which no thread was seen may have any mount. An overlay that is in the table of another
+        thread was judged there."""
+        lived_in, mounted = {view[0] for view in self.mount_ids}, set[str]().union(*self.mount_ids.values())
+        hidden = [hold for namespace, hold in self.kept if namespace not in lived_in]
+        return self.holds + hidden + [hold for id, hold in self.detached if id not in mounted]
 
     def at(self, process: Process) -> None:
         """Threads that have the descriptors of another one are looked at without them."""
@@ -122,6 +133,8 @@ class _Look:
             for line in lines:
                 if line.kind == NAMESPACE_KIND and line.root.startswith(NAMESPACE):
                     self._keep(process, line.root, f"has a mount namespace at {line.path}")
+                elif self.own_overlays is not None and line.kind == OVERLAY and line.device not in self.own_overlays:
+                    self.holds.append(Hold(process, thread, line.path, f"has an overlay at {line.path}, {MAY_BE}"))
             self.mount_ids[view] = {line.id for line in lines}
         return self.mount_ids[view]
 
@@ -141,7 +154,7 @@ class _Look:
     def _descriptor(self, process: Process, path: str, fields: dict[str, str], mounts: set[str]) -> None:
         """Of a file on these devices whose mount is not in the table of its thread, or of what may hide one."""
         name = "/".join(path.split("/")[3:])
-        if self.in_flight and fields.get("scm_fds", "0") != "0":
+        if self.own_overlays is not None and fields.get("scm_fds", "0") != "0":
             how = f"has descriptors in flight in {name}, of which one may be of it"
             self.holds.append(Hold(process, process, "", how))
         if fields["mnt_id"] in mounts:
@@ -149,28 +162,39 @@ class _Look:
         link = os.readlink(path)  # noqa: PTH115
         if link.startswith(NAMESPACE):
             self._keep(process, link, f"keeps a mount namespace as {name}")
-        elif not link.startswith(NO_FILE) and _device_of(path) in self.devices:
+        elif not link.startswith(NO_FILE):
+            self._file(process, path, name, fields["mnt_id"])
+
+    def _file(self, process: Process, path: str, name: str, mount_id: str) -> None:
+        device = _device_of(path)
+        if device in self.devices:
             self.holds.append(Hold(process, process, "", f"keeps it as {name}"))
+        elif self.own_overlays is not None and device not in self.own_overlays and _is_overlay(path):
+            self.detached.append((mount_id, Hold(process, process, "", f"keeps an overlay as {name}, {MAY_BE}")))
 
     def _mappings(self, process: Process, tid: int, mounts: set[str]) -> None:
         """Files that are mapped and no longer open. All threads of a process have the same."""
-        folder = f"{PROC}/{tid}"
-        wanted = {"{:02x}:{:02x}".format(*map(int, one.split(":"))).encode() for one in self.devices}
+        folder, wanted = f"{PROC}/{tid}", {_as_in_maps(one) for one in self.devices}
+        own = {_as_in_maps(one) for one in self.own_overlays or ()}
         with open(f"{folder}/maps", "rb") as maps:  # noqa: PTH123
             for line in maps:
                 self._count()
-                words = line.split(b" ", 4)
-                if words[3] in wanted:
-                    name = f"map_files/{_without_zeros(words[0].decode())}"
+                range, _, _, device, inode = line.split(maxsplit=5)[:5]
+                may_be_overlay = self.own_overlays is not None and device.startswith(b"00:") and device not in own
+                if device in wanted or (may_be_overlay and inode != b"0"):
+                    name = f"map_files/{_without_zeros(range.decode())}"
                     with contextlib.suppress(*ENDED):
-                        if _opened(f"{folder}/{name}")["mnt_id"] not in mounts:
-                            self.holds.append(Hold(process, process, "", "keeps a file of it in memory"))
-                            return
+                        self._descriptor(process, f"{folder}/{name}", _opened(f"{folder}/{name}"), mounts)
 
     def _count(self) -> None:
         self.descriptors_left -= 1
         if self.descriptors_left < 0:
             raise OSError(errno.E2BIG, "its processes have too many descriptors and mappings")
+
+
+def _as_in_maps(device: str) -> bytes:
+    major, minor = device.split(":")
+    return f"{int(major):02x}:{int(minor):02x}".encode()
 
 
 def _without_zeros(range: str) -> str:
@@ -195,6 +219,15 @@ def _device_of(path: str) -> str:
             raise
         return ""
     return f"{os.major(device)}:{os.minor(device)}"
+
+
+def _is_overlay(path: str) -> bool:
+    try:
+        return file_system_kind(path) == OVERLAY_NUMBER
+    except OSError as error:
+        if error.errno != errno.ENOTCONN:
+            raise
+        return False
 
 
 def _fields(path: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from gpuaas.wire.environments import Mount
 ID = r"(?P<id>vol_[0-9a-z]+)"
 DELETED, DELETED_FILE = "//deleted", " (deleted)"  # of a mount table, and of the file of a loop device
 LOOP = "7:"  # the major number of loop devices
+OVERLAY = "overlay"
 MEMORY_KINDS = ("tmpfs", "ramfs")
 MOST_MOUNTS, LONGEST_PATH = 32, 255  # of one environment in a report; a mount path that can be asked for is no longer
 
@@ -132,6 +133,11 @@ class MountTables:
         """Where the shared folder is now: it may have been mounted meanwhile."""
         if self._shared is not None:
             self._homes |= {_home_of(self._shared)}
+
+
+def overlays_in(pid: int) -> frozenset[str]:
+    """The devices of overlays in the mount table of a process."""
+    return frozenset(line.device for line in lines_of(_table(pid)) if line.kind == OVERLAY)
 
 
 def _path(pid: int | None) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,7 @@ from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.records import Record, Records
 from gpuaas.engines.storage.detachments import HIDDEN, Detachment
 from gpuaas.engines.storage.mount_process import ask
+from gpuaas.engines.storage.mount_tables import overlays_in
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Init, Mount
 from gpuaas.wire.storage import AccessMode, Backend, VolumeRef, WantedMount
@@ -95,7 +96,7 @@ class NodeMounts:
                 self._order(allocation_id, pid, mount_path, record),
                 is_mounted=partial(self._is_mounted, pid, volume.volume_id, mount_path),
                 check_released=partial(self._check_released, volume, allocation_id),
-                in_flight=await self._may_be_hidden(allocation_id, record, volume),
+                own_overlays=await self._own_overlays(pid, record, volume),
                 on_phase=on_phase,
             )
             try:
@@ -118,12 +119,16 @@ class NodeMounts:
         mounts = await self._mounts_in(pid)
         return any((one.volume_id, one.mount_path) == (volume_id, mount_path) for one in mounts)
 
-    async def _may_be_hidden(self, allocation_id: str, record: Record, volume: VolumeRef) -> bool:
-        """Whether root inside can keep a copy of the mount that neither the kernel tells nor a process shows: where
-        mounts can be made, and neither a loop device nor a daemon ends with the last of them."""
+    async def _own_overlays(self, pid: int, record: Record, volume: VolumeRef) -> Collection[str] | None:
+        """Of the node, where root inside can keep a copy of the mount that neither the kernel tells nor a process
+        shows: where mounts can be made, and neither a loop device nor a daemon ends with the last of them. They are in
+        the mounts of the parent of pid 1, which made its root and which nobody inside can change."""
         if record.spec.init is not Init.SYSTEMD or self._volumes.is_served(volume.backend):
-            return False
-        return volume.backend is not Backend.LOCAL or await self._is_elsewhere(allocation_id, volume.volume_id)
+            return None
+        is_judged = volume.backend is Backend.LOCAL
+        if is_judged and not await self._is_elsewhere(record.spec.allocation_id, volume.volume_id):
+            return None
+        return await asyncio.to_thread(overlays_in, processes.parent(pid))
 
     async def _is_elsewhere(self, allocation_id: str, volume_id: str) -> bool:
         """Whether another environment of this node has the volume: its loop device then says nothing of this one."""
