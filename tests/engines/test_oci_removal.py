@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,13 +17,15 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.images.node_images import NodeImages
 from gpuaas.engines.node import commands, processes
 from gpuaas.engines.node.gpu_resets import SIMULATED, read_counts
+from gpuaas.engines.node.limits import Limits
 from gpuaas.engines.node.records import Record, Records, Remains
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.removals import Removals
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import Environment, EnvironmentState, ProofItem
-from tests.engines.benches import Key, OciBench, SshWay, ignore, keys, spec
+from tests.engines.benches import Key, OciBench, SshWay, eventually, ignore, keys, spec
+from tests.engines.reused_numbers import process_numbered
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -206,10 +210,50 @@ async def test_a_disk_that_its_person_filled_can_be_removed_and_is_remembered_as
     (records.folder("a") / "disk").mkdir(parents=True)
     with pytest.raises(OSError, match="No space"):
         (records.folder("a") / "disk" / "big").write_bytes(bytes(1 << 20))
-    remains = removals.begin("a", pid=None, index=3, port=None)
+    remains = await removals.begin("a", None, index=3, port=None)
     assert records.read("a") is None
     assert failed(await removals.clean("a", remains)) == set()
     assert records.read("a") == remains
     assert removals.keep("a").ok
     assert (await removals.finish("a")).ok
     site.close()
+
+
+async def test_a_process_that_got_the_number_of_the_first_process_is_left_alone(
+    real: OciBench, allocation_id: str
+) -> None:
+    await real.engine.ensure(spec(allocation_id, keys(1, Key())), ignore)
+    pid = real.first_process(allocation_id)
+    os.kill(pid, signal.SIGKILL)
+    assert await processes.gone(pid)
+    await eventually(partial(is_free, pid))
+    with process_numbered(pid) as other:
+        assert failed(await real.engine.remove(allocation_id, ignore)) == set()
+        assert other.poll() is None
+
+
+async def is_free(pid: int) -> bool:
+    return not processes.born(pid)
+
+
+class ChangingLimits(Limits):
+    """A process that left its group after the first look."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__("none")
+        self._looks = iter([{pid}])
+
+    def members(self, allocation_id: str) -> set[int]:
+        return next(self._looks, set())
+
+
+async def test_a_process_is_ended_only_while_it_is_in_the_group(tmp_path: Path) -> None:
+    """A number that was read from a group may belong to another process when it is used."""
+    clock = partial(datetime.now, UTC)
+    containers = Containers(Site(tmp_path), NodeImages(tmp_path, now=clock), (), clock)
+    with subprocess.Popen(["sleep", "1000000"]) as other:
+        containers.limits = ChangingLimits(other.pid)
+        await containers.delete("a")
+        is_left_alone = other.poll() is None
+        other.kill()
+    assert is_left_alone

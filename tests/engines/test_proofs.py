@@ -26,7 +26,7 @@ async def test_a_process_that_stayed_is_seen() -> None:
     child = await asyncio.create_subprocess_exec("sleep", "1000")
     seen = [(child.pid, processes.born(child.pid))]
     assert not proofs.process_residue(set(), seen).ok
-    await processes.end(child.pid)
+    await processes.end(child.pid, lambda _: True)
     await child.wait()
     assert proofs.process_residue(set(), seen).ok
 

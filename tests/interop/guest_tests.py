@@ -147,7 +147,7 @@ async def test_a_first_process_that_was_not_recorded_is_found_in_its_groups(scen
         sighting = liveness.look(folder, scene.limits)
     finally:
         (folder / liveness.NAME).write_bytes(recorded)
-    assert sighting == liveness.Sighting(liveness.Liveness.RUNNING, scene.node.first_process(scene.id))
+    assert (sighting.liveness, sighting.pid) == (liveness.Liveness.RUNNING, scene.node.first_process(scene.id))
 
 
 async def test_the_agent_dies_and_the_environment_does_not(scene: Scene) -> None:

@@ -6,12 +6,20 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 PROC = Path("/proc")
-BORN = 19  # of the fields behind the name in /proc/<pid>/stat
+BORN, THREADS = 19, 17  # of the fields behind the name in /proc/<pid>/stat
 HIDDEN = (FileNotFoundError, ProcessLookupError, PermissionError)
+
+
+class Process(NamedTuple):
+    """A process that was looked at. A number alone may belong to another process when it is used."""
+
+    pid: int
+    born: str
 
 
 def pids() -> list[int]:
@@ -34,7 +42,12 @@ def status(pid: int) -> dict[str, str]:
 
 def has_ended(pid: int) -> bool:
     """Also when nobody has collected it yet: it holds nothing any more."""
-    return status(pid).get("State", "Z").startswith("Z")
+    return _has_ended(status(pid))
+
+
+def _has_ended(fields: dict[str, str]) -> bool:
+    """A zombie may be the first thread of a process whose other threads still run and hold everything."""
+    return fields.get("State", "Z").startswith("Z") and int(fields.get("Threads", "0")) <= 1
 
 
 def parent(pid: int) -> int:
@@ -49,13 +62,14 @@ def namespace(pid: int, kind: str) -> str:
 
 
 def of_uids(uids: Container[int]) -> list[int]:
-    """Every process with one of these as its real or effective uid, zombies left out."""
-    found = []
-    for pid in pids():
-        fields = status(pid)
-        if not fields.get("State", "Z").startswith("Z") and any(int(uid) in uids for uid in fields["Uid"].split()):
-            found.append(pid)
-    return found
+    """Every process with one of these as its real or effective uid, those that have ended left out."""
+    return [pid for pid in pids() if has_uid(pid, uids)]
+
+
+def has_uid(pid: int, uids: Container[int]) -> bool:
+    """Whether it runs with one of these."""
+    fields = status(pid)
+    return not _has_ended(fields) and any(int(uid) in uids for uid in fields["Uid"].split())
 
 
 def naming(text: str) -> list[int]:
@@ -63,12 +77,20 @@ def naming(text: str) -> list[int]:
     return [pid for pid in pids() if any(text in _read(pid, name) for name in ("cmdline", "environ", "maps"))]
 
 
-def in_pid_namespace_of(pid: int) -> list[tuple[int, str]]:
-    """Everything that lives beside this process, with the time each was born, so that a reused number is no match."""
+def in_pid_namespace_of(pid: int) -> list[Process]:
+    """Everything that lives beside this process."""
     wanted = namespace(pid, "pid")
     if not wanted or wanted == namespace(os.getpid(), "pid"):
         return []
-    return [(other, born(other)) for other in pids() if namespace(other, "pid") == wanted]
+    return [other for other in seen() if namespace(other.pid, "pid") == wanted]
+
+
+def seen() -> Iterator[Process]:
+    """Each process with the time it was born, read before anything else of it: what a caller learns afterwards is of
+    this process if it still lives when it is acted on."""
+    for pid in pids():
+        if birth := born(pid):
+            yield Process(pid, birth)
 
 
 def born(pid: int) -> str:
@@ -80,12 +102,18 @@ def is_alive(pid: int, birth: str) -> bool:
     """Whether this very process still runs."""
     text = _read(pid, "stat")
     fields = text.rsplit(")", 1)[1].split() if ")" in text else []
-    return len(fields) > BORN and fields[BORN] == birth and fields[0] not in ("Z", "X")
+    if len(fields) <= BORN or fields[BORN] != birth:
+        return False
+    return fields[0] not in ("Z", "X") or int(fields[THREADS]) > 1  # threads outlive the first one
 
 
 def with_argument(argument: str) -> list[int]:
     """Processes started with this argument; a person inside can only name themselves this way."""
-    return [pid for pid in pids() if argument in _read(pid, "cmdline").split("\0")]
+    return [pid for pid in pids() if has_argument(pid, argument)]
+
+
+def has_argument(pid: int, argument: str) -> bool:
+    return argument in _read(pid, "cmdline").split("\0")
 
 
 async def gone(pid: int, seconds: float | None = None) -> bool:
@@ -105,21 +133,43 @@ async def gone(pid: int, seconds: float | None = None) -> bool:
     return True
 
 
-async def end(pid: int, still: Callable[[int], bool] = lambda _: True) -> None:
-    """Kill and wait; `still` is asked once the descriptor is held, so that the number cannot change its meaning."""
+async def end(pid: int, still: Callable[[int], bool]) -> bool:
+    """Kill and wait; False when it was not meant any more. `still` is asked once the descriptor is held, so that the
+    number cannot change its meaning."""
+    with _held(pid, still) as descriptor:
+        if descriptor is None:
+            return False
+        _send(descriptor, signal.SIGKILL)
+        await readable(descriptor)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+        return True
+
+
+def send(process: Process, *signals: int) -> None:
+    """To this very process, if it still runs."""
+    with _held(process.pid, lambda pid: is_alive(pid, process.born)) as descriptor:
+        if descriptor is not None:
+            for each in signals:
+                _send(descriptor, each)
+
+
+@contextlib.contextmanager
+def _held(pid: int, still: Callable[[int], bool]) -> Iterator[int | None]:
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
+        yield None
         return
     try:
-        if still(pid):
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            await readable(descriptor)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
+        yield descriptor if still(pid) else None
     finally:
         os.close(descriptor)
+
+
+def _send(descriptor: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(descriptor, number)
 
 
 async def readable(descriptor: int, seconds: float | None = None) -> None:

@@ -22,6 +22,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.images.node_images import NodeImages
 from gpuaas.engines.node import cgroups, commands, files, kernel, processes, resolvers
 from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.node.processes import Process
 from gpuaas.engines.node.records import NAME, Record
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci import cdi, cdi_specs, config, launcher
@@ -229,39 +230,41 @@ class Containers:
             ],
         }
 
-    async def stop(self, folder: Path, pid: int, *, grace: float) -> None:
+    async def stop(self, folder: Path, first: Process, *, grace: float) -> None:
         """Processes are asked, then ended: the kernel ends all of them with pid 1, and conmon follows."""
-        birth, above = processes.born(pid), processes.parent(pid)
-        if grace and birth:
-            await self._ask_to_end(folder, pid, grace)
-        await processes.end(pid, lambda pid: processes.born(pid) == birth)
+        above = processes.parent(first.pid)
+        if not processes.is_alive(*first):
+            above = 0  # of whoever has its number now
+        elif grace:
+            await self._ask_to_end(folder, first, grace)
+        await processes.end(first.pid, lambda pid: processes.is_alive(pid, first.born))
         if _is_conmon(above):  # one that was killed left pid 1 to somebody else
             await processes.gone(above, CONMON_SECONDS)  # its mounts hold the disk
         await self.delete(Folder(folder).container)
 
-    async def _ask_to_end(self, folder: Path, pid: int, grace: float) -> None:
-        others = [other for other, _ in processes.in_pid_namespace_of(pid) if other != pid]
+    async def _ask_to_end(self, folder: Path, first: Process, grace: float) -> None:
+        others = [other for other in processes.in_pid_namespace_of(first.pid) if other != first]
         runtime = json.loads((Folder(folder).bundle / "config.json").read_text())
         if runtime["process"]["args"] == list(config.PID_1[Init.SYSTEMD]):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, HALT)
-            await processes.gone(pid, 5 * grace)
+            processes.send(first, HALT)
+            await processes.gone(first.pid, 5 * grace)
             return
         for other in others:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(other, signal.SIGTERM)
-                os.kill(other, signal.SIGCONT)
+            processes.send(other, signal.SIGTERM, signal.SIGCONT)
         async with asyncio.TaskGroup() as waiting:
             for other in others:
-                waiting.create_task(processes.gone(other, grace))
+                waiting.create_task(processes.gone(other.pid, grace))
 
     async def delete(self, id: str) -> None:
         """The runtime's own state and control groups; a container that waits for its start ends too. A runtime that was
         killed may have forgotten a process that it started: it is in the control group, which has to be empty."""
         if (self._state / id).exists():
             await commands.attempt("runc", "--root", str(self._state), "delete", "--force", id)
-        for pid in self.limits.members(id):
-            await processes.end(pid)
+        await self._end_members(id)
+
+    async def _end_members(self, group: str) -> None:
+        for pid in self.limits.members(group):
+            await processes.end(pid, lambda pid: pid in self.limits.members(group))
 
     def is_waiting(self, id: str) -> bool:
         """Created and never started: what an agent leaves that died in between."""
@@ -281,8 +284,7 @@ class Containers:
         to anybody, because its gateway died before it wrote that down."""
         await self.delete(container)
         for name in _groups_beside(allocation_id):
-            for pid in self.limits.members(name):
-                await processes.end(pid)
+            await self._end_members(name)
         for id in (container, *_groups_beside(allocation_id)):
             await self.limits.remove(id)
         (self._site.root / "exits" / container).unlink(missing_ok=True)

@@ -169,8 +169,8 @@ class OciEngine:
         async with self._alone(id):
             self._running.pop(id, None)
             await self._gateway.close_environment(id, reason)
-            if (pid := self._observer.look(id).pid) is not None:
-                await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
+            if (first := self._observer.look(id).process) is not None:
+                await self._containers.stop(self._records.folder(id), first, grace=STOP_SECONDS)
 
     async def probe(self) -> NodeFacts:
         async with self._resets.none_running():
@@ -197,7 +197,7 @@ class OciEngine:
     async def observe(self) -> list[Environment]:
         try:
             await self._adopt_all()
-            return self._observer.all()
+            return await self._observer.all()
         except OSError as error:
             raise EngineError("the node cannot look at its environments", repr(error)) from error
 
@@ -239,15 +239,14 @@ class OciEngine:
         if not ID.fullmatch(allocation_id):
             raise EngineError("this is not an allocation", allocation_id)
         async with self._alone(allocation_id), os_errors_as_engine_errors(allocation_id):
-            running = self._running.get(allocation_id)
-            pid = running.pid if running else self._observer.look(allocation_id).known()
+            first = self._observer.look(allocation_id).known()
             index, port = self._numbers.of(allocation_id)
-            remains = self._removals.begin(allocation_id, pid=pid, index=index, port=port)
+            remains = await self._removals.begin(allocation_id, first, index=index, port=port)
             self._running.pop(allocation_id, None)
             self._access.withdraw(self._records.folder(allocation_id))
             await self._gateway.close_environment(allocation_id, "the allocation was released")
             await on_phase("sessions_ended", "nobody is connected")
-            await self._removals.end_processes(allocation_id, pid, remains)
+            await self._removals.end_processes(allocation_id, first, remains)
             await on_phase("environment_removed", f"{len(remains.seen)} processes ended")
             reset = await self._resets.after_removal(allocation_id, remains, on_phase)
             items = await self._clean(allocation_id, remains, reset)
@@ -323,11 +322,11 @@ class OciEngine:
     async def _halt(self, record: Record, reason: str) -> None:
         """Stopped by the process that is known; one that is neither known nor proven dead is never booted over."""
         id = record.spec.allocation_id
-        pid = self._observer.look(id).known()
+        first = self._observer.look(id).known()
         self._running.pop(id, None)
         await self._gateway.close_environment(id, reason)
-        if pid is not None:
-            await self._containers.stop(self._records.folder(id), pid, grace=STOP_SECONDS)
+        if first is not None:
+            await self._containers.stop(self._records.folder(id), first, grace=STOP_SECONDS)
 
     async def _boot(self, record: Record) -> None:
         id, folder = record.spec.allocation_id, self._records.folder(record.spec.allocation_id)
@@ -364,12 +363,12 @@ class OciEngine:
                             await self._adopt(id, record)
 
     async def _adopt(self, id: str, record: Record) -> None:
-        pid = self._observer.look(id).known()
-        if pid is None:
+        first = self._observer.look(id).known()
+        if first is None:
             return
         folder = self._records.folder(id)
         if liveness.recorded(folder) is None:
-            liveness.record(folder, pid)
+            liveness.record(folder, first.pid)
         self._numbers.keep(id, index=record.index, port=record.port)
         self._devices.hold(id, record.devices)
         await self._serve(record)

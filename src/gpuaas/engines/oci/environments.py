@@ -1,8 +1,9 @@
 """Environments as they are found: what runs, what the records say, and what an observer is told of both."""
 
+import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,15 @@ from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.oci.liveness import Liveness, Sighting
 from gpuaas.engines.storage.mount_tables import MountTables
-from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, Init, Isolation, fingerprints
+from gpuaas.wire.environments import (
+    Environment,
+    EnvironmentSpec,
+    EnvironmentState,
+    Init,
+    Isolation,
+    Mount,
+    fingerprints,
+)
 from gpuaas.wire.gateway import AccessState, InitProcess
 
 KINDS = {"mnt": "mount", "pid": "pid", "ipc": "ipc", "uts": "uts", "user": "user", "net": "network"}
@@ -36,6 +45,7 @@ SECCOMP = {"0": "none", "1": "strict", "2": "filter"}  # /proc/<pid>/status: Sec
 NESTING = "nesting"  # in the folder of an environment: what the kernel said when a user namespace was tried
 TRIED = {0: "allowed", nesting.REFUSED: "refused"}
 VISIBLE = ("GPUAAS_SLOTS", "CUDA_VISIBLE_DEVICES")
+SeenMounts = Mapping[InitProcess, list[Mount] | OSError]
 
 
 @dataclass(kw_only=True)
@@ -74,7 +84,8 @@ class Observer:
 
     def pid_of(self, id: str) -> int | None:
         """None only when it is proven that nothing runs there."""
-        return self.look(id).known()
+        known = self.look(id).known()
+        return known.pid if known else None
 
     def devices_of(self, id: str) -> tuple[str, ...] | None:
         """Of an environment that lives and was not adopted: by its record, else by its configuration."""
@@ -87,10 +98,21 @@ class Observer:
             return None
         return tuple(filter(None, uuids.split(",")))
 
-    def all(self) -> list[Environment]:
-        return [self._look(id) for id in self._records.ids()]
+    async def all(self) -> list[Environment]:
+        """Mount tables are read first and by a thread: people inside decide how large they are."""
+        tables = await asyncio.to_thread(self._read_mounts, [one.init for one in self._running.values()])
+        return [self._look(id, tables) for id in self._records.ids()]
 
-    def _look(self, id: str) -> Environment:
+    def _read_mounts(self, inits: Iterable[InitProcess]) -> SeenMounts:
+        return {init: self._mounts_of(init) for init in inits}
+
+    def _mounts_of(self, init: InitProcess) -> list[Mount] | OSError:
+        try:
+            return self._tables.reported(init.pid)
+        except OSError as error:
+            return error
+
+    def _look(self, id: str, tables: SeenMounts) -> Environment:
         broken = Environment(allocation_id=id, state=EnvironmentState.BROKEN, boot=0, devices=self._devices.of(id))
         try:
             record = self._records.read(id)
@@ -103,7 +125,7 @@ class Observer:
             case Remains():
                 return replace(broken, boot=record.boot, port=record.port, detail="half removed")
             case Record():
-                return self.describe(id, record)
+                return self._describe(id, record, tables)
 
     def check_gpus(self, record: Record, nvml: Nvml | str) -> str:
         configured = configured_variables(self._records.folder(record.spec.allocation_id))
@@ -114,9 +136,9 @@ class Observer:
         if not (access := self._running[id].access).is_open:
             raise EngineError("the environment cannot be reached", access.detail)
         await on_phase("access_ready", note)
-        return self.describe(id, record)
+        return self._describe(id, record, await asyncio.to_thread(self._read_mounts, [self._running[id].init]))
 
-    def describe(self, id: str, record: Record) -> Environment:
+    def _describe(self, id: str, record: Record, tables: SeenMounts) -> Environment:
         image = self._containers.images.used(record.image)
         seen = replace(_as_recorded(id, record), state=EnvironmentState.STOPPED, image=image)
         sighting, running = self.look(id), self._running.get(id)
@@ -129,17 +151,20 @@ class Observer:
         if sighting.liveness is Liveness.UNKNOWN or running is None:
             return replace(unknown, detail=sighting.reason or "it runs and was not adopted yet")
         try:
-            return self._describe_running(seen, record, running)
+            return self._describe_running(seen, record, running, tables)
         except OSError as error:
             return replace(unknown, detail=f"it could not be looked at: {error.strerror or error}")
 
-    def _describe_running(self, seen: Environment, record: Record, running: Running) -> Environment:
-        access = running.access
+    def _describe_running(self, seen: Environment, record: Record, running: Running, tables: SeenMounts) -> Environment:
+        access, init = running.access, running.init
+        mounts = tables[init] if init in tables else self._mounts_of(init)  # one that booted after the tables were read
+        if isinstance(mounts, OSError):
+            raise mounts
         return replace(
             seen,
             state=EnvironmentState.RUNNING if access.is_open else EnvironmentState.BROKEN,
             detail="" if access.is_open else access.detail,
-            mounts=tuple(self._tables.reported(running.pid)),
+            mounts=tuple(mounts),
             own_keys=access.own_keys,
             isolation=self._isolation(record, running.pid),
         )

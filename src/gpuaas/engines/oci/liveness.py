@@ -15,6 +15,7 @@ import msgspec
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import files, processes
 from gpuaas.engines.node.limits import Limits
+from gpuaas.engines.node.processes import Process
 from gpuaas.engines.oci.folders import Folder
 from gpuaas.wire.gateway import InitProcess
 
@@ -33,21 +34,25 @@ class Sighting:
     """The outcome of one look."""
 
     liveness: Liveness
-    pid: int | None = None
+    process: Process | None = None
     """The live pid 1."""
 
     reason: str = ""
     """Why the look failed, if it did."""
 
     @property
+    def pid(self) -> int | None:
+        return self.process.pid if self.process else None
+
+    @property
     def is_dead(self) -> bool:
         return self.liveness is Liveness.DEAD
 
-    def known(self) -> int | None:
+    def known(self) -> Process | None:
         """The live pid 1, or None when it is proven dead; raises when neither is known."""
         if self.liveness is Liveness.UNKNOWN:
             raise EngineError("the state of the environment is unknown", self.reason)
-        return self.pid
+        return self.process
 
 
 def record(folder: Path, pid: int) -> InitProcess:
@@ -81,7 +86,9 @@ def look(folder: Path, limits: Limits, init: InitProcess | None = None) -> Sight
         init = init or recorded(folder)
         if init is None:
             return _look_in_group(Folder(folder).container, limits)
-        return Sighting(Liveness.RUNNING, init.pid) if is_alive(init) else Sighting(Liveness.DEAD)
+        if is_alive(init):
+            return Sighting(Liveness.RUNNING, Process(init.pid, init.born))
+        return Sighting(Liveness.DEAD)
     except OSError as error:
         words = f"{errno.errorcode.get(error.errno or 0, 'error')} {error.strerror or error}"
         return Sighting(Liveness.UNKNOWN, reason=f"its first process cannot be looked up: {words}")
@@ -90,4 +97,9 @@ def look(folder: Path, limits: Limits, init: InitProcess | None = None) -> Sight
 def _look_in_group(container: str, limits: Limits) -> Sighting:
     """A boot that was cut short: pid 1 is the first process of the group, if there is one."""
     found = limits.members(container)
-    return Sighting(Liveness.RUNNING, min(found)) if found else Sighting(Liveness.DEAD)
+    if not found:
+        return Sighting(Liveness.DEAD)
+    process = Process(min(found), processes.born(min(found)))
+    if process.pid not in limits.members(container):  # it ended meanwhile, and its number may be another process's
+        raise OSError(errno.ESRCH, "its processes are changing")
+    return Sighting(Liveness.RUNNING, process)

@@ -8,6 +8,7 @@ from collections.abc import Collection
 import msgspec
 
 from gpuaas.engines.node import processes
+from gpuaas.engines.node.processes import Process
 from gpuaas.engines.node.records import NAME, Record, Records, Remains, UnreadableError
 from gpuaas.engines.oci import proofs
 from gpuaas.engines.oci.containers import Containers
@@ -22,15 +23,15 @@ class Removals:
     def __init__(self, containers: Containers, records: Records, volumes: NodeVolumes) -> None:
         self._containers, self._records, self._volumes = containers, records, volumes
 
-    def begin(self, id: str, *, pid: int | None, index: int | None, port: int | None) -> Remains:
+    async def begin(self, id: str, first: Process | None, *, index: int | None, port: int | None) -> Remains:
         """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
         try:
             here = self._records.read(id)
         except UnreadableError:
             here = None
-        found = processes.in_pid_namespace_of(pid) if pid else []
+        found = processes.in_pid_namespace_of(first.pid) if first else []
         remains = _remains(here, index, port, Folder(self._records.folder(id)).container)
-        volumes = (*remains.volumes, *(mount.volume_id for mount in self._volumes.tables.mounts_in(pid)))
+        volumes = (*remains.volumes, *await asyncio.to_thread(self._volumes.tables.volumes_in, first and first.pid))
         remains = msgspec.structs.replace(
             remains, seen=tuple(dict.fromkeys((*remains.seen, *found))), volumes=tuple(dict.fromkeys(volumes))
         )
@@ -46,12 +47,12 @@ class Removals:
         if os.path.lexists(self._records.folder(id)):
             self._records.write(id, remains)
 
-    async def end_processes(self, id: str, pid: int | None, remains: Remains) -> None:
-        if pid:
-            await self._containers.stop(self._records.folder(id), pid, grace=0)
+    async def end_processes(self, id: str, first: Process | None, remains: Remains) -> None:
+        if first:
+            await self._containers.stop(self._records.folder(id), first, grace=0)
         uids = self._uids(remains)
         for left in processes.of_uids(uids) if uids else ():
-            await processes.end(left)
+            await processes.end(left, lambda pid: processes.has_uid(pid, uids))
 
     async def clean(self, id: str, remains: Remains) -> list[ProofItem]:
         """Everything but the record goes, and is looked for; `finish` or `keep` has the last word."""

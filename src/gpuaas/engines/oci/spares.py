@@ -18,6 +18,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.devices import Devices
 from gpuaas.engines.images import images
 from gpuaas.engines.node import files
+from gpuaas.engines.node.processes import Process
 from gpuaas.engines.node.records import NAME, Record, Records
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci import disks, liveness
@@ -173,12 +174,12 @@ class OciSpares:
 
     async def _remove(self, id: str) -> None:
         path = self._records.folder(id)
-        pid = liveness.look(path, self._containers.limits).known()
+        first = liveness.look(path, self._containers.limits).known()
         index = self._numbers.of(id)[0]
-        remains = self._removals.begin(
-            id, pid=pid, index=self._containers.index_of(path) if index is None else index, port=None
+        remains = await self._removals.begin(
+            id, first, index=self._containers.index_of(path) if index is None else index, port=None
         )
-        await self._removals.end_processes(id, pid, remains)
+        await self._removals.end_processes(id, first, remains)
         items = await self._removals.clean(id, remains)
         if left := [item.evidence for item in items if not item.ok]:  # its numbers stay its own
             raise EngineError("the spare was not removed", "; ".join(left))
@@ -223,7 +224,7 @@ class OciSpares:
             await asyncio.to_thread(files.sync_folder, self._environments)  # the new name lasts before the record does
         except (EngineError, OSError) as error:
             self._count(container, str(error))
-            await self._containers.stop(folder, init.pid, grace=0)
+            await self._containers.stop(folder, Process(init.pid, init.born), grace=0)
             return False
         self._used += 1
         return True

@@ -33,7 +33,7 @@ async def remove_sandbox(old: Path, new: Path) -> list[ProofItem]:
     block = IDS_FROM + (int.from_bytes(digest[3:8], "big") % BLOCKS) * IDS_PER_BLOCK
     ids = range(block, block + IDS_PER_BLOCK)
     for pid in {*processes.with_argument(mark), *processes.of_uids(ids)}:
-        await processes.end(pid)
+        await processes.end(pid, lambda pid: processes.has_argument(pid, mark) or processes.has_uid(pid, ids))
     await _remove_networks(tag)
     limits = Limits(tag)
     environments = sorted(path.name for path in (old / "environments").iterdir())

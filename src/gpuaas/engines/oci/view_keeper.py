@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from pathlib import Path
 
 import structlog
 
@@ -16,6 +15,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands, processes
 from gpuaas.engines.oci import view_process
 from gpuaas.engines.oci.views import Lxcfs, stale_views
+from gpuaas.engines.storage.mount_lines import TableTooLargeError, read_table
 from gpuaas.wire.environments import Fact
 
 LOOK_SECONDS, AGAIN_SECONDS = 10.0, 0.5
@@ -65,7 +65,7 @@ class ViewKeeper:
         await self.revive()
         self._problem = ""
         for id, pid in self._pids().items():
-            if names := self.broken(pid):
+            if names := await asyncio.to_thread(self.broken, pid):
                 await self._renew(id, pid, names)
 
     async def revive(self) -> None:
@@ -80,10 +80,11 @@ class ViewKeeper:
         self._is_down = False
 
     def broken(self, pid: int) -> list[str]:
-        """Files of an environment that cannot be read, because the lxcfs behind them ended."""
+        """Files of an environment that cannot be read, because the lxcfs behind them ended. One whose mount table is
+        too large is observed as unknown; it must not stop the looks at others."""
         try:
-            table = Path(f"/proc/{pid}/mountinfo").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
+            table = read_table(f"/proc/{pid}/mountinfo")
+        except (FileNotFoundError, ProcessLookupError, TableTooLargeError):
             return []
         return stale_views(table, self._lxcfs.device())
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands, processes
-from gpuaas.engines.storage.mounting import words_of
+from gpuaas.engines.storage.mount_lines import lines_of
 
 # Not slabinfo: on kernels without memory.kmem.slabinfo lxcfs shows that of the node, which the kernel keeps for root.
 FILES = (
@@ -36,7 +36,7 @@ GONE_LOOKS = 25
 LOG_TAIL = 500
 NEVER_FIRST = "-1000"  # oom_score_adj; as lxcfs.service of the distribution has it
 PROBED = "proc/uptime"
-FIXED_WORDS = 6  # of a line of mountinfo, before the optional ones
+KIND = "fuse.lxcfs"
 
 
 class Lxcfs:
@@ -87,8 +87,8 @@ class Lxcfs:
         return None if self.pid() is None else self._mounted()
 
     def _mounted(self) -> str | None:
-        found = [words for words in words_of(Path("/proc/self/mountinfo").read_bytes()) if _is_lxcfs(words)]
-        return next((words[2] for words in reversed(found) if words[4] == str(self.mount)), None)
+        found = [line for line in lines_of(Path("/proc/self/mountinfo").read_bytes()) if line.kind == KIND]
+        return next((line.device for line in reversed(found) if line.path == str(self.mount)), None)
 
     async def is_alive(self) -> bool:
         """Whether it runs, is mounted and answers. Read by another process: one that hangs must not hold the agent."""
@@ -163,16 +163,13 @@ class Lxcfs:
             self.mount.rmdir()
 
 
-def _is_lxcfs(words: list[str]) -> bool:
-    return words[words.index("-", FIXED_WORDS) + 1] == "fuse.lxcfs"
-
-
 def stale_views(table: bytes, device: str | None) -> list[str]:
     """Names of files in this mount table that belong to another lxcfs than that of `device`. The device of a file
     system has no other meaning while anything of it is mounted. What somebody mounted over a file is not ours."""
-    on_top = {words[4]: words for words in words_of(table)}
-    found = {name: on_top.get(f"/{name}") for name in FILES}
-    return [name for name, words in found.items() if words and _is_lxcfs(words) and words[2] != device]
+    names = {f"/{name}".encode(): name for name in FILES}
+    on_top = {names[line.raw_path]: line for line in lines_of(table) if line.raw_path in names}
+    found = ((name, on_top[name]) for name in FILES if name in on_top)
+    return [name for name, line in found if line.kind == KIND and line.device != device]
 
 
 def choose_cpus(vcpus: int, in_use: Mapping[int, int], online: Iterable[int]) -> str:

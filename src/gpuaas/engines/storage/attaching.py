@@ -32,7 +32,8 @@ from gpuaas.engines.node.kernel import (
     set_attributes,
 )
 from gpuaas.engines.storage import entering
-from gpuaas.engines.storage.mounting import Order, Refused, born, idmap, locked, mount_image, words_of
+from gpuaas.engines.storage.mount_lines import MountLine, lines_of, read_opened
+from gpuaas.engines.storage.mounting import Order, Refused, born, idmap, locked, mount_image
 from gpuaas.engines.storage.serving import FIRST_ID, serve, served_volume
 
 HOME = "home"
@@ -123,25 +124,22 @@ def walk(folder: int, names: list[str], path: str, *, make: bool) -> int:
     return folder
 
 
-def mounted(opened: OpenedEnvironment) -> list[list[str]]:
+def mounted(opened: OpenedEnvironment) -> list[MountLine]:
     """What is mounted inside, read anew from a table that was opened outside."""
     os.lseek(opened.table, 0, os.SEEK_SET)
-    text = b""
-    while part := os.read(opened.table, 1 << 16):
-        text += part
-    return words_of(text)
+    return list(lines_of(read_opened(opened.table)))
 
 
 def paths(opened: OpenedEnvironment) -> list[str]:
-    return [words[4] for words in mounted(opened)]
+    return [line.path for line in mounted(opened)]
 
 
 def attach(order: Order) -> dict[str, object]:
     path = order["mount_path"]
     opened = open_environment(order)
     dead = 0
-    for words in mounted(opened):
-        where, served = words[4], served_volume(words)
+    for line in mounted(opened):
+        where, served = line.path, served_volume(line)
         if where == path and served is not None and not served[1]:
             dead += 1
         elif where == path:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuaas.engines.node import processes
+from gpuaas.engines.node.processes import Process
+from gpuaas.engines.storage.mount_lines import lines_of, read_table
 from gpuaas.engines.storage.mount_tables import MountTables
-from gpuaas.engines.storage.mounting import words_of
 
 PROC = "/proc"
 
@@ -21,17 +22,17 @@ PROC = "/proc"
 class Hold:
     """A mount that a process sees, or a descriptor of one that is in no table."""
 
-    pid: int
+    process: Process  # as it was when it was looked at
     mount_path: str  # empty: held by `descriptor` alone
     descriptor: str = ""
 
     def is_at(self, path: str, namespace: str) -> bool:
-        return self.mount_path == path and processes.namespace(self.pid, "mnt") == namespace
+        return self.mount_path == path and processes.namespace(self.process.pid, "mnt") == namespace
 
     @property
     def words(self) -> str:
         how = f"has it mounted at {self.mount_path}" if self.mount_path else f"keeps it as {self.descriptor}"
-        return f"{_process_words(self.pid)} {how}"
+        return f"{_process_words(self.process.pid)} {how}"
 
 
 @dataclass(frozen=True)
@@ -55,16 +56,20 @@ def _process_words(pid: int) -> str:
 def mounts_and_descriptors_of(tables: MountTables, volume_id: str, uids: Collection[int]) -> list[Hold]:
     """Each table once; a process that ends meanwhile holds nothing."""
     found, seen, devices = [], set(), tables.devices_of(volume_id)
-    for pid in processes.of_uids(uids):
+    for process in processes.seen():
+        pid = process.pid
+        if not processes.has_uid(pid, uids):
+            continue
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             root = os.stat(f"{PROC}/{pid}/root")  # noqa: PTH116 (a link of the kernel's)
             view = (processes.namespace(pid, "mnt"), root.st_dev, root.st_ino)
-            table = Path(f"{PROC}/{pid}/mountinfo").read_bytes()
+            table = read_table(f"{PROC}/{pid}/mountinfo")
             if view not in seen:
                 shown = [one for one in tables.shown(table) if one.volume_id == volume_id]
-                found += [Hold(pid, path) for path in dict.fromkeys(one.mount_path for one in shown)]
+                found += [Hold(process, path) for path in dict.fromkeys(one.mount_path for one in shown)]
             seen.add(view)
-            found += [Hold(pid, "", name) for name in _detached(pid, {words[0] for words in words_of(table)}, devices)]
+            ids = {line.id for line in lines_of(table)}
+            found += [Hold(process, "", name) for name in _detached(pid, ids, devices)]
     return found
 
 

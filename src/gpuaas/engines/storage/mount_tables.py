@@ -5,15 +5,17 @@ and never by a name alone: a loop device whose file lies among the node's volume
 system of the shared folder together with the exact place of the volume in it.
 """
 
+import contextlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from gpuaas.engines.storage import mounting, serving
+from gpuaas.engines.storage import serving
+from gpuaas.engines.storage.mount_lines import MountLine, all_lines, lines_of, read_table
 from gpuaas.wire.environments import Mount
 
 ID = r"(?P<id>vol_[0-9a-z]+)"
@@ -40,7 +42,8 @@ class MountTables:
         """`backing_file` answers for tests which file a loop device has."""
         self._local, self._shared = local, shared and Path(os.path.realpath(shared))
         self._backing_file = backing_file or _backing_file
-        self._homes: set[tuple[str, str]] = set()  # device and place in it; one that is unmounted later stays known
+        self._homes: frozenset[tuple[str, str]] = frozenset()
+        """Device and place in it; one that is unmounted later stays known. Replaced as a whole: threads look."""
 
     def mounts_in(self, pid: int | None) -> list[Mount]:
         """All mounts of whole volumes. Raises when the table cannot be read: an unread table is not an empty one."""
@@ -51,24 +54,32 @@ class MountTables:
         like. The first mount of each volume goes first."""
         return _limited(self.mounts_in(pid))
 
+    def volumes_in(self, pid: int | None) -> list[str]:
+        """Volumes that are mounted there as a whole, however large the table is: a removal cannot wait until it is
+        smaller. Takes long for a large one."""
+        self._learn()
+        found = dict[str, None]()
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for one in self._shown(all_lines(_path(pid))):
+                if one.is_whole:
+                    found[one.volume_id] = None
+        return list(found)
+
     def local_mounts_in(self, pid: int) -> list[Mount]:
         """Volumes on a disk of this node. A look at another one waits for its server or daemon, which may hang."""
         return self.local_mounts(_table(pid))
 
     def local_mounts(self, table: bytes) -> list[Mount]:
         """Without those that root inside covered, or whose path leads through a file system that may hang."""
-        lines = mounting.words_of(table)
-        remote = [words[4] for words in lines if not _is_local(words)]
-        shown = [found for words in lines if words[2].startswith(LOOP) and (found := self._shown(words)) is not None]
-        return [
-            mount
-            for mount in _limited(_whole(shown))
-            if not any(Path(mount.mount_path).is_relative_to(where) for where in remote)
-        ]
+        lines = list(lines_of(table))
+        remote = {line.path for line in lines if not _is_local(line)}
+        shown = self._shown(line for line in lines if line.device.startswith(LOOP))
+        mounts = _limited(_whole(shown))
+        return [mount for mount in mounts if remote.isdisjoint(_on_the_way(mount.mount_path))]
 
     def shown(self, table: bytes) -> list[Shown]:
         self._learn()
-        return [found for words in mounting.words_of(table) if (found := self._shown(words)) is not None]
+        return list(self._shown(lines_of(table)))
 
     def devices_of(self, volume_id: str) -> set[str]:
         """Devices that files of a volume are on, but for one that a daemon serves: it ends with the last mount."""
@@ -82,36 +93,60 @@ class MountTables:
         is_shared = self._shared is not None and (self._shared / volume_id).exists()
         return {device for device, _ in self._homes} if is_shared else set()
 
-    def _shown(self, words: list[str]) -> Shown | None:
-        device, root, where, options = words[2:6]
-        read_only = "ro" in options.split(",")
-        if served := serving.served_volume(words):
-            volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
-            return Shown(volume_id, where, read_only, root == "/") if is_alive else None
-        if device.startswith(LOOP):
-            file = self._backing_file(device)
-            held = re.fullmatch(rf"{re.escape(os.path.realpath(self._local))}/{ID}/disk\.img", file)
-            return Shown(held["id"], where, read_only, root == "/") if held else None
-        for home, place in self._homes:
-            held = re.fullmatch(rf"{re.escape(place)}/{ID}/data(?P<below>/.*)?", root.removesuffix(DELETED), re.DOTALL)
-            if home == device and held:
-                return Shown(held["id"], where, read_only, not held["below"])
-        return None
+    def _shown(self, lines: Iterable[MountLine]) -> Iterator[Shown]:
+        """Each loop device is looked up once, however often it is mounted."""
+        volumes = dict[str, str]()
+        for line in lines:
+            device = line.device
+            if served := serving.served_volume(line):
+                volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
+                if is_alive:
+                    yield Shown(volume_id, line.path, line.is_read_only, line.root == "/")
+            elif device.startswith(LOOP):
+                if device not in volumes:
+                    volumes[device] = self._volume_of(device)
+                if volumes[device]:
+                    yield Shown(volumes[device], line.path, line.is_read_only, line.root == "/")
+            else:
+                yield from self._shown_of_homes(line, device)
+
+    def _volume_of(self, device: str) -> str:
+        file = self._backing_file(device)
+        held = re.fullmatch(rf"{re.escape(os.path.realpath(self._local))}/{ID}/disk\.img", file)
+        return held["id"] if held else ""
+
+    def _shown_of_homes(self, line: MountLine, device: str) -> Iterator[Shown]:
+        for place in (place for home, place in self._homes if home == device):
+            root = line.root.removesuffix(DELETED)
+            held = re.fullmatch(rf"{re.escape(place)}/{ID}/data(?P<below>/.*)?", root, re.DOTALL)
+            if held:
+                yield Shown(held["id"], line.path, line.is_read_only, not held["below"])
+                return
 
     def _learn(self) -> None:
         """Where the shared folder is now: it may have been mounted meanwhile."""
         if self._shared is not None:
-            self._homes.add(_home_of(self._shared))
+            self._homes |= {_home_of(self._shared)}
+
+
+def _path(pid: int | None) -> str:
+    return f"/proc/{pid}/mountinfo"
 
 
 def _table(pid: int | None) -> bytes:
     try:
-        return Path(f"/proc/{pid}/mountinfo").read_bytes()
+        return read_table(_path(pid))
     except (FileNotFoundError, ProcessLookupError):
         return b""
 
 
-def _whole(shown: list[Shown]) -> list[Mount]:
+def _on_the_way(path: str) -> Iterator[str]:
+    """The path itself and the folders above it."""
+    one = Path(path)
+    return (str(each) for each in (one, *one.parents))
+
+
+def _whole(shown: Iterable[Shown]) -> list[Mount]:
     return [
         Mount(volume_id=one.volume_id, mount_path=one.mount_path, read_only=one.read_only)
         for one in shown
@@ -129,8 +164,8 @@ def _limited(mounts: list[Mount]) -> list[Mount]:
     return [*first.values(), *again.values()][:MOST_MOUNTS]
 
 
-def _is_local(words: list[str]) -> bool:
-    return words[4] == "/" or not words[2].startswith("0:") or words[words.index("-") + 1] in MEMORY_KINDS
+def _is_local(line: MountLine) -> bool:
+    return line.raw_path == b"/" or not line.device.startswith("0:") or line.kind in MEMORY_KINDS
 
 
 def _backing_file(device: str) -> str:
@@ -144,8 +179,8 @@ def _backing_file(device: str) -> str:
 def _home_of(folder: Path) -> tuple[str, str]:
     """The device of a folder and its place in that file system, as mount tables name both. Read from the table alone: a
     look at the folder itself waits where its server hangs."""
-    lines = mounting.words_of(Path("/proc/self/mountinfo").read_bytes())
-    above = [words for words in lines if folder.is_relative_to(words[4])]
-    mount = max(reversed(above), key=lambda words: len(words[4]))  # the last one covers the others
-    below = os.path.relpath(folder, mount[4])
-    return mount[2], os.path.normpath(f"{mount[3].rstrip('/')}/{below}").rstrip("/")
+    on_the_way = set(_on_the_way(str(folder)))
+    above = [line for line in lines_of(Path("/proc/self/mountinfo").read_bytes()) if line.path in on_the_way]
+    mount = max(reversed(above), key=lambda line: len(line.path))  # the last one covers the others
+    below = os.path.relpath(folder, mount.path)
+    return mount.device, os.path.normpath(f"{mount.root.rstrip('/')}/{below}").rstrip("/")

@@ -1,11 +1,10 @@
-"""Mounts of volumes: idmaps, locked flags, file systems in files, and the mount table. Standard library only."""
+"""Mounts of volumes: idmaps, locked flags and file systems in files. Standard library only."""
 
 # ruff: noqa: PTH123, PTH208 (plain strings start faster)
 
 import contextlib
 import fcntl
 import os
-import re
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +30,6 @@ STAGE = "/mnt"  # a folder that every node has; used in private mount namespaces
 VOLUME_UID = 1_899_999_999
 """Who owns the holder's files of a volume on disk, whichever environment it is attached to; nobody else on a node."""
 
-ESCAPE = re.compile(rb"\\([0-7]{3})")
 Order = dict[str, Any]
 
 
@@ -136,15 +134,6 @@ def device_of(path: str) -> str:
                 if backing.read().rstrip("\n") == real:
                     return f"/dev/{name}"
     return ""
-
-
-def words_of(table: bytes) -> list[list[str]]:
-    """Its lines, parted by the kernel's own blanks only: people name the folders in it as they like."""
-    return [[unescaped(word) for word in line.split(b" ")] for line in table.split(b"\n") if line]
-
-
-def unescaped(word: bytes) -> str:
-    return ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), word).decode(errors="replace")
 
 
 def born(pid: int) -> str:

@@ -55,7 +55,7 @@ class NodeMounts:
         place = self._volumes.find(wanted.volume)
         async with self._alone(allocation_id):
             record, pid = self._running(allocation_id)
-            if self._is_there(pid, wanted):
+            if await self._is_there(pid, wanted):
                 return
             await on_phase("volume_mounting", f"at {wanted.mount_path}")
             is_served = self._volumes.is_served(wanted.volume.backend)
@@ -67,16 +67,16 @@ class NodeMounts:
                 "is_served": is_served,
                 "groups": self._ids(record).limit_daemons() if is_served else [],
                 "read_only": wanted.access_mode is AccessMode.READ_ONLY,
-                "others": [mount.mount_path for mount in self._mounts_in(pid)],
+                "others": [mount.mount_path for mount in await self._mounts_in(pid)],
             }
             await ask(order)
-            if not self._is_there(pid, wanted):
+            if not await self._is_there(pid, wanted):
                 raise EngineError("the volume was mounted and is not seen there", wanted.mount_path)
-            self.tell(allocation_id, record)
+            await asyncio.to_thread(self.tell, allocation_id, record)
 
-    def _is_there(self, pid: int, wanted: WantedMount) -> bool:
+    async def _is_there(self, pid: int, wanted: WantedMount) -> bool:
         read_only = wanted.access_mode is AccessMode.READ_ONLY
-        for mount in self._mounts_in(pid):
+        for mount in await self._mounts_in(pid):
             if mount.mount_path == wanted.mount_path:
                 if (mount.volume_id, mount.read_only) != (wanted.volume.volume_id, read_only):
                     raise EngineError("another volume is mounted at this path", wanted.mount_path)
@@ -106,12 +106,14 @@ class NodeMounts:
             if not force:  # by force the mount itself goes first, so that nobody makes another copy of it meanwhile
                 await self._let_go(order, look_elsewhere, force=False)
             note = "it was not mounted"
-            if any((one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in self._mounts_in(pid)):
+            if any(
+                (one.volume_id, one.mount_path) == (volume.volume_id, mount_path) for one in await self._mounts_in(pid)
+            ):
                 await on_phase("volume_unmounting", f"from {mount_path}")
                 note = await self._unmount(order, pid, force=force)
             ended = await self._let_go(order, look, force=force)
             ended += await _end_daemons(volume.volume_id, ids.outside, mount_path, force=force)
-            self.tell(allocation_id, record)
+            await asyncio.to_thread(self.tell, allocation_id, record)
             return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
 
     async def _let_go(self, order: dict[str, object], look: Look, *, force: bool) -> int:
@@ -122,23 +124,25 @@ class NodeMounts:
             for hold in await look():
                 if hold.mount_path and (force or hold.mount_path == order["mount_path"]):
                     with contextlib.suppress(EngineError):  # a locked mount, or one that is covered: it is seen again
-                        one = {"pid": hold.pid, "born": processes.born(hold.pid), "mount_path": hold.mount_path}
+                        one = {**hold.process._asdict(), "mount_path": hold.mount_path}
                         await ask({**order, **one, "verb": "detach", "lazy": force})
             if not (left := await look()):
                 return ended
             if not force:
                 await asyncio.sleep(SETTLE_SECONDS)
                 continue
-            holders = {one.pid: processes.born(one.pid) for one in left}
+            holders = {one.process.pid: one.process.born for one in left}
             if len(holders) > 1:
                 holders.pop(cast("int", order["pid"]), None)  # pid 1 is the last: everything else ends with it
             for holder, birth in holders.items():
-                await processes.end(holder, partial(processes.is_alive, birth=birth))
-                ended += 1
+                ended += await processes.end(holder, partial(processes.is_alive, birth=birth))
         raise EngineError(f"the volume is in use: {_listed([one.words for one in left])}", str(order["mount_path"]))
 
-    def _mounts_in(self, pid: int) -> list[Mount]:
-        return self._volumes.tables.mounts_in(pid)
+    async def _mounts_in(self, pid: int) -> list[Mount]:
+        try:
+            return await asyncio.to_thread(self._volumes.tables.mounts_in, pid)
+        except OSError as error:
+            raise EngineError("the mounts of the environment are unknown", error.strerror or str(error)) from error
 
     async def _unmount(self, order: dict[str, object], pid: int, *, force: bool) -> str:
         path, ended, inside = str(order["mount_path"]), 0, processes.namespace(pid, "pid")
@@ -151,8 +155,7 @@ class NodeMounts:
                 named = _listed([one.words for one in users]) or "by the system"
                 raise EngineError(f"the volume is in use: {named}", path)
             for one in users:
-                await processes.end(one.pid, lambda number: processes.namespace(number, "pid") == inside)
-                ended += 1
+                ended += await processes.end(one.pid, lambda number: processes.namespace(number, "pid") == inside)
         await ask({**order, "verb": "detach", "lazy": True})
         return "unmounted lazily: something still held it"
 
@@ -186,12 +189,12 @@ class NodeMounts:
 async def _end_daemons(volume_id: str, outside: int, mount_path: str, *, force: bool) -> int:
     """A daemon ends with the last mount that it serves, also of those that are in no table."""
     ended = 0
-    for daemon in await asyncio.to_thread(serving.daemons_of, volume_id, outside - serving.FIRST_ID):
+    offset = outside - serving.FIRST_ID
+    for daemon in await asyncio.to_thread(serving.daemons_of, volume_id, offset):
         if not await processes.gone(daemon, DAEMON_SECONDS):
             if not force:
                 raise EngineError("the volume is in use: a process inside keeps a copy of its mount", mount_path)
-            await processes.end(daemon)
-            ended += 1
+            ended += await processes.end(daemon, lambda pid: pid in serving.daemons_of(volume_id, offset))
     return ended
 
 

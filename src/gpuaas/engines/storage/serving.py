@@ -24,6 +24,7 @@ from gpuaas.engines.node.kernel import (
     set_attributes,
     unshare_mounts,
 )
+from gpuaas.engines.storage.mount_lines import MountLine
 from gpuaas.engines.storage.mounting import STAGE, Refused, born
 
 TARGET = f"{STAGE}/to"
@@ -140,10 +141,9 @@ def read_file(path: str) -> bytes:
         return file.read()
 
 
-def served_volume(words: list[str]) -> tuple[str, bool] | None:
+def served_volume(line: MountLine) -> tuple[str, bool] | None:
     """Of a line of the mount table: which volume a daemon serves there, and whether the daemon lives."""
-    kind, source = words[words.index("-") + 1 :][:2]
-    found = NAME.fullmatch(source) if kind == f"fuse.{KIND}" else None
+    found = NAME.fullmatch(line.source) if line.kind == f"fuse.{KIND}" else None
     return (found["volume"], is_alive(found["pid"], found["born"])) if found else None
 
 
