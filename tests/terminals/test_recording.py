@@ -4,16 +4,23 @@ import base64
 import json
 import random
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import httpx
 import pytest
+from litestar.testing import RequestFactory
 
 from gpuaas.api.recorder import complete, shown
+from gpuaas.api.terminals import get_recording
+from gpuaas.core.errors import Problem
 from gpuaas.wire.identity import Role
 from tests import peek
 from tests.live import eventually
 from tests.terminals.browsers import Browser, browsing
 from tests.terminals.conftest import Place
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 
 def bytes_of(cast: bytes) -> bytes:
@@ -103,6 +110,25 @@ async def test_a_recording_is_for_the_holder_and_those_who_lead(place: Place) ->
     assert statuses == [200, 200, 403, 404]
     read = "select count(*) from audit where action = 'recording.read' and actor = any($1)"
     assert await world.value(read, [who.id for who in (world.ada, leader, member, stranger)]) == 2
+
+
+async def test_a_recording_ends_with_the_role_of_its_reader(place: Place) -> None:
+    world = place.world
+    reader = await world.sign_up("reader")
+    await world.join(reader, world.ada, project=Role.ADMIN, tenant=Role.MEMBER)
+    async with browsing(world, place.url, place.allocation_id, record=True) as browser:
+        id = (await browser.session()).session_id
+        await browser.type("secret\n")
+        await browser.shows("secret\n")
+        await settled(place, browser)
+    request = RequestFactory().get("/", headers={"Authorization": f"Bearer {reader.token}"})
+    answer = await get_recording.fn(place.allocation_id, id, request, world.services)
+    body = cast("AsyncIterator[bytes]", answer.iterator)
+    assert b"version" in await anext(body)
+    (await world.http.delete(f"/api/v1/projects/{world.ada.project_id}/members/{reader.id}")).raise_for_status()
+    with pytest.raises(Problem):
+        await anext(body)
+    assert world.services.streams.count(reader.id) == 0
 
 
 async def test_a_project_that_records_records_every_terminal_and_says_so_first(place: Place) -> None:

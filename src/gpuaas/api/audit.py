@@ -10,6 +10,7 @@ from litestar.response import Stream
 
 from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import token_of
+from gpuaas.api.open_streams import supervised
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import NDJSON, admit
@@ -22,6 +23,7 @@ from gpuaas.domain.audit.verification import verify
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.domain.timeline.store import AuditFilter, Subject, audit
 from gpuaas.wire.audit import AuditVerification
@@ -115,17 +117,28 @@ async def verify_audit(request: AnyRequest, services: Services, after: After = 0
     return await verify(services.worker_db, services.audit_signer.public_key, after)
 
 
-@get("/tenants/{tenant_id:str}/audit/export", responses=OF_TENANT, media_type=LINES)
+@get(
+    "/tenants/{tenant_id:str}/audit/export",
+    responses=problems(NotFound, InsufficientPermissions, QuotaExceeded),
+    media_type=LINES,
+)
 async def export_tenant_audit(tenant_id: str, request: AnyRequest, services: Services) -> Stream:
     """The audit log of a tenant as JSON lines, oldest first. The export itself is audited."""
     async with services.api_db.write() as tx:
         caller = await admitted(request, services, tx, tenant_id)
         subject = Subject(kind="tenant", id=tenant_id, tenant_id=tenant_id)
         await audit(tx, subject, "audit.export", actor=caller.actor, at=services.clock.now())
-    return Stream(exports.tenants_log(services.worker_db, tenant_id), media_type=LINES)
+        held = await services.streams.open(tx, caller.user_id)
+
+    async def judge() -> None:
+        async with services.api_db.write() as tx:
+            await admitted(request, services, tx, tenant_id)
+
+    log = exports.tenants_log(services.worker_db, tenant_id)
+    return Stream(supervised(log, held, judge), media_type=LINES)
 
 
-@get("/admin/audit/export", responses=OF_PLATFORM, media_type=LINES)
+@get("/admin/audit/export", responses=problems(InsufficientPermissions, QuotaExceeded), media_type=LINES)
 async def export_audit(request: AnyRequest, services: Services) -> Stream:
     """The whole audit log with its signed seals as JSON lines, in commit order; `gpuaas admin audit verify` reads it.
     The export itself is audited."""
@@ -133,7 +146,14 @@ async def export_audit(request: AnyRequest, services: Services) -> Stream:
     async with services.operator_db.write() as tx:
         caller = await admitted(request, services, tx)
         await audit(tx, Subject(kind="platform", id="audit"), "audit.export", actor=caller.actor, at=now)
-    return Stream(exports.whole_log(services.worker_db, services.audit_signer, now), media_type=LINES)
+        held = await services.streams.open(tx, caller.user_id)
+
+    async def judge() -> None:
+        async with services.operator_db.write() as tx:
+            await admitted(request, services, tx)
+
+    log = exports.whole_log(services.worker_db, services.audit_signer, now)
+    return Stream(supervised(log, held, judge), media_type=LINES)
 
 
 ROUTER = Router(

@@ -1,5 +1,6 @@
 """What a node says, kept within what can be: a node whose key was stolen may say anything, and some of it is compared
-with what comes later. A time in the future or a number near the end of its column would stop that for ever."""
+with what comes later. A time in the future or a number near the end of its column would stop that for ever. A message
+that takes long to write delays those of all nodes."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -27,6 +28,9 @@ HIGHEST_ID = (1 << 32) - 1
 MOST_SLOTS = 64  # of one spare
 LONGEST_NAME = 200
 LONGEST_FACT = 500
+MOST_ITEMS = 10_000  # of any list
+MOST_ENVIRONMENTS = 1_024
+MOST_PHASES = 200  # of one task
 EPOCH = datetime.fromtimestamp(0, UTC)
 Told = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | VolumeReport | DiskReport
 Message = Told | TrustedKeys | SpareReport | ImageReport
@@ -37,8 +41,11 @@ def cleaned(message: Message, now: datetime) -> Message:
     match message:
         case Result():
             message = cleaned_result(message)
+        case LogLines():
+            message = replace(message, first_seq=within(message.first_seq, HIGHEST_COUNT))
         case Report():
-            message = replace(message, environments=[cleaned_environment(each) for each in message.environments])
+            found = islice(message.environments, MOST_ENVIRONMENTS)
+            message = replace(message, environments=[cleaned_environment(each) for each in found])
         case DiskReport():
             message = replace(message, facts=cleaned_facts(message.facts))
         case SpareReport():
@@ -53,7 +60,8 @@ def clamped_moment(told: datetime, now: datetime) -> datetime:
 
 
 def clamped(told: T, now: datetime) -> T:
-    """Every moment in it, in UTC and between the epoch and now."""
+    """Every moment in it, in UTC and between the epoch and now; every list of a bounded length; no text with a NUL,
+    which no column holds."""
     return cast("T", _clamped(told, now))
 
 
@@ -61,6 +69,8 @@ def _clamped(told: object, now: datetime) -> object:
     match told:
         case datetime():
             return clamped_moment(told, now)
+        case str():
+            return told.replace("\0", "") if "\0" in told else told
         case VolumeOwnership():  # sent back to its node, which compares it with what it has
             return told
         case Struct():
@@ -68,8 +78,8 @@ def _clamped(told: object, now: datetime) -> object:
             changed = {name: new for name, old in fields if (new := _clamped(old, now)) is not old}
             return replace(told, **changed) if changed else told
         case list() | tuple():
-            clean = [_clamped(each, now) for each in told]
-            is_same = all(new is old for new, old in zip(clean, told, strict=True))
+            clean = [_clamped(each, now) for each in islice(told, MOST_ITEMS)]
+            is_same = len(clean) == len(told) and all(new is old for new, old in zip(clean, told, strict=True))
             return told if is_same else type(told)(clean)
         case _:
             return told
@@ -80,6 +90,7 @@ def cleaned_result(result: Result) -> Result:
     return replace(
         result,
         environment=result.environment and cleaned_environment(result.environment),
+        phases=result.phases[:MOST_PHASES],
         volume=volume and replace(volume, used_bytes=within(volume.used_bytes, MOST_BYTES)),
     )
 

@@ -4,7 +4,7 @@ Results are acknowledged after the commit. What one node says never stops what t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 
 import structlog
 
@@ -16,6 +16,7 @@ from gpuaas.core.db import RERUN, Database, Tx, is_away
 from gpuaas.core.errors import Raced
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
+from gpuaas.core.trouble import Reason, reason_of
 from gpuaas.domain.access.own_keys import store as own_keys
 from gpuaas.domain.allocations.observations import drift
 from gpuaas.domain.allocations.store import ALLOCATIONS
@@ -52,6 +53,7 @@ UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are n
 LOOP = "messages of nodes"
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
+SLOW_TRIES = 2  # of a batch that the database did not write in time
 # A batch is named after the weightiest of its messages.
 WEIGHTS = (
     DiskReport,
@@ -81,7 +83,7 @@ class Messages:
         points: Points,
         errands: Errands,
         is_current: Callable[[Link], bool],
-        cut: Callable[[Link], Awaitable[None]],
+        cut: Callable[[Link], Coroutine[None, None, None]],
     ) -> None:
         self._db, self._ids, self._clock, self._points = db, ids, clock, points
         self._errands, self._is_current, self._cut = errands, is_current, cut
@@ -107,13 +109,17 @@ class Messages:
         await self._write(batch)
 
     async def _write(self, batch: list[Written]) -> None:
-        """In one transaction; if what one message holds forbids that, in two halves, and so on down to that message."""
-        races = 0
+        """In one transaction; if what one message holds forbids that, in two halves, and so on down to that message.
+
+        A batch that is not written in time is slow because the database is, or because of a message in it.
+        """
+        races = slow = 0
         while True:
             try:
                 await self._write_together(batch)
             except Exception as error:  # house: broad-except because one node's words must not end everybody's links
-                if is_away(error):
+                slow += reason_of(error) is Reason.SLOW
+                if is_away(error) and slow < SLOW_TRIES:
                     await asyncio.sleep(self._db.health.failed(LOOP, error))
                 elif len(batch) > 1:
                     middle = len(batch) // 2
@@ -124,7 +130,10 @@ class Messages:
                     races += 1
                     await asyncio.sleep(RACE_SECONDS * races)
                 else:
-                    log.exception("link.message_dropped", node=batch[0][0].node_id, kind=type(batch[0][1]).__name__)
+                    link, message = batch[0]
+                    log.exception("link.message_dropped", node=link.node_id, kind=type(message).__name__)
+                    if slow:  # it may be the database after all: an agent that links again tells everything again
+                        self._errands.start(self._cut(link))
                     return
             else:
                 self._acknowledge(batch)

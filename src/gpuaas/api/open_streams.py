@@ -1,7 +1,10 @@
-"""Streams that a person has open on this replica: events, logs, terminals and recordings. Counted in memory only."""
+"""Streams that a person has open on this replica: events, logs, terminals, recordings and exports.
+
+Counted in memory only.
+"""
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from gpuaas.core.db import Tx
 from gpuaas.domain.quotas.commands import QuotaExceeded, Refusal
@@ -25,10 +28,14 @@ class OpenStream:
         self.close()
 
 
-async def counted(body: AsyncIterator[bytes], held: OpenStream) -> AsyncIterator[bytes]:
-    """A body that counts as an open stream until it is sent."""
+async def supervised(
+    body: AsyncIterator[bytes], held: OpenStream, judge: Callable[[], Awaitable[object]]
+) -> AsyncIterator[bytes]:
+    """A body that counts as an open stream until it is sent. `judge` raises when its reader may not read on: then the
+    connection is cut, so that nobody takes a part for the whole."""
     try:
         async for part in body:
+            await judge()
             yield part
     finally:
         held.close()

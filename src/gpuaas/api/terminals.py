@@ -7,7 +7,7 @@ from litestar.response import Stream
 
 from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import is_own_origin, token_of
-from gpuaas.api.open_streams import counted
+from gpuaas.api.open_streams import supervised
 from gpuaas.api.problems import problems
 from gpuaas.api.recorder import asciicast
 from gpuaas.api.relay import RelaySocket
@@ -18,6 +18,7 @@ from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, Rate
 from gpuaas.core.paging import Paging
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands as allocations
+from gpuaas.domain.allocations.authority import Action, authorize
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.terminals import commands, store
@@ -63,8 +64,14 @@ async def get_recording(id: str, terminal_id: str, request: AnyRequest, services
         caller = admit(await identity.enter(tx, token_hash(token)), services)
         row = await commands.recording(tx, caller, id, terminal_id, now=now)
         held = await services.streams.open(tx, caller.user_id)
+
+    async def judge() -> None:
+        async with services.api_db.write() as tx:
+            caller = admit(await identity.enter(tx, token_hash(token)), services)
+            await authorize(tx, caller, id, Action.READ_RECORDING)
+
     shown = asciicast(services.worker_db, services.master, terminal_id, row.created_at)
-    return Stream(counted(shown, held), media_type=ASCIICAST)
+    return Stream(supervised(shown, held, judge), media_type=ASCIICAST)
 
 
 @websocket("/terminal/{allocation_id:str}")

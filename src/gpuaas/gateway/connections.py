@@ -170,8 +170,12 @@ class SshConnection:
         if self.is_cut:
             return
         self.is_cut = True
-        sent = self._sent()
-        if self.key is not None and reason and self._tell(CONTROL.sub(" ", reason)):
+        sent, is_told = self._sent(), False
+        try:
+            is_told = self.key is not None and bool(reason) and self._tell(CONTROL.sub(" ", reason))
+        except Exception:  # house: broad-except because a connection must end, told or not
+            log.exception("connection %s ends without being told why", self.record.id)
+        if is_told:
             self._kill_when_told(sent, TELL_TRIES)
         else:
             self._kill()

@@ -1,6 +1,7 @@
 """The control socket: the agent asks, the gateway answers. Each request has a task of its own, so one may wait."""
 
 import asyncio
+import logging
 import os
 import socket
 
@@ -13,6 +14,7 @@ from gpuaas.engines.oci.gateway_protocol import Answer, Channel, Envelope
 from gpuaas.gateway.listeners import Acceptor
 from gpuaas.gateway.service import Gateway
 
+log = logging.getLogger("gpuaas.gateway")
 decoder = msgspec.msgpack.Decoder(Envelope)
 encode = msgspec.msgpack.encode
 Reply = tuple[object, tuple[int, ...]]
@@ -76,7 +78,8 @@ class Control:
             answer = Answer(envelope.number, msgspec.Raw(encode(body)))
         except EngineError as error:
             answer = Answer(envelope.number, reason=error.reason, detail=error.detail)
-        except OSError as error:
+        except Exception as error:  # house: broad-except because whoever asked would wait for ever
+            log.exception("%s failed", name)
             answer = Answer(envelope.number, reason="the SSH gateway of the node failed", detail=str(error))
         finally:
             for descriptor in descriptors:  # those that nothing took

@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import socket
+import stat
 import struct
 import termios
 from collections.abc import Callable, Iterable
@@ -129,8 +130,8 @@ def _others_exit_code(pid: int, pidfd: int) -> int | None:
 def _stat_of(pid: int) -> list[bytes]:
     """The fields behind the name; none when there is no such process."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            return stat.read().rsplit(b")", 1)[1].split()
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rsplit(b")", 1)[1].split()
     except (FileNotFoundError, ProcessLookupError):
         return []
 
@@ -179,6 +180,25 @@ def sent_to(connection: socket.socket) -> int:
     if len(info) < TCP_INFO_SENT + 8:
         return 0
     return int(struct.unpack_from("Q", info, TCP_INFO_SENT)[0]) + int(struct.unpack_from("I", info, TCP_NOT_SENT)[0])
+
+
+def write_at_once(descriptor: int, data: bytes) -> bool:
+    """Write to a socket or pipe of another process without ever waiting; False for a file of another kind. The flags
+    of the descriptor are shared with that process, which can also fill the buffer at any time: so they stay as they
+    are, and no earlier question whether it is writable would help."""
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISSOCK(mode):
+        with socket.socket(fileno=os.dup(descriptor)) as line:
+            line.send(data, socket.MSG_DONTWAIT)
+        return True
+    if not stat.S_ISFIFO(mode):
+        return False
+    own = os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        os.write(own, data)
+    finally:
+        os.close(own)
+    return True
 
 
 def take_terminal(descriptor: int) -> None:

@@ -170,7 +170,10 @@ class Gateway:
         while True:
             await asyncio.sleep(ENFORCE_SECONDS)
             for environment in self.environments.values():
-                environment.enforce()
+                try:
+                    environment.enforce()
+                except Exception:  # house: broad-except because one environment must not keep others' rights alive
+                    log.exception("the keys of environment %s cannot be enforced", environment.id)
 
     def connections(self, allocation_id: str | None) -> list[Connection]:
         chosen = [each for id, each in self.environments.items() if allocation_id in (None, id)]

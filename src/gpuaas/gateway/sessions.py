@@ -9,7 +9,6 @@ gateway reads its arguments, variables and descriptors from the kernel, so that 
 import asyncio
 import os
 import re
-import select
 import signal
 import socket
 from collections.abc import Callable
@@ -162,10 +161,8 @@ class Session:
         with suppress(OSError):
             descriptor = copy_descriptor(self.process.pidfd, STANDARD_ERROR)
             try:
-                is_own = self._error.startswith(("socket:", "pipe:")) and name_of(descriptor) == self._error
-                if is_own and select.select((), (descriptor,), (), 0)[1]:
-                    os.write(descriptor, f"{reason}\r\n".encode())
-                    return True
+                if name_of(descriptor) == self._error:
+                    return kernel.write_at_once(descriptor, f"{reason}\r\n".encode())
             finally:
                 os.close(descriptor)
         return False

@@ -68,7 +68,8 @@ LOOK = """
 ENTRY = {"number": "id", "placed": PLACED_ENTRY, "table": "timeline_entries", "is_over": "false"}
 LINE = {"number": "seq", "placed": PLACED_LINE, "table": "task_logs"}
 # The route checked that $7 belongs to project $2; neither an operation nor an allocation ever changes its project.
-IS_ENDED = "(select o.status <> 'running' from operations o where o.id = $7 and o.project_id = p.id)"
+# An operation that retention has deleted meanwhile has ended.
+IS_ENDED = "coalesce((select o.status <> 'running' from operations o where o.id = $7 and o.project_id = p.id), true)"
 ENTRIES = LOOK.format(**ENTRY, whose="project_id = p.id")
 OF_SUBJECT = LOOK.format(**ENTRY, whose="subject_id = $7 and project_id = p.id")
 OF_OPERATION = LOOK.format(**LINE, whose="operation_id = $7", is_over=IS_ENDED)

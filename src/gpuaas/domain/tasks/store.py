@@ -16,6 +16,7 @@ TASKS = "node_tasks"  # the topic; its row ids are node ids
 ENVIRONMENT = "environment"  # the lane of the environment itself; others are a topic, and what of it behind a colon
 LOG_LINES_KEPT = 2000  # per task
 LONGEST_LINE = 2000
+ENTRIES_KEPT = 1000  # of one operation's timeline, from nodes; what one statement adds may exceed it
 HIGHEST_SEQ = 1 << 30  # no lane comes near: a node that names a higher one is not believed
 MOST_RENUMBERED = 20  # times that a task is sent before a node that refuses each number has its way
 
@@ -196,7 +197,7 @@ async def _renumber(tx: Tx, results: Sequence[tuple[str, Result]]) -> set[str]:
 
 async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
     """Phases on the timelines of the tasks' allocations, by node; told twice, one stands there once."""
-    once = {(progress.task_id, progress.phase[:80], progress.at): (id, progress) for id, progress in told}
+    once = {(id, progress.task_id, progress.phase[:80], progress.at): (id, progress) for id, progress in told}
     if not once:
         return
     project_ids = await tx.column(
@@ -206,6 +207,7 @@ async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
         [progress.phase[:80] for _, progress in once.values()],
         [progress.note[:500] for _, progress in once.values()],
         [progress.at for _, progress in once.values()],
+        ENTRIES_KEPT,
     )
     for project_id in {each for each in project_ids if each}:
         tx.hint(EVENTS, project_id)
@@ -217,7 +219,7 @@ async def add_logs(tx: Tx, told: Sequence[tuple[str, LogLines]]) -> None:
         (node_id, logs.task_id, seq, line[:LONGEST_LINE], logs.at)
         for node_id, logs in told
         for seq, line in enumerate(logs.lines, logs.first_seq)
-        if seq < LOG_LINES_KEPT
+        if 0 <= seq < LOG_LINES_KEPT
     ]
     if not lines:
         return
@@ -303,6 +305,7 @@ TELL = """
             left join allocations a on a.id = t.allocation_id
         where not exists (
             select from timeline_entries e where e.operation_id = t.operation_id and e.phase = p.phase and e.at = p.at)
+            and $6 > (select count(*) from timeline_entries e where e.operation_id = t.operation_id)
         order by p.number
         returning project_id, operation_id, at
     ), progressed as (
