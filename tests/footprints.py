@@ -46,7 +46,15 @@ class Ground:
         return str(self.site.root)
 
     def ids(self) -> list[range]:
-        return [ids_of(int(claim.name)) for claim in CLAIMS.glob("*") if str(claim.readlink()) == self.root]
+        return [ids_of(int(claim.name)) for claim in CLAIMS.glob("*") if _target(claim) == self.root]
+
+
+def _target(link: Path) -> str:
+    """Empty when another engine has just removed it."""
+    try:
+        return str(link.readlink())
+    except FileNotFoundError:
+        return ""
 
 
 def processes(ground: Ground) -> Iterator[str]:
