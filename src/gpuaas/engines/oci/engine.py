@@ -111,14 +111,8 @@ class OciEngine:
         self.runtimes = NodeRuntimes(
             self._site, self._records, self.images.used, staging=self._staging, alone=self._alone, clock=clock
         )
-        self.mounts = NodeMounts(
-            self._records,
-            volumes,
-            ids=self._containers.volume_ids,
-            pid_of=self._observer.pid_of,
-            alone=self._alone,
-            stop=self._halt,
-        )
+        ids, pid_of = self._containers.volume_ids, self._observer.pid_of
+        self.mounts = NodeMounts(self._records, volumes, ids=ids, pid_of=pid_of, alone=self._alone, stop=self._halt)
 
     async def start(self) -> None:
         self._site.open()
