@@ -1,6 +1,6 @@
-# The two words of every day: make check, make test. `make` alone prints what there is.
+# Every day: make check, make test; before a push also make test-lab. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up console test check bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
+.PHONY: help up console test test-lab check bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
 
 BIN := .venv/bin
 # CPython 3.11 parses the source of a line to mark its columns in tracebacks, and fails with a SystemError when garbage
@@ -25,9 +25,12 @@ up: setup-system console ## everything on this machine: database, server, one no
 console: setup ## build the web console (a Node is fetched where there is none)
 	@tools/console.sh build
 
-test: setup-test console ## all tests (ARGS="-k restart", JOBS=2)
+test: setup-test console ## every test but those of test-lab (ARGS="-k restart", JOBS=2)
 	@tools/console.sh test
 	@exec $(BIN)/pytest $(WORKERS) $(ARGS)
+
+test-lab: setup-test ## the depth of real nodes: containers and their SSH gateway (ARGS="-k removal")
+	@exec $(BIN)/pytest $(WORKERS) -m "lab and not soak and not chaos and not interop" $(ARGS)
 
 check: setup ## what needs no running: style, types, import contracts, house rules
 	@failed=; \

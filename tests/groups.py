@@ -2,7 +2,7 @@
 
 A plugin of pytest, named in `tests/conftest.py`; `make test` runs with `--dist loadgroup`, which starts the groups that
 took longest in earlier runs first: one that starts late would run alone at the end. What takes minutes in full runs as
-a sample in `make test` and whole in `make soak`.
+a sample in `make test` and whole in `make soak`. Tests that go into the depth of a real node are marked `lab` here.
 """
 
 from collections import defaultdict
@@ -33,6 +33,20 @@ FEW_SECONDS = 0.1  # of a test that no run has measured
 PACE = "gpuaas/pace"  # in pytest's cache: seconds per test of each group, as the last run measured it
 
 
+def is_of_lab(node_id: str) -> bool:
+    """Containers of the oci engine and its SSH gateway. `make test` uses both in whole stories."""
+    name = node_id.removeprefix("tests/")
+    is_on_oci = name.startswith("engines/") and ("[oci" in name or "test_oci" in name)
+    return is_on_oci or name.startswith(("attacks/inside/", "gateway/"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_of_lab(item.nodeid):
+            item.add_marker("lab")
+
+
 def group_of(node_id: str) -> str:
     """Empty: the test may run in any worker."""
     name = node_id.removeprefix("tests/")
@@ -41,11 +55,8 @@ def group_of(node_id: str) -> str:
     for prefix in (*FILES_APART, *FILES_TOGETHER):
         if name.startswith(prefix):
             return prefix
-    is_on_oci = name.startswith("attacks/inside/") or (
-        name.startswith("engines/") and ("[oci" in name or "test_oci" in name)
-    )
     # One file in one process: its tests share an environment. All files in one process would be the last to end.
-    return name.split("::")[0] if is_on_oci else ""
+    return name.split("::")[0] if is_of_lab(node_id) else ""
 
 
 def seconds_of(group: str, size: int, pace: dict[str, float]) -> float:
