@@ -7,6 +7,7 @@ read-only there.
 
 # ruff: noqa: PTH123, PTH115, PTH104, PTH102 (plain strings and open folders: these run between fork and exec)
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -42,16 +43,41 @@ class SshdRoot:
 
     def __init__(self, access: EnvironmentAccess, socket_folder: str, attach_point: str) -> None:
         self.files = kernel.new_mount("tmpfs", mode="0755", size="2m")
+        self._unassigned: int | None = None  # locked while nobody has this spare
         try:
             self._write_files(access)
+            if access.is_spare:
+                self._hold_back_keys()
             self.namespace = self._build(access.image, socket_folder, attach_point)
         except BaseException:
-            os.close(self.files)
+            self._close_files()
             raise
 
     def close(self) -> None:
         os.close(self.namespace)
+        self._close_files()
+
+    def _close_files(self) -> None:
+        self._let_wait_end()
         os.close(self.files)
+
+    def _hold_back_keys(self) -> None:
+        self._write(_relative(sshd.AWAITED_KEYS), sshd.AWAITED_KEYS_PROGRAM, 0o755)
+        flags = os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC
+        self._unassigned = os.open(_relative(sshd.UNASSIGNED), flags, 0o644, dir_fd=self.files)
+        fcntl.flock(self._unassigned, fcntl.LOCK_EX)
+
+    def assign(self, access: EnvironmentAccess, keys: str) -> None:
+        """A spare has a person now: connections that wait may prove one of these keys."""
+        self._write(_relative(sshd.CONFIGURATION_FILE), sshd.configuration(access))
+        self.write_keys(keys)
+        self._let_wait_end()
+
+    def _let_wait_end(self) -> None:
+        if self._unassigned is not None:
+            fcntl.flock(self._unassigned, fcntl.LOCK_UN)  # also that of copies in children
+            os.close(self._unassigned)
+            self._unassigned = None
 
     def write_keys(self, text: str) -> None:
         """Whole, at once: a sshd that reads it meanwhile sees the old file or the new one."""
@@ -62,10 +88,9 @@ class SshdRoot:
     def _write_files(self, access: EnvironmentAccess) -> None:
         for name in ("usr", "etc", "dev", "platform", "platform/gateway", *FOLDERS, TERMINALS):
             os.mkdir(name, 0o755, dir_fd=self.files)
-        self._write("platform/sshd_config", sshd.configuration(access))
+        self._write(_relative(sshd.CONFIGURATION_FILE), sshd.configuration(access))
         self._write("platform/host_key", access.host_key, 0o600)
         self._write("platform/session", sshd.session_program(), 0o755)
-        self._write("platform/authorized_keys", "")
         self._write("etc/passwd", sshd.passwd(access))
         self._write("etc/group", sshd.group(access))
         self._write("etc/nsswitch.conf", sshd.NSSWITCH)
@@ -168,6 +193,10 @@ def place_privilege_separation_folder(first_id: int) -> None:
         with opened("/run", AT_FDCWD) as run:
             kernel.place(kernel.new_mount("tmpfs", mode="0755", size="4k"), run)
         os.mkdir("/run/sshd", 0o755)
+
+
+def _relative(path: str) -> str:
+    return path.removeprefix("/")
 
 
 @contextmanager
