@@ -229,14 +229,16 @@ class BannerWatch:
     async def _copy(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, is_watched: bool = False
     ) -> None:
-        while data := await source.read(65_536):
-            if is_watched and not self.seen_at:
-                if not data.startswith(b"SSH-2.0"):
-                    raise CannotMeasureError(f"no SSH banner but {data[:40]!r}")
-                self.seen_at = time.perf_counter()
-            target.write(data)
-            await target.drain()
-        target.close()
+        try:
+            while data := await source.read(65_536):
+                if is_watched and not self.seen_at:
+                    if not data.startswith(b"SSH-2.0"):
+                        raise CannotMeasureError(f"no SSH banner but {data[:40]!r}")
+                    self.seen_at = time.perf_counter()
+                target.write(data)
+                await target.drain()
+        finally:
+            target.close()
 
 
 def connection_of(machine: Allocation) -> SshConnection:

@@ -7,10 +7,11 @@ read-only there.
 
 # ruff: noqa: PTH123, PTH115, PTH104, PTH102 (plain strings and open folders: these run between fork and exec)
 
+import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from gpuaas.engines.node import kernel
@@ -34,6 +35,7 @@ TERMINALS = "dev/pts"
 NAME_FILES = ("etc/hosts", "etc/resolv.conf")  # so that names mean for a forward what they mean inside
 LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+TRIES = 5
 PATH_ONLY = os.O_PATH | os.O_CLOEXEC
 AT_NOFOLLOW = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -142,21 +144,34 @@ class SshdRoot:
 
 
 def enter(root: int, environment_mounts: int, first_id: int) -> None:
-    """In the process that becomes sshd: a copy of the root, with the environment's folders in it."""
-    setns(environment_mounts, CLONE_NEWNS)
-    trees = [(name, tree) for name in (*FOLDERS, TERMINALS, *NAME_FILES) if (tree := clone_inside(name)) is not None]
-    setns(root, CLONE_NEWNS)
-    unshare(CLONE_NEWNS)
-    for name, tree in trees:
-        add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (0 if name == TERMINALS else MOUNT_ATTR_NODEV)
-        kernel.make_private(tree)
-        kernel.set_attributes(tree, add=add)
-        with opened(f"/{name}", AT_FDCWD) as target:
-            kernel.place(tree, target)
-        os.close(tree)
+    """In the process that becomes sshd: a copy of the root, with the environment's folders in it. A file that was
+    replaced inside since it was opened cannot be mounted: then all is opened again, and at last without files."""
+    for names in (*[(*FOLDERS, TERMINALS, *NAME_FILES)] * TRIES, (*FOLDERS, TERMINALS)):
+        with suppress(FileNotFoundError):
+            place(names, root, environment_mounts)
+            break
+    else:
+        raise FileNotFoundError(errno.ENOENT, "folders of the environment are replaced all the time")
     place_privilege_separation_folder(first_id)
     with opened("/", AT_FDCWD) as here:
         kernel.set_attributes(here, add=MOUNT_ATTR_RDONLY)
+
+
+def place(names: Iterable[str], root: int, environment_mounts: int) -> None:
+    setns(environment_mounts, CLONE_NEWNS)
+    trees = [(name, tree) for name in names if (tree := clone_inside(name)) is not None]
+    setns(root, CLONE_NEWNS)
+    unshare(CLONE_NEWNS)
+    try:
+        for name, tree in trees:
+            add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (0 if name == TERMINALS else MOUNT_ATTR_NODEV)
+            kernel.make_private(tree)
+            kernel.set_attributes(tree, add=add)
+            with opened(f"/{name}", AT_FDCWD) as target:
+                kernel.place(tree, target)
+    finally:
+        for _, tree in trees:
+            os.close(tree)
 
 
 def clone_inside(name: str) -> int | None:
