@@ -87,7 +87,7 @@ class StandInEngine:
         self.most_at_once, self._at_once = 0, 0
         self.samples, self.logins = NoSamples(), Logins()
         self.terminals = NoTerminals()
-        self.spares = FakeSpares(lambda _: True, most=0)
+        self.spares = FakeSpares(lambda _: True, lambda: 20_000, most=0)
 
     def _image_of(self, allocation_id: str) -> BaseImage | None:
         return self.images.new() if allocation_id in self.here else None

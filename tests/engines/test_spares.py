@@ -24,6 +24,7 @@ async def test_a_spare_is_used_once_by_the_form_it_has(bench: Bench, allocation_
 
     made = await bench.engine.ensure(wanted, ignore)
     assert made.state is EnvironmentState.RUNNING
+    assert [(one.port, one.host_key) for one in before.ready] == [(made.port, made.host_key)]
     assert await bench.log_in(made, ada) is not None
     after = await kept(bench)
     assert (after.ready, after.used - before.used) == ((), 1)  # its device is in use: there is nothing to prepare

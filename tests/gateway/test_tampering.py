@@ -151,3 +151,16 @@ async def test_a_forward_to_the_session_socket_starts_nothing(node: Node) -> Non
         assert await reader.read() == b""
         writer.close()
     assert (await node.ssh("exit 2"))[0] == 2
+
+
+REPLACE = """perl -e 'for (;;) { open(my $f, ">", "/etc/hosts.new"); print $f "127.0.0.1 localhost\\n"; close $f;
+rename "/etc/hosts.new", "/etc/hosts" }' >/dev/null 2>&1 & echo $!"""
+
+
+async def test_a_file_that_is_replaced_all_the_time_keeps_nobody_out(node: Node) -> None:
+    pid = node.container.run("sh", "-c", REPLACE).strip()
+    try:
+        assert [await node.ssh("true") for _ in range(10)] == [(0, "", "")] * 10
+    finally:
+        node.container.run("kill", "-9", pid)
+        node.container.run("sh", "-c", "printf '127.0.0.1 localhost\\n127.0.1.1 container\\n' > /etc/hosts")

@@ -2,6 +2,7 @@
 with what comes later. A time in the future or a number near the end of its column would stop that for ever. A message
 that takes long to write delays those of all nodes."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import islice
@@ -31,6 +32,7 @@ LONGEST_FACT = 500
 MOST_ITEMS = 10_000  # of any list
 MOST_ENVIRONMENTS = 1_024
 MOST_PHASES = 200  # of one task
+HOST_KEY = re.compile(r"[a-z0-9-]{1,64} [A-Za-z0-9+/=]{1,1000}")
 EPOCH = datetime.fromtimestamp(0, UTC)
 Told = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | VolumeReport | DiskReport
 Message = Told | TrustedKeys | SpareReport | ImageReport
@@ -144,8 +146,21 @@ def cleaned_spares(report: SpareReport) -> SpareReport:
     def slots(told: Spare) -> tuple[int, ...]:
         return tuple(within(each, HIGHEST_COUNT) for each in told.slots[:MOST_SLOTS])
 
+    def spare(told: Spare) -> Spare:
+        is_reachable = told.port is not None and 0 < told.port <= HIGHEST_PORT and HOST_KEY.fullmatch(told.host_key)
+        return Spare(
+            id=text(told.id, LONGEST_NAME),
+            slots=slots(told),
+            vcpus=within(told.vcpus, HIGHEST_COUNT),
+            memory_mib=within(told.memory_mib, HIGHEST_COUNT),
+            disk_gib=within(told.disk_gib, HIGHEST_COUNT),
+            init=told.init,
+            port=told.port if is_reachable else None,
+            host_key=told.host_key if is_reachable else "",
+        )
+
     return SpareReport(
-        ready=tuple(Spare(id=text(one.id, LONGEST_NAME), slots=slots(one)) for one in report.ready[:MOST_SPARES]),
+        ready=tuple(spare(one) for one in report.ready[:MOST_SPARES]),
         used=within(report.used, HIGHEST_COUNT),
         discarded=within(report.discarded, HIGHEST_COUNT),
         detail=text(report.detail, LONGEST_FACT),

@@ -16,18 +16,21 @@ def known_hosts_file(around: Surroundings) -> Path:
 
 
 def connection_of(one: Allocation) -> SshConnection:
-    if one.connection is None or one.status is not Status.ACTIVE:
+    """Before it is active, where a client waits for it, if there is such a place."""
+    found = one.connection if one.status is Status.ACTIVE else one.early_connection
+    if found is None:
         raise Complaint(
             f"{one.name} is {one.status}, so there is nothing to log in to.",
             next_step=f"gpuaas allocations get {one.name} --watch",
             code=ExitCode.CONFLICT,
         )
-    return one.connection
+    return found
 
 
 def remember_host_keys(around: Surroundings, allocations: Iterable[Allocation]) -> None:
     """One line per allocation, under its id: ports are used again, ids never are."""
-    lines = {one.id: f"{one.id} {one.connection.host_key}" for one in allocations if one.connection}
+    known = ((one, one.connection or one.early_connection) for one in allocations)
+    lines = {one.id: f"{one.id} {found.host_key}" for one, found in known if found}
     file = known_hosts_file(around)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, OWNER_ONLY)

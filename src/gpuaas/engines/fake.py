@@ -1,9 +1,7 @@
 """An engine in memory: the same behaviour by contract, for tests, demos of scale and the fleet simulator."""
 
 import asyncio
-import base64
 import contextlib
-import hashlib
 import itertools
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -14,7 +12,7 @@ from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.devices import Devices
-from gpuaas.engines.fake_environments import FakeEnvironment, FakeSamples
+from gpuaas.engines.fake_environments import FakeEnvironment, FakeSamples, host_key_of
 from gpuaas.engines.fake_images import FakeImages
 from gpuaas.engines.fake_runtimes import FakeBundles, FakeRuntimes
 from gpuaas.engines.fake_spares import FakeSpares
@@ -89,7 +87,7 @@ class FakeEngine:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._making: dict[str, tuple[str, ...]] = {}  # devices reserved by environments in the making
         self.samples = FakeSamples(self.environments)
-        self.spares = FakeSpares(lambda uuids: self._held().are_free(uuids), most_spares)
+        self.spares = FakeSpares(lambda uuids: self._held().are_free(uuids), self._port, most_spares)
 
     async def start(self) -> None:
         for environment in self.environments.values():
@@ -157,9 +155,7 @@ class FakeEngine:
                 with self._reserved(spec):
                     await self._point("preparing", id)
                     await on_phase("preparing", "making its disk" if here is None else "its disk is here")
-                    if here is None:
-                        self.spares.use(spec)
-                    elif here.spec.slots:
+                    if here is not None and here.spec.slots:
                         await on_phase("gpus_reset", self._reset(here.spec))
                     here = self._made(spec)
                     await self._point("booting", id)
@@ -302,11 +298,13 @@ class FakeEngine:
         """Half made until it boots; people who were in are out."""
         here = self.environments.get(spec.allocation_id)
         if here is None:
+            spare = self.spares.use(spec)
             here = FakeEnvironment(
                 spec=spec,
                 state=EnvironmentState.BROKEN,
                 boot=spec.boot,
-                port=self._port(),
+                port=spare.port if spare and spare.port else self._port(),
+                host_key=spare.host_key if spare else host_key_of(spec.allocation_id),
                 keys=spec.keys,
                 image=self.images.new(),
             )
@@ -323,7 +321,7 @@ class FakeEngine:
 
     def _port(self) -> int:
         """The next one round the range: the least recently used first, near enough."""
-        taken = {environment.port for environment in self.environments.values()}
+        taken = {one.port for one in self.environments.values()} | {one.port for one in self.spares.ready}
         for _ in self._ports:
             port = self._ports[self._next_port % len(self._ports)]
             self._next_port += 1
@@ -371,7 +369,7 @@ class FakeEngine:
             detail=self.blind,
             boot=here.boot,
             port=here.port,
-            host_key=_host_key(allocation_id),
+            host_key=here.host_key,
             key_generation=here.keys.generation,
             started_at=here.started_at,
             isolation=NO_ISOLATION if is_running else None,
@@ -387,9 +385,3 @@ class FakeEngine:
 NO_ISOLATION = Isolation(
     namespaces=(), uid=0, network="shared", no_new_privileges=False, missing={"all": "there is nothing to isolate"}
 )
-
-
-def _host_key(allocation_id: str) -> str:
-    """Well-formed, stable, and nobody has its private half."""
-    blob = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + hashlib.sha256(allocation_id.encode()).digest()
-    return f"ssh-ed25519 {base64.b64encode(blob).decode()}"

@@ -1,5 +1,7 @@
 """Environments of the fake engine, and what they use."""
 
+import base64
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -16,6 +18,7 @@ class FakeEnvironment:
     state: EnvironmentState
     boot: int
     port: int
+    host_key: str
     keys: KeySet
     image: BaseImage
     started_at: datetime | None = None
@@ -23,6 +26,12 @@ class FakeEnvironment:
     connections: list[Connection] = field(default_factory=list)
     mounts: dict[str, Mount] = field(default_factory=dict)
     own_file: set[str] = field(default_factory=set)  # fingerprints in the person's ~/.ssh/authorized_keys
+
+
+def host_key_of(id: str) -> str:
+    """Well-formed, stable, and nobody has its private half."""
+    blob = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + hashlib.sha256(id.encode()).digest()
+    return f"ssh-ed25519 {base64.b64encode(blob).decode()}"
 
 
 class FakeSamples:

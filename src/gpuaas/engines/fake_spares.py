@@ -3,15 +3,16 @@
 import itertools
 from collections.abc import Callable, Iterable
 
+from gpuaas.engines.fake_environments import host_key_of
 from gpuaas.wire.environments import EnvironmentSpec
-from gpuaas.wire.spares import Spare, SpareForm, SpareReport, form_of
+from gpuaas.wire.spares import SPARE, Spare, SpareForm, SpareReport, described, form_of
 
 
 class FakeSpares:
-    def __init__(self, are_free: Callable[[tuple[str, ...]], bool], most: int) -> None:
-        self._are_free, self._most = are_free, most
+    def __init__(self, are_free: Callable[[tuple[str, ...]], bool], take_port: Callable[[], int], most: int) -> None:
+        self._are_free, self._take_port, self._most = are_free, take_port, most
         self._wanted: tuple[SpareForm, ...] = ()
-        self._ready: dict[SpareForm, str] = {}
+        self._ready: dict[SpareForm, Spare] = {}
         self._numbers = itertools.count(1)
         self._used = 0
 
@@ -24,14 +25,19 @@ class FakeSpares:
             return True
         for form in self._wanted if len(self._ready) < self._most else ():
             if form not in self._ready and self._are_free(tuple(slot.gpu_uuid for slot in form.slots)):
-                self._ready[form] = f"spare-{next(self._numbers)}"
+                id = f"{SPARE}{next(self._numbers)}"
+                self._ready[form] = described(id, form, self._take_port(), host_key_of(id))
                 return True
         return False
 
-    def use(self, spec: EnvironmentSpec) -> None:
-        if self._ready.pop(form_of(spec), None):
-            self._used += 1
+    @property
+    def ready(self) -> tuple[Spare, ...]:
+        return tuple(sorted(self._ready.values(), key=lambda one: one.slots))
+
+    def use(self, spec: EnvironmentSpec) -> Spare | None:
+        spare = self._ready.pop(form_of(spec), None)
+        self._used += spare is not None
+        return spare
 
     async def report(self) -> SpareReport:
-        ready = (Spare(id=id, slots=tuple(slot.index for slot in form.slots)) for form, id in self._ready.items())
-        return SpareReport(ready=tuple(sorted(ready, key=lambda one: one.slots)), used=self._used)
+        return SpareReport(ready=self.ready, used=self._used)

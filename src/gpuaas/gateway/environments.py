@@ -112,15 +112,27 @@ class ServedEnvironment:
         self._waiters = Acceptor(inherited or listen_unix(folder / SESSION_SOCKET, 0o666), self._sessions.accept)
 
     def set_access(self, access: EnvironmentAccess) -> None:
-        """Other keys or session settings; connections whose key no longer admits are cut."""
-        self.access = access
+        """Other keys or session settings, or the person of a spare; connections whose key no longer admits are cut."""
+        was_spare, self.access = self.access.is_spare, access
         self.admission = Admission(access, self._node.leases)
+        if was_spare and not access.is_spare:
+            self._assign()
         self._write_keys()
         self.enforce()
 
-    def _write_keys(self) -> None:
+    def _assign(self) -> None:
+        for connection in self.connections.values():
+            connection.record = msgspec.structs.replace(connection.record, allocation_id=self.id)
+            self._node.records.write(connection.record)
         if self._root is not None:
-            self._root.write_keys(sshd.authorized_keys(self.admission.admitting().values()))
+            self._root.assign(self.access, self._authorized_keys())
+
+    def _write_keys(self) -> None:
+        if self._root is not None and not self.access.is_spare:
+            self._root.write_keys(self._authorized_keys())
+
+    def _authorized_keys(self) -> str:
+        return sshd.authorized_keys(self.admission.admitting().values())
 
     def enforce(self) -> int:
         """Cut connections whose key no longer admits; how many."""

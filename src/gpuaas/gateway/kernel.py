@@ -3,6 +3,7 @@
 # ruff: noqa: PTH123 (plain strings; also used by processes that have left the node's root)
 
 import ctypes
+import errno
 import fcntl
 import os
 import signal
@@ -252,9 +253,15 @@ def members_of(folders: Iterable[str]) -> set[int]:
 
 
 def join_cgroups(folders: Iterable[str]) -> None:
+    """In a process with one thread. To move a whole process the kernel waits for a grace period, about 13 ms; a thread
+    that moves itself need not wait. With cgroup v2 only whole processes move."""
     for folder in folders:
-        with open(f"{folder}/cgroup.procs", "w") as processes:
-            processes.write("0")
+        for name in ("tasks", "cgroup.procs"):
+            with suppress(FileNotFoundError), open(f"{folder}/{name}", "r+") as members:
+                members.write("0")
+                break
+        else:
+            raise FileNotFoundError(errno.ENOENT, "there is no such control group", folder)
 
 
 def send_descriptor(connection: socket.socket, message: bytes, descriptor: int) -> None:

@@ -13,7 +13,8 @@ from gpuaas.engines.logins import Logins
 from gpuaas.gateway.limits import Limits
 from gpuaas.gateway.records import Records
 from gpuaas.gateway.sessions import Session
-from gpuaas.wire.gateway import SESSION_SOCKET
+from gpuaas.wire.gateway import ACCESS_FILE, SESSION_SOCKET
+from gpuaas.wire.spares import SPARE
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -37,14 +38,22 @@ class Node:
     def new_id(self) -> str:
         return self.randomness(8).hex()
 
-    def environment_folder(self, allocation_id: str) -> Path:
-        return self.root / "environments" / allocation_id
+    def environment_folder(self, id: str) -> Path:
+        return self.root / ("spares" if id.startswith(SPARE) else "environments") / id
+
+    def environment_ids(self) -> list[str]:
+        """Of environments and spares that are to be served."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/*/{ACCESS_FILE}"))
 
     def socket_folder(self, allocation_id: str) -> Path:
         return self.root / "gateway" / allocation_id
 
     def is_this_boot(self, machine_boot: str) -> bool:
         return machine_boot == self.machine_boot
+
+    def rename_socket_folder(self, spare: str, allocation_id: str) -> None:
+        self.forget_socket_folder(allocation_id)
+        self.socket_folder(spare).rename(self.socket_folder(allocation_id))
 
     def forget_socket_folder(self, allocation_id: str) -> None:
         folder = self.socket_folder(allocation_id)

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -46,18 +47,18 @@ class Gateway:
         )
         self._version = version
         self.environments: dict[str, ServedEnvironment] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.terminals = Terminals(self.node)
         self._news = asyncio.Event()
         self.node.on_news = self._news.set
         self._enforcing: asyncio.Task[None] | None = None
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def start(self, inherited: dict[str, Inherited]) -> None:
         """Serve every environment on disk and adopt what an earlier gateway left."""
         (self.node.root / "gateway").mkdir(mode=0o700, exist_ok=True)
         self.read_lease()
-        folder = self.node.root / "environments"
-        names = sorted(path.parent.name for path in folder.glob(f"*/{ACCESS_FILE}"))
+        names = self.node.environment_ids()
         synced = (self.sync(name, inherited.get(name), defer_root=True) for name in names)
         for name, result in zip(names, await asyncio.gather(*synced, return_exceptions=True), strict=True):
             if isinstance(result, BaseException):
@@ -99,12 +100,11 @@ class Gateway:
         """Make what access.json says true, and answer when it is."""
         async with self._locks.setdefault(allocation_id, asyncio.Lock()):
             access = self._read_access(allocation_id)
-            served = self.environments.get(allocation_id)
+            served = self.environments.get(allocation_id) or self._assigned(access)
             if served is not None and (access is None or _reopening_fields(access) != _reopening_fields(served.access)):
                 await self._close(served, RESTARTED if access else STOPPED)
                 served = None
             if access is None:
-                self._locks.pop(allocation_id, None)
                 return AccessState(allocation_id=allocation_id, is_open=False, detail=NOT_RUNNING)
             if served is None:
                 served = self.environments[allocation_id] = ServedEnvironment(self.node, access, self._stopped)
@@ -115,6 +115,15 @@ class Gateway:
                     await served.open_again()
             await served.settle()
             return served.state()
+
+    def _assigned(self, access: EnvironmentAccess | None) -> ServedEnvironment | None:
+        """The spare that became this environment. Connections that wait for its person go on."""
+        spare = self.environments.get(access.was_spare) if access else None
+        if access is None or spare is None or _reopening_fields(access) != _reopening_fields(spare.access):
+            return None
+        self.node.rename_socket_folder(access.was_spare, access.allocation_id)
+        self.environments[access.allocation_id] = self.environments.pop(access.was_spare)
+        return spare
 
     def _read_access(self, allocation_id: str) -> EnvironmentAccess | None:
         """None: the environment is gone. A file that cannot be read is an error, and changes nothing."""
@@ -151,6 +160,10 @@ class Gateway:
 
     def _stopped(self, served: ServedEnvironment) -> None:
         self.terminals.end(served.id, STOPPED)
+        if served.access.is_spare:  # its engine may have forgotten it
+            closing = asyncio.create_task(self.close_environment(served.id, STOPPED))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
     def read_lease(self) -> None:
         read_lease(self.node.root, self.node.leases, self.node.clock)

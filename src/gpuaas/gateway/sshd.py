@@ -10,9 +10,11 @@ SSHD = "/usr/sbin/sshd"
 PLATFORM = "/platform"
 SESSION = f"{PLATFORM}/session"
 INTERPRETER = "/usr/bin/perl"  # perl-base is an essential package of Debian, and starts in a quarter of Python's time
+AWAITED_KEYS, UNASSIGNED = f"{PLATFORM}/awaited_keys", f"{PLATFORM}/unassigned"
 SOCKET_FOLDER = f"{PLATFORM}/gateway"
 SOCKET = f"{SOCKET_FOLDER}/{SESSION_SOCKET}"
-COMMAND = (SSHD, "-i", "-e", "-f", f"{PLATFORM}/sshd_config")
+CONFIGURATION_FILE = f"{PLATFORM}/sshd_config"
+COMMAND = (SSHD, "-i", "-e", "-f", CONFIGURATION_FILE)
 
 LOGIN_SECONDS = 20
 ATTEMPT_LIMIT = 20
@@ -60,7 +62,10 @@ LogLevel INFO
 PidFile none
 VersionAddendum none
 {algorithms}
+{awaiting}
 """
+# Of a spare: a connection may prove a key once the spare has a person. The command waits until then.
+AWAITING = f"AuthorizedKeysCommand {AWAITED_KEYS}\nAuthorizedKeysCommandUser sshd"
 # Without the post-quantum key exchange that OpenSSH prefers: it makes each login 80 ms slower (docs/design/oci.md).
 ALGORITHMS = """\
 KexAlgorithms curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256
@@ -105,6 +110,14 @@ while ($tries-- > 0) {{
 }}
 complain("The SSH gateway of this node does not answer. Try again later.");
 """
+AWAITED_KEYS_PROGRAM = f"""\
+#!{INTERPRETER}
+# The gateway holds a lock until the spare has a person, and writes the keys before it lets go.
+open(my $unassigned, "<", "{UNASSIGNED}") or exit 1;
+flock($unassigned, 1);
+open(my $keys, "<", "{PLATFORM}/authorized_keys") or exit 1;
+print <$keys>;
+"""
 ACCEPTED = r"Accepted publickey for {username} from \S+ port \d+ ssh2: \S+ (SHA256:[A-Za-z0-9+/]+)\s*"
 
 
@@ -116,6 +129,7 @@ def configuration(access: EnvironmentAccess) -> str:
         attempts=ATTEMPT_LIMIT,
         keepalive=KEEPALIVE_SECONDS,
         algorithms=ALGORITHMS,
+        awaiting=AWAITING if access.is_spare else "",
     )
 
 

@@ -7,9 +7,11 @@ read-only there.
 
 # ruff: noqa: PTH123, PTH115, PTH104, PTH102 (plain strings and open folders: these run between fork and exec)
 
+import errno
+import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from gpuaas.engines.node import kernel
@@ -33,6 +35,7 @@ TERMINALS = "dev/pts"
 NAME_FILES = ("etc/hosts", "etc/resolv.conf")  # so that names mean for a forward what they mean inside
 LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+TRIES = 5
 PATH_ONLY = os.O_PATH | os.O_CLOEXEC
 AT_NOFOLLOW = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -42,16 +45,41 @@ class SshdRoot:
 
     def __init__(self, access: EnvironmentAccess, socket_folder: str, attach_point: str) -> None:
         self.files = kernel.new_mount("tmpfs", mode="0755", size="2m")
+        self._unassigned: int | None = None  # locked while nobody has this spare
         try:
             self._write_files(access)
+            if access.is_spare:
+                self._hold_back_keys()
             self.namespace = self._build(access.image, socket_folder, attach_point)
         except BaseException:
-            os.close(self.files)
+            self._close_files()
             raise
 
     def close(self) -> None:
         os.close(self.namespace)
+        self._close_files()
+
+    def _close_files(self) -> None:
+        self._let_wait_end()
         os.close(self.files)
+
+    def _hold_back_keys(self) -> None:
+        self._write(_relative(sshd.AWAITED_KEYS), sshd.AWAITED_KEYS_PROGRAM, 0o755)
+        flags = os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC
+        self._unassigned = os.open(_relative(sshd.UNASSIGNED), flags, 0o644, dir_fd=self.files)
+        fcntl.flock(self._unassigned, fcntl.LOCK_EX)
+
+    def assign(self, access: EnvironmentAccess, keys: str) -> None:
+        """A spare has a person now: connections that wait may prove one of these keys."""
+        self._write(_relative(sshd.CONFIGURATION_FILE), sshd.configuration(access))
+        self.write_keys(keys)
+        self._let_wait_end()
+
+    def _let_wait_end(self) -> None:
+        if self._unassigned is not None:
+            fcntl.flock(self._unassigned, fcntl.LOCK_UN)  # also that of copies in children
+            os.close(self._unassigned)
+            self._unassigned = None
 
     def write_keys(self, text: str) -> None:
         """Whole, at once: a sshd that reads it meanwhile sees the old file or the new one."""
@@ -62,10 +90,9 @@ class SshdRoot:
     def _write_files(self, access: EnvironmentAccess) -> None:
         for name in ("usr", "etc", "dev", "platform", "platform/gateway", *FOLDERS, TERMINALS):
             os.mkdir(name, 0o755, dir_fd=self.files)
-        self._write("platform/sshd_config", sshd.configuration(access))
+        self._write(_relative(sshd.CONFIGURATION_FILE), sshd.configuration(access))
         self._write("platform/host_key", access.host_key, 0o600)
         self._write("platform/session", sshd.session_program(), 0o755)
-        self._write("platform/authorized_keys", "")
         self._write("etc/passwd", sshd.passwd(access))
         self._write("etc/group", sshd.group(access))
         self._write("etc/nsswitch.conf", sshd.NSSWITCH)
@@ -117,21 +144,34 @@ class SshdRoot:
 
 
 def enter(root: int, environment_mounts: int, first_id: int) -> None:
-    """In the process that becomes sshd: a copy of the root, with the environment's folders in it."""
-    setns(environment_mounts, CLONE_NEWNS)
-    trees = [(name, tree) for name in (*FOLDERS, TERMINALS, *NAME_FILES) if (tree := clone_inside(name)) is not None]
-    setns(root, CLONE_NEWNS)
-    unshare(CLONE_NEWNS)
-    for name, tree in trees:
-        add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (0 if name == TERMINALS else MOUNT_ATTR_NODEV)
-        kernel.make_private(tree)
-        kernel.set_attributes(tree, add=add)
-        with opened(f"/{name}", AT_FDCWD) as target:
-            kernel.place(tree, target)
-        os.close(tree)
+    """In the process that becomes sshd: a copy of the root, with the environment's folders in it. A file that was
+    replaced inside since it was opened cannot be mounted: then all is opened again, and at last without files."""
+    for names in (*[(*FOLDERS, TERMINALS, *NAME_FILES)] * TRIES, (*FOLDERS, TERMINALS)):
+        with suppress(FileNotFoundError):
+            place(names, root, environment_mounts)
+            break
+    else:
+        raise FileNotFoundError(errno.ENOENT, "folders of the environment are replaced all the time")
     place_privilege_separation_folder(first_id)
     with opened("/", AT_FDCWD) as here:
         kernel.set_attributes(here, add=MOUNT_ATTR_RDONLY)
+
+
+def place(names: Iterable[str], root: int, environment_mounts: int) -> None:
+    setns(environment_mounts, CLONE_NEWNS)
+    trees = [(name, tree) for name in names if (tree := clone_inside(name)) is not None]
+    setns(root, CLONE_NEWNS)
+    unshare(CLONE_NEWNS)
+    try:
+        for name, tree in trees:
+            add = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (0 if name == TERMINALS else MOUNT_ATTR_NODEV)
+            kernel.make_private(tree)
+            kernel.set_attributes(tree, add=add)
+            with opened(f"/{name}", AT_FDCWD) as target:
+                kernel.place(tree, target)
+    finally:
+        for _, tree in trees:
+            os.close(tree)
 
 
 def clone_inside(name: str) -> int | None:
@@ -168,6 +208,10 @@ def place_privilege_separation_folder(first_id: int) -> None:
         with opened("/run", AT_FDCWD) as run:
             kernel.place(kernel.new_mount("tmpfs", mode="0755", size="4k"), run)
         os.mkdir("/run/sshd", 0o755)
+
+
+def _relative(path: str) -> str:
+    return path.removeprefix("/")
 
 
 @contextmanager

@@ -166,6 +166,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     cleanup_proven: bool
     simulated: bool
     operation_id: str | None = None
+    early_connection: SshConnection | None = None  # until it is active: who connects there waits for it
     isolation: Isolation | None = None
     image: AllocationImage | None = None  # none: its node did not report it
     attachments: list[Attachment] = []  # volumes that are or should be on it

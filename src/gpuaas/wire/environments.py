@@ -44,6 +44,7 @@ class Init(StrEnum):
     SYSTEMD = "systemd"
 
 
+USERNAME = "gpu"  # of the holder inside
 DEFAULT_DISK_GIB = 20  # of root disks that were made before sizes stated one
 
 

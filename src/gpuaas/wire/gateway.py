@@ -20,8 +20,10 @@ class InitProcess(Struct, frozen=True, kw_only=True):
 class EnvironmentAccess(Struct, frozen=True, kw_only=True):
     """`access.json` in an environment's folder: all that the gateway needs to serve it. The engine writes it, whole."""
 
-    allocation_id: str
+    allocation_id: str  # of a spare its own id
     boot: int
+    is_spare: bool = False  # nobody's yet: connections wait, without a key, until it becomes an environment
+    was_spare: str = ""  # in its first boot, the id of the spare that it was
     bind: str
     port: int
     host_key: str  # private, OpenSSH form: the file is 0600 in a 0700 folder

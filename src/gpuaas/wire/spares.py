@@ -2,7 +2,9 @@
 
 from msgspec import Struct
 
-from gpuaas.wire.environments import DEFAULT_DISK_GIB, EnvironmentSpec, Init, SlotDevice
+from gpuaas.wire.environments import DEFAULT_DISK_GIB, USERNAME, EnvironmentSpec, Init, SlotDevice
+
+SPARE = "spare-"  # begins the id of each spare
 
 
 class SpareForm(Struct, frozen=True, kw_only=True):
@@ -14,6 +16,7 @@ class SpareForm(Struct, frozen=True, kw_only=True):
     simulated: bool
     disk_gib: int = DEFAULT_DISK_GIB
     init: Init = Init.PLAIN
+    username: str = USERNAME
 
 
 class Spare(Struct, frozen=True, kw_only=True):
@@ -21,6 +24,25 @@ class Spare(Struct, frozen=True, kw_only=True):
 
     id: str
     slots: tuple[int, ...]
+    vcpus: int = 0
+    memory_mib: int = 0
+    disk_gib: int = 0
+    init: Init = Init.PLAIN
+    port: int | None = None  # where its SSH connections wait for a person; none: it is not open yet
+    host_key: str = ""  # public half, OpenSSH form without comment
+
+
+def described(id: str, form: SpareForm, port: int | None, host_key: str) -> Spare:
+    return Spare(
+        id=id,
+        slots=tuple(slot.index for slot in form.slots),
+        vcpus=form.vcpus,
+        memory_mib=form.memory_mib,
+        disk_gib=form.disk_gib,
+        init=form.init,
+        port=port,
+        host_key=host_key,
+    )
 
 
 class SpareReport(Struct, frozen=True, kw_only=True, tag="spares"):

@@ -51,6 +51,12 @@ class Asked(Struct, frozen=True, kw_only=True):
     storage_attachments: list[LaunchAttachment]
 
 
+class SpareAccess(Struct, frozen=True, kw_only=True):
+    host: str
+    port: int
+    host_key: str
+
+
 class AllocationRow(Struct, frozen=True, kw_only=True):
     id: str
     tenant_id: str
@@ -84,6 +90,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     ssh_host: str | None
     port: int | None
     host_key: str | None
+    spare_access: SpareAccess | None = None  # of the spare that it will most likely be made from
     isolation: Isolation | None
     image: BaseImage | None = None  # as its node reported it last
     created_at: datetime

@@ -16,6 +16,7 @@ from gpuaas.wire.allocations import (
     Limits,
     PendingResize,
     SshConnection,
+    Status,
 )
 from gpuaas.wire.common import Money
 from gpuaas.wire.images import AllocationImage
@@ -50,6 +51,7 @@ def view(row: AllocationRow) -> Allocation:
         node=AllocationNode(id=row.node_id, region=row.region),
         slots=[] if row.slots is UNSET else row.slots,
         connection=connection(row),
+        early_connection=early_connection(row),
         boot=row.boot,
         price_per_hour=Money(amount_minor=row.price_minor_per_hour, currency=row.currency),
         created_at=row.created_at,
@@ -132,13 +134,25 @@ def connection(row: AllocationRow) -> SshConnection | None:
     """Known once the machine admits; it stays readable after release, when it leads nowhere."""
     if row.port is None or row.host_key is None or not row.ssh_host:
         return None
+    return _connection(row, row.ssh_host, row.port, row.host_key)
+
+
+def early_connection(row: AllocationRow) -> SshConnection | None:
+    """Only until it is active: then the node has said where it really is."""
+    spare = row.spare_access
+    if spare is None or row.status not in (Status.REQUESTED, Status.PROVISIONING):
+        return None
+    return _connection(row, spare.host, spare.port, spare.host_key)
+
+
+def _connection(row: AllocationRow, host: str, port: int, host_key: str) -> SshConnection:
     return SshConnection(
-        host=row.ssh_host,
-        port=row.port,
+        host=host,
+        port=port,
         username=row.username,
-        host_key=row.host_key,
-        command=f"ssh -o HostKeyAlias={row.id} -p {row.port} {row.username}@{row.ssh_host}",
-        known_hosts=f"{row.id} {row.host_key}",
+        host_key=host_key,
+        command=f"ssh -o HostKeyAlias={row.id} -p {port} {row.username}@{host}",
+        known_hosts=f"{row.id} {host_key}",
     )
 
 

@@ -23,10 +23,10 @@ from gpuaas.domain.skus.catalog import Catalog
 from gpuaas.domain.skus.store import SkuRow
 from gpuaas.wire.allocations import CreateAllocation, SubmittedAllocations
 from gpuaas.wire.capacity import AskPlacement, Size
+from gpuaas.wire.environments import USERNAME
 from gpuaas.wire.quotas import Dimension
 from gpuaas.wire.runtimes import ApplyRuntimeBundle
 
-USERNAME = "gpu"
 NAME_LENGTH = 63  # of a hostname, and so of a name
 
 

@@ -126,9 +126,9 @@ SUBMIT = """
     ), allocation as (
         insert into allocations (id, tenant_id, project_id, group_id, name, sku, shape, gpu_count, size, vcpus,
             memory_mib, simulated, node_id, region, price_id, price_minor_per_hour, currency, requested_by, holder_id,
-            username, operation_id, created_at, disk_gib, init, status, status_since, last_progress_at)
+            username, operation_id, created_at, disk_gib, init, spare_access, status, status_since, last_progress_at)
         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $19, $20, $21,
-            $27, $28, 'requested', $21, $21
+            $27, $28, spare_access($13, $22, $10, $11, $27, $28), 'requested', $21, $21
         from ready where ok
         returning *
     ), claimed as (

@@ -39,15 +39,23 @@ class Access:
         """A gateway that starts from here on does not serve it."""
         (folder / ACCESS_FILE).unlink(missing_ok=True)
 
-    async def serve(self, folder: Path, record: Record, init: InitProcess) -> AccessState:
+    async def close(self, folder: Path, id: str) -> None:
+        """A spare that is removed."""
+        self.withdraw(folder)
+        await self._gateway.close_environment(id, "the spare was removed")
+
+    async def serve(self, folder: Path, record: Record, init: InitProcess, *, is_spare: bool = False) -> AccessState:
         """In force when this answers."""
         image = self._containers.images.of(record.image)
         if image is None:
             raise EngineError("the base image of this environment is gone", record.image)
         spec = record.spec
+        here = Folder(folder)
         wanted = EnvironmentAccess(
             allocation_id=spec.allocation_id,
             boot=record.boot,
+            is_spare=is_spare,
+            was_spare=here.container if here.container != folder.name else "",
             bind=self._bind,
             port=record.port,
             host_key=record.host_key,
@@ -59,11 +67,11 @@ class Access:
             image=str(image.root),
             variables=_variables(spec),
             cgroups=cgroups.folders_of(init.pid),  # a session is limited as pid 1 is
-            connection_cgroups=self._containers.connection_groups(spec.allocation_id),
+            connection_cgroups=self._containers.connection_groups(here),
             capabilities=capabilities.numbers(config.held(spec.init)),
             seccomp=str(self.filter(spec.init)),
             open_files=config.OPEN_FILES,
-            banner=str(Folder(folder).facts / "storage"),
+            banner=str(here.facts / "storage"),
         )
         data = msgspec.json.encode(wanted)
         path = folder / ACCESS_FILE

@@ -107,8 +107,7 @@ class Containers:
                 await ask({"verb": "share", "pid": pid, "born": processes.born(pid)})
             if self.networks is not None:
                 await self.networks.attach(record.index, pid)
-            if not is_spare:
-                self._limit_connections(record.spec)
+            self._limit_connections(folder, record.spec)
             await commands.run("runc", "--root", str(self._state), "start", id)
             await executed(pid)
         except BaseException:
@@ -130,8 +129,8 @@ class Containers:
         is_mounted = all(mount in runtime["mounts"] for mount in wanted.get("mounts", ()))
         return "" if is_mounted else "its devices have other mounts now"
 
-    def _limit_connections(self, spec: EnvironmentSpec) -> None:
-        self.limits.make(f"{spec.allocation_id}.ssh", vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
+    def _limit_connections(self, folder: Folder, spec: EnvironmentSpec) -> None:
+        self.limits.make(f"{folder.container}.ssh", vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
 
     async def personalise(self, path: Path, record: Record, pid: int) -> None:
         """Make a running spare the environment of this record: what is personal on its root disk, and its host name.
@@ -139,7 +138,6 @@ class Containers:
         keeper = processes.parent(pid)  # conmon has the mounts of the launcher
         if not _is_conmon(keeper):  # whoever has pid 1 now has the node's own mounts
             raise EngineError("the spare is defective", "its conmon has ended")
-        self._limit_connections(record.spec)
         order = self._order(Folder(path), record, self.ids.first(record.index))
         stage = f"/proc/{keeper}/root{launcher.STAGE}"
         await asyncio.to_thread(launcher.set_up, stage, order)
@@ -283,9 +281,10 @@ class Containers:
         """What an environment had beside its folder. Its connections are closed: an sshd that is left was never known
         to anybody, because its gateway died before it wrote that down."""
         await self.delete(container)
-        for name in _groups_beside(allocation_id):
+        beside = _groups_beside(allocation_id, container)
+        for name in beside:
             await self._end_members(name)
-        for id in (container, *_groups_beside(allocation_id)):
+        for id in (container, *beside):
             await self.limits.remove(id)
         (self._site.root / "exits" / container).unlink(missing_ok=True)
         if self.networks is not None and index is not None:
@@ -321,16 +320,17 @@ class Containers:
         return processes.with_argument(str(self._site.root))
 
     def groups(self, allocation_id: str, container: str) -> list[str]:
-        names = (container, *_groups_beside(allocation_id))
+        names = (container, *_groups_beside(allocation_id, container))
         return [folder for name in names for folder in self.limits.residue(name)]
 
-    def connection_groups(self, allocation_id: str) -> tuple[str, ...]:
-        return tuple(sorted({str(folder) for folder in self.limits.folders(f"{allocation_id}.ssh").values()}))
+    def connection_groups(self, folder: Folder) -> tuple[str, ...]:
+        return tuple(sorted({str(each) for each in self.limits.folders(f"{folder.container}.ssh").values()}))
 
 
-def _groups_beside(allocation_id: str) -> tuple[str, str]:
-    """Of sshd of its connections, and of daemons that serve its volumes."""
-    return f"{allocation_id}.ssh", f"{allocation_id}.storage"
+def _groups_beside(allocation_id: str, container: str) -> tuple[str, ...]:
+    """Of sshd of its connections, with the name of each container that it may have had, and of daemons that serve its
+    volumes."""
+    return *dict.fromkeys((f"{container}.ssh", f"{allocation_id}.ssh")), f"{allocation_id}.storage"
 
 
 def _is_conmon(pid: int) -> bool:

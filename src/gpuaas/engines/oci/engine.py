@@ -92,14 +92,13 @@ class OciEngine:
         self._removals = Removals(self._containers, self._records, volumes)
         self._running: dict[str, Running] = {}
         self._devices = Devices()
-        self.spares = OciSpares(
-            self._site, self._containers, self._numbers, self._devices, volumes, clock=clock, most=most_spares
-        )
         tables, self._gateway = volumes.tables, GatewayClient(self._site.root)
         self.logins, self.terminals = self._gateway.logins, self._gateway.terminals
         self.enforce, self.connections = self._gateway.enforce, self._gateway.connections
         self.end_connection, self.end_connections = self._gateway.end_connection, self._gateway.end_connections
-        self._access = Access(self._gateway, self._containers, root=self._site.root, bind=bind)
+        self._access = access = Access(self._gateway, self._containers, root=self._site.root, bind=bind)
+        parts = (self._site, self._containers, self._numbers, self._devices, volumes)
+        self.spares = OciSpares(*parts, access=access, clock=clock, most=most_spares)
         self._observer = Observer(self._records, self._running, self._containers, self._devices, tables=tables)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._leases = Leases(monotonic, file=self._site.root / LEASE_FILE, clock=clock)
@@ -125,9 +124,9 @@ class OciEngine:
         for id in self._containers.leftovers([self._records.folder(id) for id in self._records.ids()]):
             await self._containers.delete(id)
         await self._containers.open(self._restore_from_records())
-        await self.spares.clear()
         self._access.open()
         await self._gateway.start()
+        await self.spares.clear()
         await self._adopt_all()
         for id in self._records.ids():
             if id not in self._running and not self._observer.look(id).is_dead:
@@ -156,8 +155,8 @@ class OciEngine:
         if stop_environments:
             for id in self._records.ids():
                 await self._stop(id, "the node is going away")
-        await self._gateway.close(stop=stop_environments)
         await self.spares.clear()
+        await self._gateway.close(stop=stop_environments)
         await self._containers.close(remove=stop_environments)
         if stop_environments and not self._records.ids():
             self._containers.ids.close()
@@ -301,18 +300,17 @@ class OciEngine:
         id, folder, image = spec.allocation_id, self._records.folder(spec.allocation_id), self.images.current()
         await self._containers.delete(Folder(folder).container)  # of a spare that was being made this environment
         await files.erase(folder)
-        index = self.spares.claim(spec, image)
-        if index is None:
-            index = self._numbers.take_index(id)
+        spare = self.spares.claim(spec, image)
+        if spare is None:
             folder.mkdir(mode=0o700)
             images.claim(image, folder)
             await disks.make(Folder(folder).disk, spec.disk_gib)
         return Record(
             spec=spec,
             boot=spec.boot,
-            index=index,
-            port=self._numbers.take_port(id),
-            host_key=new_host_key(),
+            index=spare.index if spare else self._numbers.take_index(id),
+            port=spare.port if spare else self._numbers.take_port(id),
+            host_key=spare.host_key if spare else new_host_key(),
             keys=spec.keys,
             started_at=self._clock(),
             image=image.version,

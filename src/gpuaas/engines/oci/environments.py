@@ -235,7 +235,7 @@ def _as_recorded(id: str, record: Record) -> Environment:
         state=EnvironmentState.UNKNOWN,
         boot=record.boot,
         port=record.port,
-        host_key=_public_half(record.host_key),
+        host_key=public_half(record.host_key),
         key_generation=record.keys.generation,
         started_at=record.started_at,
         devices=record.devices,
@@ -310,6 +310,6 @@ def new_host_key() -> str:
     return key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
 
 
-def _public_half(host_key: str) -> str:
+def public_half(host_key: str) -> str:
     public = load_ssh_private_key(host_key.encode(), password=None).public_key()
     return public.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()

@@ -22,14 +22,16 @@ from gpuaas.engines.node.processes import Process
 from gpuaas.engines.node.records import NAME, Record, Records
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci import disks, liveness
+from gpuaas.engines.oci.access import Access
 from gpuaas.engines.oci.containers import Containers
+from gpuaas.engines.oci.environments import new_host_key, public_half
 from gpuaas.engines.oci.folders import Folder
 from gpuaas.engines.oci.numbers import Numbers
 from gpuaas.engines.oci.removals import Removals
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
 from gpuaas.wire.gateway import InitProcess
-from gpuaas.wire.spares import Spare, SpareForm, SpareReport, form_of
+from gpuaas.wire.spares import SPARE, SpareForm, SpareReport, described, form_of
 
 FAILURES = 3  # in a row; then none of this form is tried again until the wanted forms change
 
@@ -46,6 +48,8 @@ class Ready:
     image: str
     init: InitProcess
     lxcfs: int | None
+    port: int
+    host_key: str  # private
 
 
 class OciSpares:
@@ -57,11 +61,12 @@ class OciSpares:
         devices: Devices,
         volumes: NodeVolumes,
         *,
+        access: Access,
         clock: Callable[[], datetime],
         most: int,
     ) -> None:
         self._environments, self._clock, self._most = site.environments, clock, most
-        self._containers, self._numbers, self._devices = containers, numbers, devices
+        self._containers, self._numbers, self._devices, self._access = containers, numbers, devices, access
         self._records = Records(site.root / "spares")
         self._removals = Removals(containers, self._records, volumes)
         self._wanted: tuple[SpareForm, ...] = ()
@@ -97,7 +102,7 @@ class OciSpares:
         return False
 
     async def report(self) -> SpareReport:
-        ready = (Spare(id=one.id, slots=tuple(slot.index for slot in one.form.slots)) for one in self._ready.values())
+        ready = (described(one.id, one.form, one.port, public_half(one.host_key)) for one in self._ready.values())
         return SpareReport(
             ready=tuple(sorted(ready, key=lambda one: one.slots)),
             used=self._used,
@@ -133,7 +138,7 @@ class OciSpares:
         log.warning("spare.discarded", spare=id, reason=reason)
 
     async def _prepare(self, form: SpareForm) -> None:
-        id = f"spare-{secrets.token_hex(6)}"
+        id = f"{SPARE}{secrets.token_hex(6)}"
         try:
             self._ready[form] = await self._make(id, form)
             self._failures.pop(form, None)
@@ -144,7 +149,7 @@ class OciSpares:
 
     async def _make(self, id: str, form: SpareForm) -> Ready:
         path, image = self._records.folder(id), self._containers.images.current()
-        index = self._numbers.take_index(id)
+        index, port, host_key = self._numbers.take_index(id), self._numbers.take_port(id), new_host_key()
         path.mkdir(mode=0o700)
         images.claim(image, path)
         await disks.make(Folder(path).disk, form.disk_gib)
@@ -152,14 +157,17 @@ class OciSpares:
             spec=_nobodys(id, form),
             boot=0,
             index=index,
-            port=0,
-            host_key="",
+            port=port,
+            host_key=host_key,
             keys=KeySet(generation=0),
             started_at=self._clock(),
             image=image.version,
         )
         init = liveness.record(path, await self._containers.boot(path, record, is_spare=True))
-        return Ready(id, form, index, image.version, init, self._containers.lxcfs_pid())
+        access = await self._access.serve(path, record, init, is_spare=True)
+        if not access.is_open:
+            raise EngineError("the spare cannot be reached", access.detail)
+        return Ready(id, form, index, image.version, init, self._containers.lxcfs_pid(), port, host_key)
 
     async def _try_to_remove(self, id: str) -> bool:
         """A spare that could not be removed is tried again after the others. It delays neither them nor the agent."""
@@ -175,10 +183,11 @@ class OciSpares:
     async def _remove(self, id: str) -> None:
         path = self._records.folder(id)
         first = liveness.look(path, self._containers.limits).known()
-        index = self._numbers.of(id)[0]
+        index, port = self._numbers.of(id)
         remains = await self._removals.begin(
-            id, first, index=self._containers.index_of(path) if index is None else index, port=None
+            id, first, index=self._containers.index_of(path) if index is None else index, port=port
         )
+        await self._access.close(path, id)
         await self._removals.end_processes(id, first, remains)
         items = await self._removals.clean(id, remains)
         if left := [item.evidence for item in items if not item.ok]:  # its numbers stay its own
@@ -191,8 +200,8 @@ class OciSpares:
         """Of an environment that is to be made, in words."""
         return "a spare is ready" if form_of(spec) in self._ready else "making its disk"
 
-    def claim(self, spec: EnvironmentSpec, image: images.Image) -> int | None:
-        """Moves a fitting spare to where the environment belongs; its index, or None when there is none.
+    def claim(self, spec: EnvironmentSpec, image: images.Image) -> Ready | None:
+        """Moves a fitting spare to where the environment belongs; None when there is none.
 
         From here on the folder is an environment that is half made: whatever fails, it is removed or made again."""
         spare = self._ready.pop(form_of(spec), None)
@@ -210,8 +219,8 @@ class OciSpares:
         path.rename(folder)
         images.claim(image, folder)
         self._numbers.give_back(spare.id)
-        self._numbers.keep(spec.allocation_id, index=spare.index, port=None)
-        return spare.index
+        self._numbers.keep(spec.allocation_id, index=spare.index, port=spare.port)
+        return spare
 
     async def personalise(self, folder: Path, record: Record) -> bool:
         """Whether the environment runs, because `claim` moved a spare there. One that turns out to be defective ends,
@@ -240,7 +249,6 @@ def _nobodys(id: str, form: SpareForm) -> EnvironmentSpec:
         allocation_id=id,
         boot=0,
         hostname="spare",
-        username="spare",
         keys=KeySet(generation=0),
         **{name: getattr(form, name) for name in SpareForm.__struct_fields__},
     )
