@@ -330,14 +330,19 @@ ADD_ALLOCATION_KEYS = """
     on conflict do nothing
 """
 SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
-# A task leaves no newer set than it brought, whatever its node answers.
+# A task leaves no newer set than it brought, whatever its node answers. The newest of each lane is enough: a look does
+# not read the history of an allocation.
 LOOK = """
     select to_jsonb(a) as row, k.generation, k.observed_generation,
-        coalesce((select max(least((t.result -> 'environment' ->> 'key_generation')::numeric,
-                (coalesce(t.wants -> 'keys', t.wants -> 'spec' -> 'keys') ->> 'generation')::numeric))
-            from node_tasks t where t.allocation_id = a.id and t.status = 'done' and t.boot = a.boot
-                and coalesce(t.wants -> 'keys', t.wants -> 'spec' -> 'keys') is not null
-                and t.result -> 'environment' ->> 'key_generation' is not null), 0)::bigint as reported,
+        coalesce((select max(least((newest.result -> 'environment' ->> 'key_generation')::numeric,
+                (coalesce(newest.wants -> 'keys', newest.wants -> 'spec' -> 'keys') ->> 'generation')::numeric))
+            from unnest(array[$2, 'environment']) as lane cross join lateral (
+                select t.wants, t.result from node_tasks t
+                where t.allocation_id = a.id and t.lane = lane and t.status = 'done' and t.boot = a.boot
+                    and coalesce(t.wants -> 'keys', t.wants -> 'spec' -> 'keys') is not null
+                    and t.result -> 'environment' ->> 'key_generation' is not null
+                order by t.seq desc limit 1
+            ) as newest), 0)::bigint as reported,
         (select to_jsonb(t) from node_tasks t where t.allocation_id = a.id and t.lane = $2 order by seq desc limit 1)
             as task
     from allocations a join allocation_keysets k on k.allocation_id = a.id where a.id = $1
