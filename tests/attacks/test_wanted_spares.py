@@ -35,6 +35,12 @@ async def test_a_form_of_the_nodes_own_gpu_is_made() -> None:
     assert await ready(await honest()) == [(0,)]
 
 
+@pytest.mark.parametrize("lie", ["root", "*\nPermitRootLogin yes", "none:x:0:0::/:/bin/sh"])
+async def test_a_form_for_another_user_is_not_made(lie: str) -> None:
+    """The name stands in the configuration and in the users of a spare's sshd."""
+    assert await ready(replace(await honest(), username=lie)) == []
+
+
 @pytest.mark.parametrize(
     "lie",
     [

@@ -4,10 +4,13 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import asyncssh
 import pytest
+from msgspec.structs import replace
 
+from gpuaas.engines.node.site import Site
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState
 from gpuaas.wire.spares import Spare, form_of
 from tests.engines.benches import Client, Key, OciBench, SshWay, eventually, ignore, keys, oci, spec
@@ -163,6 +166,50 @@ async def test_an_agent_that_dies_leaves_no_listener_of_a_spare(bench: OciBench)
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection("127.0.0.1", spare.port)
     assert not (bench.root / "gateway" / spare.id).exists()
+
+
+async def test_the_port_of_a_spare_whose_agent_died_is_the_last_to_be_used_again(bench: OciBench) -> None:
+    wanted = spec("a", keys(1, Key()))
+    (before,) = await prepared(bench, wanted)
+    await bench.crash()
+    (after,) = await prepared(bench, wanted)
+    assert after.port != before.port
+
+
+async def test_a_spare_for_a_user_with_an_impossible_name_is_not_made(bench: OciBench) -> None:
+    wanted = replace(spec("a", keys(1, Key())), username="none:x:0:0::/:/bin/sh\nPermitRootLogin yes")
+    assert await prepared(bench, wanted) == ()
+
+
+def groups(bench: OciBench) -> list[str]:
+    """Control groups of connections, with the hierarchy above."""
+    tag = Site(bench.root).tag
+    return sorted(path.name for path in Path("/sys/fs/cgroup").glob(f"*/gpuaas-{tag}/*.ssh"))
+
+
+async def test_an_environment_that_was_a_spare_leaves_no_control_group_of_it(bench: OciBench) -> None:
+    wanted = spec("a", keys(1, Key()))
+    (spare,) = await prepared(bench, wanted)
+    assert set(groups(bench)) == {f"{spare.id}.ssh"}
+    await bench.engine.ensure(wanted, ignore)
+    assert set(groups(bench)) == {f"{spare.id}.ssh"}
+    await bench.engine.ensure(replace(wanted, boot=2), ignore)
+    assert set(groups(bench)) == {"a.ssh"}
+    await bench.engine.remove("a", ignore)
+    assert groups(bench) == []
+
+
+async def test_a_former_spare_of_an_earlier_release_is_entered_with_the_groups_that_it_has(bench: OciBench) -> None:
+    ada = Key()
+    wanted = spec("a", keys(1, ada))
+    (spare,) = await prepared(bench, wanted)
+    made = await bench.engine.ensure(wanted, ignore)
+    await bench.kill()
+    for path in Path("/sys/fs/cgroup").glob(f"*/gpuaas-{Site(bench.root).tag}/{spare.id}.ssh"):
+        path.rmdir()
+        path.with_name("a.ssh").mkdir()
+    await bench.begin()
+    assert await said(await log_in_to(bench, made, ada), "hostname") == "a-host"
 
 
 async def log_in_to(bench: OciBench, environment: Environment, key: Key) -> SshWay:

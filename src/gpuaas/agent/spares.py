@@ -8,7 +8,7 @@ import structlog
 
 from gpuaas.agent.outgoing import Outgoing
 from gpuaas.engines.base import EngineError, Spares
-from gpuaas.wire.environments import NodeFacts
+from gpuaas.wire.environments import USERNAME, NodeFacts
 from gpuaas.wire.spares import SpareForm, WantedSpares
 
 QUIET_SECONDS = 0.5  # without a task before the next spare is made: people come first
@@ -18,11 +18,13 @@ log = structlog.get_logger()
 
 
 def fits(form: SpareForm, facts: NodeFacts) -> bool:
-    """Whether its GPUs are those that the node found itself, and its size is no larger than the node."""
+    """Whether its GPUs are those that the node found itself, its size is no larger than the node, and its user is the
+    one that every allocation has."""
     own = {(gpu.index, gpu.gpu_uuid, gpu.gpu_pci) for gpu in facts.gpus if gpu.simulated == form.simulated}
     slots = {(slot.index, slot.gpu_uuid, slot.gpu_pci) for slot in form.slots}
     return (
-        0 < len(slots) == len(form.slots)
+        form.username == USERNAME
+        and 0 < len(slots) == len(form.slots)
         and slots <= own
         and 0 < form.vcpus <= facts.vcpus
         and 0 < form.memory_mib <= facts.memory_mib

@@ -113,26 +113,22 @@ class ServedEnvironment:
 
     def set_access(self, access: EnvironmentAccess) -> None:
         """Other keys or session settings, or the person of a spare; connections whose key no longer admits are cut."""
-        was_spare, self.access = self.access.is_spare, access
+        self.access = access
         self.admission = Admission(access, self._node.leases)
-        if was_spare and not access.is_spare:
-            self._assign()
+        self._own_records()
         self._write_keys()
         self.enforce()
 
-    def _assign(self) -> None:
+    def _own_records(self) -> None:
+        """Connections to the spare that this was are connections to this."""
         for connection in self.connections.values():
-            connection.record = msgspec.structs.replace(connection.record, allocation_id=self.id)
-            self._node.records.write(connection.record)
-        if self._root is not None:
-            self._root.assign(self.access, self._authorized_keys())
+            if connection.record.allocation_id != self.id:
+                connection.record = msgspec.structs.replace(connection.record, allocation_id=self.id)
+                self._node.records.write(connection.record)
 
     def _write_keys(self) -> None:
         if self._root is not None and not self.access.is_spare:
-            self._root.write_keys(self._authorized_keys())
-
-    def _authorized_keys(self) -> str:
-        return sshd.authorized_keys(self.admission.admitting().values())
+            self._root.admit(self.access, sshd.authorized_keys(self.admission.admitting().values()))
 
     def enforce(self) -> int:
         """Cut connections whose key no longer admits; how many."""
@@ -310,11 +306,11 @@ class ServedEnvironment:
 
     async def close(self, reason: str) -> None:
         """No listener, no connection, nothing held of the environment."""
-        self.detail = NOT_RUNNING
+        id, self.detail = self.id, NOT_RUNNING
         self._close_listeners()
         await self.end(lambda _: True, reason)
         self._let_go()
-        self._node.forget_socket_folder(self.id)
+        self._node.forget_socket_folder(id)
 
     def hand_over(self) -> Inherited | None:
         """Stop serving without closing anything; the listeners, if there are any, are the next gateway's."""

@@ -257,7 +257,8 @@ def join_cgroups(folders: Iterable[str]) -> None:
     that moves itself need not wait. With cgroup v2 only whole processes move."""
     for folder in folders:
         for name in ("tasks", "cgroup.procs"):
-            with suppress(FileNotFoundError), open(f"{folder}/{name}", "r+") as members:
+            # root inside can make a group `tasks` in one that was handed over
+            with suppress(FileNotFoundError, IsADirectoryError), open(f"{folder}/{name}", "r+") as members:
                 members.write("0")
                 break
         else:

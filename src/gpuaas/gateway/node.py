@@ -42,8 +42,10 @@ class Node:
         return self.root / ("spares" if id.startswith(SPARE) else "environments") / id
 
     def environment_ids(self) -> list[str]:
-        """Of environments and spares that are to be served."""
-        return sorted(path.parent.name for path in self.root.glob(f"*/*/{ACCESS_FILE}"))
+        """Of environments and spares that are to be served. Looks into their folders alone: the mount of lxcfs beside
+        them may hang."""
+        folders = (self.root / name for name in ("environments", "spares"))
+        return sorted(path.parent.name for folder in folders for path in folder.glob(f"*/{ACCESS_FILE}"))
 
     def socket_folder(self, allocation_id: str) -> Path:
         return self.root / "gateway" / allocation_id

@@ -119,7 +119,9 @@ class Gateway:
     def _assigned(self, access: EnvironmentAccess | None) -> ServedEnvironment | None:
         """The spare that became this environment. Connections that wait for its person go on."""
         spare = self.environments.get(access.was_spare) if access else None
-        if access is None or spare is None or _reopening_fields(access) != _reopening_fields(spare.access):
+        if access is None or spare is None or not spare.is_open:
+            return None
+        if _reopening_fields(access) != _reopening_fields(spare.access):
             return None
         self.node.rename_socket_folder(access.was_spare, access.allocation_id)
         self.environments[access.allocation_id] = self.environments.pop(access.was_spare)

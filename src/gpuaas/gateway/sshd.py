@@ -13,7 +13,7 @@ INTERPRETER = "/usr/bin/perl"  # perl-base is an essential package of Debian, an
 AWAITED_KEYS, UNASSIGNED = f"{PLATFORM}/awaited_keys", f"{PLATFORM}/unassigned"
 SOCKET_FOLDER = f"{PLATFORM}/gateway"
 SOCKET = f"{SOCKET_FOLDER}/{SESSION_SOCKET}"
-CONFIGURATION_FILE = f"{PLATFORM}/sshd_config"
+CONFIGURATION_FILE, KEYS_FILE = f"{PLATFORM}/sshd_config", f"{PLATFORM}/authorized_keys"
 COMMAND = (SSHD, "-i", "-e", "-f", CONFIGURATION_FILE)
 
 LOGIN_SECONDS = 20
@@ -115,7 +115,7 @@ AWAITED_KEYS_PROGRAM = f"""\
 # The gateway holds a lock until the spare has a person, and writes the keys before it lets go.
 open(my $unassigned, "<", "{UNASSIGNED}") or exit 1;
 flock($unassigned, 1);
-open(my $keys, "<", "{PLATFORM}/authorized_keys") or exit 1;
+open(my $keys, "<", "{KEYS_FILE}") or exit 1;
 print <$keys>;
 """
 ACCEPTED = r"Accepted publickey for {username} from \S+ port \d+ ssh2: \S+ (SHA256:[A-Za-z0-9+/]+)\s*"

@@ -5,7 +5,7 @@ own and adds the environment's folders as they are at that moment. Everything th
 read-only there.
 """
 
-# ruff: noqa: PTH123, PTH115, PTH104, PTH102 (plain strings and open folders: these run between fork and exec)
+# ruff: noqa: PTH123, PTH115, PTH102 (plain strings and open folders: these run between fork and exec)
 
 import errno
 import fcntl
@@ -69,10 +69,11 @@ class SshdRoot:
         self._unassigned = os.open(_relative(sshd.UNASSIGNED), flags, 0o644, dir_fd=self.files)
         fcntl.flock(self._unassigned, fcntl.LOCK_EX)
 
-    def assign(self, access: EnvironmentAccess, keys: str) -> None:
-        """A spare has a person now: connections that wait may prove one of these keys."""
-        self._write(_relative(sshd.CONFIGURATION_FILE), sshd.configuration(access))
-        self.write_keys(keys)
+    def admit(self, access: EnvironmentAccess, keys: str) -> None:
+        """Connections may prove one of these keys from now on, also those that wait for the person of a spare."""
+        if self._unassigned is not None:
+            self._replace(sshd.CONFIGURATION_FILE, sshd.configuration(access))
+        self._replace(sshd.KEYS_FILE, keys)
         self._let_wait_end()
 
     def _let_wait_end(self) -> None:
@@ -81,11 +82,11 @@ class SshdRoot:
             os.close(self._unassigned)
             self._unassigned = None
 
-    def write_keys(self, text: str) -> None:
+    def _replace(self, path: str, text: str) -> None:
         """Whole, at once: a sshd that reads it meanwhile sees the old file or the new one."""
-        self._write("platform/authorized_keys.new", text)
-        folder = {"src_dir_fd": self.files, "dst_dir_fd": self.files}
-        os.rename("platform/authorized_keys.new", "platform/authorized_keys", **folder)
+        name = _relative(path)
+        self._write(f"{name}.new", text)
+        os.rename(f"{name}.new", name, src_dir_fd=self.files, dst_dir_fd=self.files)
 
     def _write_files(self, access: EnvironmentAccess) -> None:
         for name in ("usr", "etc", "dev", "platform", "platform/gateway", *FOLDERS, TERMINALS):

@@ -330,15 +330,14 @@ ADD_ALLOCATION_KEYS = """
     on conflict do nothing
 """
 SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
-# A task leaves no newer set than it brought, whatever its node answers. The newest of each lane is enough: a look does
-# not read the history of an allocation.
+# A task leaves no newer set than it brought, whatever its node answers. The newest of a lane is enough, in any history.
 LOOK = """
     select to_jsonb(a) as row, k.generation, k.observed_generation,
         coalesce((select max(least((newest.result -> 'environment' ->> 'key_generation')::numeric,
                 (coalesce(newest.wants -> 'keys', newest.wants -> 'spec' -> 'keys') ->> 'generation')::numeric))
-            from unnest(array[$2, 'environment']) as lane cross join lateral (
+            from unnest(array[$2, 'environment']) as lanes (name) cross join lateral (
                 select t.wants, t.result from node_tasks t
-                where t.allocation_id = a.id and t.lane = lane and t.status = 'done' and t.boot = a.boot
+                where t.allocation_id = a.id and t.lane = lanes.name and t.status = 'done' and t.boot = a.boot
                     and coalesce(t.wants -> 'keys', t.wants -> 'spec' -> 'keys') is not null
                     and t.result -> 'environment' ->> 'key_generation' is not null
                 order by t.seq desc limit 1

@@ -35,6 +35,14 @@ class Access:
         return self._root / f"seccomp-{init}.bpf"
 
     @staticmethod
+    def port_of(folder: Path) -> int | None:
+        """On which the gateway was told to serve it."""
+        try:
+            return msgspec.json.decode((folder / ACCESS_FILE).read_bytes(), type=EnvironmentAccess).port
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    @staticmethod
     def withdraw(folder: Path) -> None:
         """A gateway that starts from here on does not serve it."""
         (folder / ACCESS_FILE).unlink(missing_ok=True)

@@ -130,7 +130,7 @@ class Containers:
         return "" if is_mounted else "its devices have other mounts now"
 
     def _limit_connections(self, folder: Folder, spec: EnvironmentSpec) -> None:
-        self.limits.make(f"{folder.container}.ssh", vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
+        self.limits.make(_connections_of(folder.container), vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
 
     async def personalise(self, path: Path, record: Record, pid: int) -> None:
         """Make a running spare the environment of this record: what is personal on its root disk, and its host name.
@@ -254,11 +254,14 @@ class Containers:
                 waiting.create_task(processes.gone(other.pid, grace))
 
     async def delete(self, id: str) -> None:
-        """The runtime's own state and control groups; a container that waits for its start ends too. A runtime that was
-        killed may have forgotten a process that it started: it is in the control group, which has to be empty."""
+        """The runtime's own state and control groups, and the groups of its connections; a container that waits for its
+        start ends too. A runtime that was killed may have forgotten a process that it started: it is in the control
+        group, which has to be empty."""
         if (self._state / id).exists():
             await commands.attempt("runc", "--root", str(self._state), "delete", "--force", id)
         await self._end_members(id)
+        await self._end_members(_connections_of(id))
+        await self.limits.remove(_connections_of(id))
 
     async def _end_members(self, group: str) -> None:
         for pid in self.limits.members(group):
@@ -324,13 +327,20 @@ class Containers:
         return [folder for name in names for folder in self.limits.residue(name)]
 
     def connection_groups(self, folder: Folder) -> tuple[str, ...]:
-        return tuple(sorted({str(each) for each in self.limits.folders(f"{folder.container}.ssh").values()}))
+        """Earlier releases gave those of a former spare the name of its allocation."""
+        names = (_connections_of(folder.container), _connections_of(folder.path.name))
+        name = next((each for each in names if self.limits.residue(each)), names[0])
+        return tuple(sorted({str(each) for each in self.limits.folders(name).values()}))
 
 
 def _groups_beside(allocation_id: str, container: str) -> tuple[str, ...]:
     """Of sshd of its connections, with the name of each container that it may have had, and of daemons that serve its
     volumes."""
-    return *dict.fromkeys((f"{container}.ssh", f"{allocation_id}.ssh")), f"{allocation_id}.storage"
+    return *dict.fromkeys((_connections_of(container), _connections_of(allocation_id))), f"{allocation_id}.storage"
+
+
+def _connections_of(container: str) -> str:
+    return f"{container}.ssh"
 
 
 def _is_conmon(pid: int) -> bool:

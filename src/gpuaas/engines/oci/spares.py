@@ -23,6 +23,7 @@ from gpuaas.engines.node.records import NAME, Record, Records
 from gpuaas.engines.node.site import Site
 from gpuaas.engines.oci import disks, liveness
 from gpuaas.engines.oci.access import Access
+from gpuaas.engines.oci.checks import check
 from gpuaas.engines.oci.containers import Containers
 from gpuaas.engines.oci.environments import new_host_key, public_half
 from gpuaas.engines.oci.folders import Folder
@@ -81,6 +82,9 @@ class OciSpares:
         self._records.root.mkdir(mode=0o700, exist_ok=True)
         self._ready.clear()
         self._unfit = self._records.ids()
+        for id in self._unfit:
+            path = self._records.folder(id)
+            self._numbers.keep(id, index=self._containers.index_of(path), port=self._access.port_of(path))
         for id in list(self._unfit):
             await self._try_to_remove(id)
 
@@ -148,6 +152,7 @@ class OciSpares:
             self._unfit.append(id)
 
     async def _make(self, id: str, form: SpareForm) -> Ready:
+        check(_nobodys(id, form))
         path, image = self._records.folder(id), self._containers.images.current()
         index, port, host_key = self._numbers.take_index(id), self._numbers.take_port(id), new_host_key()
         path.mkdir(mode=0o700)
@@ -184,9 +189,7 @@ class OciSpares:
         path = self._records.folder(id)
         first = liveness.look(path, self._containers.limits).known()
         index, port = self._numbers.of(id)
-        remains = await self._removals.begin(
-            id, first, index=self._containers.index_of(path) if index is None else index, port=port
-        )
+        remains = await self._removals.begin(id, first, index=index, port=port)
         await self._access.close(path, id)
         await self._removals.end_processes(id, first, remains)
         items = await self._removals.clean(id, remains)
