@@ -2468,6 +2468,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             disk_gib: number;
+            early_connection?: components["schemas"]["SshConnection"] | null;
             gpu_count: number;
             group_id: string | null;
             health: components["schemas"]["Health"];
@@ -4145,8 +4146,18 @@ export interface components {
         SnapshotStatus: "creating" | "ready" | "failed" | "deleting" | "deleted";
         /** Spare */
         Spare: {
+            /** @default 0 */
+            disk_gib: number;
+            /** @default  */
+            host_key: string;
             id: string;
+            init?: components["schemas"]["Init"];
+            /** @default 0 */
+            memory_mib: number;
+            port?: number | null;
             slots: number[];
+            /** @default 0 */
+            vcpus: number;
         };
         /** SpareReport */
         SpareReport: {
