@@ -10,7 +10,7 @@ FILE = Path(__file__).parents[3] / "docs" / "reference" / "attacks.md"
 MODULES = (mounts, devices, files, kernel, processes, network)
 HEAD = """# Attacks from inside, and what blocks them
 
-Root inside an environment of the oci engine tries each of these in `make test` (`tests/attacks/inside`), with both
+Root inside an environment of the oci engine tries each of these in `make test-lab` (`tests/attacks/inside`), with both
 inits. The table is made from the declarations of the tests, and they fail when an attack ends otherwise.
 
 - An outcome begins with what the attacker gets: an errno, `nothing` for a look in vain, or `done` for what is permitted
