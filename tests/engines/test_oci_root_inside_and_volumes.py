@@ -119,7 +119,7 @@ SAMPLE = ((Backend.LOCAL, "copy"), (Backend.SHARED, "namespace"))
 
 
 def keepers() -> Iterator[ParameterSet]:
-    """Each way of keeping a volume of each backend; `make test` runs a sample."""
+    """Each way of keeping a volume of each backend; `make test-lab` runs a sample."""
     for backend, how in itertools.product(Backend, HOLDERS):
         yield pytest.param(backend, how, marks=() if (backend, how) in SAMPLE else pytest.mark.soak)
 

@@ -161,7 +161,7 @@ SAMPLE = (
 
 
 def keepers() -> Iterator[ParameterSet]:
-    """`make test` runs a sample."""
+    """`make test-lab` runs a sample."""
     for backend, how in itertools.product(Backend, (*PLAIN, *AS_ROOT)):
         yield pytest.param(backend, how, marks=() if (backend, how) in SAMPLE else pytest.mark.soak)
 

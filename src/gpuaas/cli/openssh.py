@@ -16,7 +16,7 @@ def known_hosts_file(around: Surroundings) -> Path:
 
 
 def connection_of(one: Allocation) -> SshConnection:
-    """Before it is active, where a client waits for it, if there is such a place."""
+    """`connection` of an active allocation, `early_connection` of one that is being made."""
     found = one.connection if one.status is Status.ACTIVE else one.early_connection
     if found is None:
         raise Complaint(
@@ -29,8 +29,7 @@ def connection_of(one: Allocation) -> SshConnection:
 
 def remember_host_keys(around: Surroundings, allocations: Iterable[Allocation]) -> None:
     """One line per allocation, under its id: ports are used again, ids never are."""
-    known = ((one, one.connection or one.early_connection) for one in allocations)
-    lines = {one.id: f"{one.id} {found.host_key}" for one, found in known if found}
+    lines = {one.id: f"{one.id} {connection_of(one).host_key}" for one in allocations}
     file = known_hosts_file(around)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, OWNER_ONLY)

@@ -7,7 +7,7 @@ import typer
 
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_allocation
-from gpuaas.cli.openssh import connection_of, remember_host_keys, ssh_command
+from gpuaas.cli.openssh import remember_host_keys, ssh_command
 from gpuaas.cli.speech import say
 from gpuaas.cli.surroundings import surroundings_of
 
@@ -28,6 +28,9 @@ def command(
 
     The host key comes from the API, so there is nothing to confirm, and nothing to be fooled by.
 
+    Works right after `gpuaas allocations create --no-wait` if a spare was ready: the login then waits until the
+    allocation admits your key. If it is refused, try again once the allocation is active.
+
     \b
     Examples:
       gpuaas ssh train-a
@@ -38,7 +41,6 @@ def command(
     around = surroundings_of(ctx)
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)
-    connection_of(found)
     remember_host_keys(around, [found])
     words = ssh_command(around, found, command=remote or (), forwards=forward or (), identity=identity)
     if print_only:

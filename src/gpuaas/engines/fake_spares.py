@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from gpuaas.engines.fake_environments import host_key_of
 from gpuaas.wire.environments import EnvironmentSpec
-from gpuaas.wire.spares import SPARE, Spare, SpareForm, SpareReport, described, form_of
+from gpuaas.wire.spares import SPARE_PREFIX, Spare, SpareForm, SpareReport, form_of, spare_of
 
 
 class FakeSpares:
@@ -25,8 +25,8 @@ class FakeSpares:
             return True
         for form in self._wanted if len(self._ready) < self._most else ():
             if form not in self._ready and self._are_free(tuple(slot.gpu_uuid for slot in form.slots)):
-                id = f"{SPARE}{next(self._numbers)}"
-                self._ready[form] = described(id, form, self._take_port(), host_key_of(id))
+                id = f"{SPARE_PREFIX}{next(self._numbers)}"
+                self._ready[form] = spare_of(id, form, self._take_port(), host_key_of(id))
                 return True
         return False
 

@@ -115,12 +115,12 @@ class ServedEnvironment:
         """Other keys or session settings, or the person of a spare; connections whose key no longer admits are cut."""
         self.access = access
         self.admission = Admission(access, self._node.leases)
-        self._own_records()
+        self._rename_connections()
         self._write_keys()
         self.enforce()
 
-    def _own_records(self) -> None:
-        """Connections to the spare that this was are connections to this."""
+    def _rename_connections(self) -> None:
+        """Connections that were made to the spare get the id of its allocation."""
         for connection in self.connections.values():
             if connection.record.allocation_id != self.id:
                 connection.record = msgspec.structs.replace(connection.record, allocation_id=self.id)
@@ -306,11 +306,11 @@ class ServedEnvironment:
 
     async def close(self, reason: str) -> None:
         """No listener, no connection, nothing held of the environment."""
-        id, self.detail = self.id, NOT_RUNNING
+        self.detail = NOT_RUNNING
         self._close_listeners()
         await self.end(lambda _: True, reason)
         self._let_go()
-        self._node.forget_socket_folder(id)
+        self._node.forget_socket_folder(self.id)
 
     def hand_over(self) -> Inherited | None:
         """Stop serving without closing anything; the listeners, if there are any, are the next gateway's."""

@@ -1,9 +1,8 @@
 """System calls that only the gateway needs: for processes, terminals and TCP connections."""
 
-# ruff: noqa: PTH123 (plain strings; also used by processes that have left the node's root)
+# ruff: noqa: PTH113, PTH123 (plain strings; also used by processes that have left the node's root)
 
 import ctypes
-import errno
 import fcntl
 import os
 import signal
@@ -253,16 +252,13 @@ def members_of(folders: Iterable[str]) -> set[int]:
 
 
 def join_cgroups(folders: Iterable[str]) -> None:
-    """In a process with one thread. To move a whole process the kernel waits for a grace period, about 13 ms; a thread
-    that moves itself need not wait. With cgroup v2 only whole processes move."""
+    """In a process with one thread. cgroup v1 lets the thread move itself (`tasks`); moving a whole process waits for a
+    grace period, about 13 ms. cgroup v2 moves only whole processes."""
     for folder in folders:
-        for name in ("tasks", "cgroup.procs"):
-            # root inside can make a group `tasks` in one that was handed over
-            with suppress(FileNotFoundError, IsADirectoryError), open(f"{folder}/{name}", "r+") as members:
-                members.write("0")
-                break
-        else:
-            raise FileNotFoundError(errno.ENOENT, "there is no such control group", folder)
+        # root inside can make a group named `tasks` in a group that was handed over
+        name = "tasks" if os.path.isfile(f"{folder}/tasks") else "cgroup.procs"
+        with open(f"{folder}/{name}", "r+") as members:
+            members.write("0")
 
 
 def send_descriptor(connection: socket.socket, message: bytes, descriptor: int) -> None:

@@ -14,7 +14,7 @@ from gpuaas.gateway.limits import Limits
 from gpuaas.gateway.records import Records
 from gpuaas.gateway.sessions import Session
 from gpuaas.wire.gateway import ACCESS_FILE, SESSION_SOCKET
-from gpuaas.wire.spares import SPARE
+from gpuaas.wire.spares import SPARE_PREFIX
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -39,7 +39,7 @@ class Node:
         return self.randomness(8).hex()
 
     def environment_folder(self, id: str) -> Path:
-        return self.root / ("spares" if id.startswith(SPARE) else "environments") / id
+        return self.root / ("spares" if id.startswith(SPARE_PREFIX) else "environments") / id
 
     def environment_ids(self) -> list[str]:
         """Of environments and spares that are to be served. Looks into their folders alone: the mount of lxcfs beside

@@ -100,7 +100,7 @@ class Gateway:
         """Make what access.json says true, and answer when it is."""
         async with self._locks.setdefault(allocation_id, asyncio.Lock()):
             access = self._read_access(allocation_id)
-            served = self.environments.get(allocation_id) or self._assigned(access)
+            served = self.environments.get(allocation_id) or self._former_spare(access)
             if served is not None and (access is None or _reopening_fields(access) != _reopening_fields(served.access)):
                 await self._close(served, RESTARTED if access else STOPPED)
                 served = None
@@ -116,8 +116,8 @@ class Gateway:
             await served.settle()
             return served.state()
 
-    def _assigned(self, access: EnvironmentAccess | None) -> ServedEnvironment | None:
-        """The spare that became this environment. Connections that wait for its person go on."""
+    def _former_spare(self, access: EnvironmentAccess | None) -> ServedEnvironment | None:
+        """The spare that this environment was. Its waiting connections stay open."""
         spare = self.environments.get(access.was_spare) if access else None
         if access is None or spare is None or not spare.is_open:
             return None
@@ -162,7 +162,7 @@ class Gateway:
 
     def _stopped(self, served: ServedEnvironment) -> None:
         self.terminals.end(served.id, STOPPED)
-        if served.access.is_spare:  # its engine may have forgotten it
+        if served.access.is_spare:  # the engine may have died and not close it
             closing = asyncio.create_task(self.close_environment(served.id, STOPPED))
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)

@@ -10,7 +10,7 @@ SSHD = "/usr/sbin/sshd"
 PLATFORM = "/platform"
 SESSION = f"{PLATFORM}/session"
 INTERPRETER = "/usr/bin/perl"  # perl-base is an essential package of Debian, and starts in a quarter of Python's time
-AWAITED_KEYS, UNASSIGNED = f"{PLATFORM}/awaited_keys", f"{PLATFORM}/unassigned"
+AWAITED_KEYS, WAITING_LOCK = f"{PLATFORM}/awaited_keys", f"{PLATFORM}/waiting_lock"
 SOCKET_FOLDER = f"{PLATFORM}/gateway"
 SOCKET = f"{SOCKET_FOLDER}/{SESSION_SOCKET}"
 CONFIGURATION_FILE, KEYS_FILE = f"{PLATFORM}/sshd_config", f"{PLATFORM}/authorized_keys"
@@ -64,7 +64,7 @@ VersionAddendum none
 {algorithms}
 {awaiting}
 """
-# Of a spare: a connection may prove a key once the spare has a person. The command waits until then.
+# Of a spare: sshd asks this program for the keys. It answers once the spare has a holder.
 AWAITING = f"AuthorizedKeysCommand {AWAITED_KEYS}\nAuthorizedKeysCommandUser sshd"
 # Without the post-quantum key exchange that OpenSSH prefers: it makes each login 80 ms slower (docs/design/oci.md).
 ALGORITHMS = """\
@@ -112,9 +112,9 @@ complain("The SSH gateway of this node does not answer. Try again later.");
 """
 AWAITED_KEYS_PROGRAM = f"""\
 #!{INTERPRETER}
-# The gateway holds a lock until the spare has a person, and writes the keys before it lets go.
-open(my $unassigned, "<", "{UNASSIGNED}") or exit 1;
-flock($unassigned, 1);
+# The gateway holds the lock until the spare has a holder, and writes the keys before it lets go.
+open(my $lock, "<", "{WAITING_LOCK}") or exit 1;
+flock($lock, 1);
 open(my $keys, "<", "{KEYS_FILE}") or exit 1;
 print <$keys>;
 """

@@ -35,7 +35,7 @@ TERMINALS = "dev/pts"
 NAME_FILES = ("etc/hosts", "etc/resolv.conf")  # so that names mean for a forward what they mean inside
 LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
-TRIES = 5
+ATTEMPTS_WITH_FILES = 5
 PATH_ONLY = os.O_PATH | os.O_CLOEXEC
 AT_NOFOLLOW = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -45,7 +45,7 @@ class SshdRoot:
 
     def __init__(self, access: EnvironmentAccess, socket_folder: str, attach_point: str) -> None:
         self.files = kernel.new_mount("tmpfs", mode="0755", size="2m")
-        self._unassigned: int | None = None  # locked while nobody has this spare
+        self._waiting_lock: int | None = None  # locked while nobody has this spare
         try:
             self._write_files(access)
             if access.is_spare:
@@ -60,27 +60,27 @@ class SshdRoot:
         self._close_files()
 
     def _close_files(self) -> None:
-        self._let_wait_end()
+        self._release_waiting()
         os.close(self.files)
 
     def _hold_back_keys(self) -> None:
         self._write(_relative(sshd.AWAITED_KEYS), sshd.AWAITED_KEYS_PROGRAM, 0o755)
         flags = os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC
-        self._unassigned = os.open(_relative(sshd.UNASSIGNED), flags, 0o644, dir_fd=self.files)
-        fcntl.flock(self._unassigned, fcntl.LOCK_EX)
+        self._waiting_lock = os.open(_relative(sshd.WAITING_LOCK), flags, 0o644, dir_fd=self.files)
+        fcntl.flock(self._waiting_lock, fcntl.LOCK_EX)
 
     def admit(self, access: EnvironmentAccess, keys: str) -> None:
         """Connections may prove one of these keys from now on, also those that wait for the person of a spare."""
-        if self._unassigned is not None:
+        if self._waiting_lock is not None:
             self._replace(sshd.CONFIGURATION_FILE, sshd.configuration(access))
         self._replace(sshd.KEYS_FILE, keys)
-        self._let_wait_end()
+        self._release_waiting()
 
-    def _let_wait_end(self) -> None:
-        if self._unassigned is not None:
-            fcntl.flock(self._unassigned, fcntl.LOCK_UN)  # also that of copies in children
-            os.close(self._unassigned)
-            self._unassigned = None
+    def _release_waiting(self) -> None:
+        if self._waiting_lock is not None:
+            fcntl.flock(self._waiting_lock, fcntl.LOCK_UN)  # also that of copies in children
+            os.close(self._waiting_lock)
+            self._waiting_lock = None
 
     def _replace(self, path: str, text: str) -> None:
         """Whole, at once: a sshd that reads it meanwhile sees the old file or the new one."""
@@ -145,20 +145,24 @@ class SshdRoot:
 
 
 def enter(root: int, environment_mounts: int, first_id: int) -> None:
-    """In the process that becomes sshd: a copy of the root, with the environment's folders in it. A file that was
-    replaced inside since it was opened cannot be mounted: then all is opened again, and at last without files."""
-    for names in (*[(*FOLDERS, TERMINALS, *NAME_FILES)] * TRIES, (*FOLDERS, TERMINALS)):
+    """In the process that becomes sshd: a copy of the root, with the environment's folders mounted in it.
+
+    A file that is replaced inside between being opened and being mounted cannot be mounted. Then all are opened again;
+    the last attempt leaves the files out."""
+    folders = (*FOLDERS, TERMINALS)
+    for names in [*[(*folders, *NAME_FILES)] * ATTEMPTS_WITH_FILES, folders]:
         with suppress(FileNotFoundError):
-            place(names, root, environment_mounts)
+            mount_inside(names, root, environment_mounts)
             break
     else:
-        raise FileNotFoundError(errno.ENOENT, "folders of the environment are replaced all the time")
+        raise FileNotFoundError(errno.ENOENT, "the environment keeps replacing its folders")
     place_privilege_separation_folder(first_id)
     with opened("/", AT_FDCWD) as here:
         kernel.set_attributes(here, add=MOUNT_ATTR_RDONLY)
 
 
-def place(names: Iterable[str], root: int, environment_mounts: int) -> None:
+def mount_inside(names: Iterable[str], root: int, environment_mounts: int) -> None:
+    """Enter a new copy of the root and mount these folders and files of the environment in it."""
     setns(environment_mounts, CLONE_NEWNS)
     trees = [(name, tree) for name in names if (tree := clone_inside(name)) is not None]
     setns(root, CLONE_NEWNS)

@@ -74,7 +74,8 @@ class AllocationSlot(Struct, frozen=True, kw_only=True):
 
 
 class SshConnection(Struct, frozen=True, kw_only=True):
-    """How to get in; host, port and host key never change in an allocation's life."""
+    """How to log in. Host, port and host key of `connection` never change in an allocation's life; `early_connection`
+    may differ from it."""
 
     host: str
     port: int
@@ -166,7 +167,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     cleanup_proven: bool
     simulated: bool
     operation_id: str | None = None
-    early_connection: SshConnection | None = None  # until it is active: who connects there waits for it
+    early_connection: SshConnection | None = None  # until it is active, if a spare was ready: a login there waits
     isolation: Isolation | None = None
     image: AllocationImage | None = None  # none: its node did not report it
     attachments: list[Attachment] = []  # volumes that are or should be on it

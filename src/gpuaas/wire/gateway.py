@@ -18,7 +18,8 @@ class InitProcess(Struct, frozen=True, kw_only=True):
 
 
 class EnvironmentAccess(Struct, frozen=True, kw_only=True):
-    """`access.json` in an environment's folder: all that the gateway needs to serve it. The engine writes it, whole."""
+    """`access.json` in the folder of an environment or a spare: all that the gateway needs to serve it. The engine
+    writes it, whole."""
 
     allocation_id: str  # of a spare its own id
     boot: int
@@ -34,7 +35,7 @@ class EnvironmentAccess(Struct, frozen=True, kw_only=True):
     init: InitProcess
     image: str  # root folder of the base image, from which sshd runs
     variables: dict[str, str] = {}  # in the environment of every session
-    cgroups: tuple[str, ...] = ()  # folders whose cgroup.procs each session joins
+    cgroups: tuple[str, ...] = ()  # folders of the control groups that each session joins
     connection_cgroups: tuple[str, ...] = ()  # the same for the sshd of each connection
     capabilities: tuple[int, ...] = ()  # bounding set of each session, by number
     seccomp: str = ""  # file with the compiled filter (BPF) of the environment; empty: none

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from gpuaas.wire.environments import DEFAULT_DISK_GIB, USERNAME, EnvironmentSpec, Init, SlotDevice
 
-SPARE = "spare-"  # begins the id of each spare
+SPARE_PREFIX = "spare-"  # of the id of every spare
 
 
 class SpareForm(Struct, frozen=True, kw_only=True):
@@ -28,11 +28,11 @@ class Spare(Struct, frozen=True, kw_only=True):
     memory_mib: int = 0
     disk_gib: int = 0
     init: Init = Init.PLAIN
-    port: int | None = None  # where its SSH connections wait for a person; none: it is not open yet
+    port: int | None = None  # of its SSH; none: not reported, or not believed
     host_key: str = ""  # public half, OpenSSH form without comment
 
 
-def described(id: str, form: SpareForm, port: int | None, host_key: str) -> Spare:
+def spare_of(id: str, form: SpareForm, port: int, host_key: str) -> Spare:
     return Spare(
         id=id,
         slots=tuple(slot.index for slot in form.slots),

@@ -330,7 +330,7 @@ ADD_ALLOCATION_KEYS = """
     on conflict do nothing
 """
 SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
-# A task leaves no newer set than it brought, whatever its node answers. The newest of a lane is enough, in any history.
+# A task leaves no newer set than it brought, whatever its node answers. The newest of a lane has the newest set.
 LOOK = """
     select to_jsonb(a) as row, k.generation, k.observed_generation,
         coalesce((select max(least((newest.result -> 'environment' ->> 'key_generation')::numeric,

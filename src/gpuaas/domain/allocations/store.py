@@ -52,6 +52,8 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class SpareAccess(Struct, frozen=True, kw_only=True):
+    """Address of the spare that the allocation is most likely made from, as its node reported it."""
+
     host: str
     port: int
     host_key: str
@@ -90,7 +92,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     ssh_host: str | None
     port: int | None
     host_key: str | None
-    spare_access: SpareAccess | None = None  # of the spare that it will most likely be made from
+    spare_access: SpareAccess | None = None
     isolation: Isolation | None
     image: BaseImage | None = None  # as its node reported it last
     created_at: datetime

@@ -138,7 +138,7 @@ def connection(row: AllocationRow) -> SshConnection | None:
 
 
 def early_connection(row: AllocationRow) -> SshConnection | None:
-    """Only until it is active: then the node has said where it really is."""
+    """Until the allocation is active; from then on `connection` has the address that the node confirmed."""
     spare = row.spare_access
     if spare is None or row.status not in (Status.REQUESTED, Status.PROVISIONING):
         return None

@@ -36,21 +36,16 @@ class Access:
 
     @staticmethod
     def port_of(folder: Path) -> int | None:
-        """On which the gateway was told to serve it."""
+        """The port in its access file; none without a readable one."""
         try:
             return msgspec.json.decode((folder / ACCESS_FILE).read_bytes(), type=EnvironmentAccess).port
         except (OSError, msgspec.DecodeError):
             return None
 
-    @staticmethod
-    def withdraw(folder: Path) -> None:
-        """A gateway that starts from here on does not serve it."""
+    async def close(self, folder: Path, reason: str) -> None:
+        """No gateway serves it from here on, also none that starts later."""
         (folder / ACCESS_FILE).unlink(missing_ok=True)
-
-    async def close(self, folder: Path, id: str) -> None:
-        """A spare that is removed."""
-        self.withdraw(folder)
-        await self._gateway.close_environment(id, "the spare was removed")
+        await self._gateway.close_environment(folder.name, reason)
 
     async def serve(self, folder: Path, record: Record, init: InitProcess, *, is_spare: bool = False) -> AccessState:
         """In force when this answers."""

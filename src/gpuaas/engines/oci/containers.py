@@ -260,8 +260,11 @@ class Containers:
         if (self._state / id).exists():
             await commands.attempt("runc", "--root", str(self._state), "delete", "--force", id)
         await self._end_members(id)
-        await self._end_members(_connections_of(id))
-        await self.limits.remove(_connections_of(id))
+        await self._remove_group(_connections_of(id))
+
+    async def _remove_group(self, group: str) -> None:
+        await self._end_members(group)
+        await self.limits.remove(group)
 
     async def _end_members(self, group: str) -> None:
         for pid in self.limits.members(group):
@@ -284,11 +287,8 @@ class Containers:
         """What an environment had beside its folder. Its connections are closed: an sshd that is left was never known
         to anybody, because its gateway died before it wrote that down."""
         await self.delete(container)
-        beside = _groups_beside(allocation_id, container)
-        for name in beside:
-            await self._end_members(name)
-        for id in (container, *beside):
-            await self.limits.remove(id)
+        for group in (container, *_groups_beside(allocation_id, container)):
+            await self._remove_group(group)
         (self._site.root / "exits" / container).unlink(missing_ok=True)
         if self.networks is not None and index is not None:
             await self.networks.remove(index)
@@ -327,7 +327,7 @@ class Containers:
         return [folder for name in names for folder in self.limits.residue(name)]
 
     def connection_groups(self, folder: Folder) -> tuple[str, ...]:
-        """Earlier releases gave those of a former spare the name of its allocation."""
+        """Earlier versions named those of a former spare after its allocation."""
         names = (_connections_of(folder.container), _connections_of(folder.path.name))
         name = next((each for each in names if self.limits.residue(each)), names[0])
         return tuple(sorted({str(each) for each in self.limits.folders(name).values()}))

@@ -32,7 +32,7 @@ from gpuaas.engines.oci.removals import Removals
 from gpuaas.engines.storage.volumes import NodeVolumes
 from gpuaas.wire.environments import EnvironmentSpec, KeySet
 from gpuaas.wire.gateway import InitProcess
-from gpuaas.wire.spares import SPARE, SpareForm, SpareReport, described, form_of
+from gpuaas.wire.spares import SPARE_PREFIX, SpareForm, SpareReport, form_of, spare_of
 
 FAILURES = 3  # in a row; then none of this form is tried again until the wanted forms change
 
@@ -106,7 +106,7 @@ class OciSpares:
         return False
 
     async def report(self) -> SpareReport:
-        ready = (described(one.id, one.form, one.port, public_half(one.host_key)) for one in self._ready.values())
+        ready = (spare_of(one.id, one.form, one.port, public_half(one.host_key)) for one in self._ready.values())
         return SpareReport(
             ready=tuple(sorted(ready, key=lambda one: one.slots)),
             used=self._used,
@@ -142,7 +142,7 @@ class OciSpares:
         log.warning("spare.discarded", spare=id, reason=reason)
 
     async def _prepare(self, form: SpareForm) -> None:
-        id = f"{SPARE}{secrets.token_hex(6)}"
+        id = f"{SPARE_PREFIX}{secrets.token_hex(6)}"
         try:
             self._ready[form] = await self._make(id, form)
             self._failures.pop(form, None)
@@ -152,14 +152,15 @@ class OciSpares:
             self._unfit.append(id)
 
     async def _make(self, id: str, form: SpareForm) -> Ready:
-        check(_nobodys(id, form))
+        spec = _nobodys(id, form)
+        check(spec)
         path, image = self._records.folder(id), self._containers.images.current()
         index, port, host_key = self._numbers.take_index(id), self._numbers.take_port(id), new_host_key()
         path.mkdir(mode=0o700)
         images.claim(image, path)
         await disks.make(Folder(path).disk, form.disk_gib)
         record = Record(
-            spec=_nobodys(id, form),
+            spec=spec,
             boot=0,
             index=index,
             port=port,
@@ -190,7 +191,7 @@ class OciSpares:
         first = liveness.look(path, self._containers.limits).known()
         index, port = self._numbers.of(id)
         remains = await self._removals.begin(id, first, index=index, port=port)
-        await self._access.close(path, id)
+        await self._access.close(path, "the spare was removed")
         await self._removals.end_processes(id, first, remains)
         items = await self._removals.clean(id, remains)
         if left := [item.evidence for item in items if not item.ok]:  # its numbers stay its own
