@@ -52,8 +52,8 @@ async def listening(process: Process) -> AsyncIterator[asyncio.StreamReader]:
 
 @contextlib.asynccontextmanager
 async def machine_beyond(*addresses: str, program: str = LISTENER) -> AsyncIterator[asyncio.StreamReader]:
-    """Another machine with these addresses, in a namespace of the test's own; nothing leaves this test run. The program
-    prints 1 once it listens, and a line for each visitor."""
+    """Another machine with these addresses, in a namespace of the test's own; nothing leaves this test run. No other
+    test that runs at the same time may use them. The program prints 1 once it listens, and a line for each visitor."""
     tag = f"n{os.getpid()}"
     await commands.run("ip", "netns", "add", tag)
     try:
@@ -103,10 +103,10 @@ async def test_the_way_out_is_translated_and_leads_to_no_private_network(pair: t
     """The same machine beyond, by a public address and by private ones."""
     one, _ = pair
     private = ("10.99.0", "172.16.99", "192.168.99", "169.254.99")
-    async with machine_beyond("198.51.100", *private) as visitors:
-        assert await reaches(one, "198.51.100.2", PORT)
+    async with machine_beyond("203.0.113", *private) as visitors:
+        assert await reaches(one, "203.0.113.2", PORT)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            assert await visitors.readline() == b"198.51.100.1\n", "it sees the node and not the environment"
+            assert await visitors.readline() == b"203.0.113.1\n", "it sees the node and not the environment"
         for address in private:
             with socket.create_connection((f"{address}.2", PORT), timeout=PATIENCE_SECONDS):
                 pass  # it is there, for the node
@@ -119,16 +119,16 @@ async def test_a_forged_sender_is_dropped(pair: tuple[OpenSsh, OpenSsh]) -> None
     forged = (
         "import socket, struct; s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)\n"
         "ip = lambda text: socket.inet_aton(text)\n"
-        "head = struct.pack('!BBHHHBBH4s4s', 69, 0, 32, 1, 0, 64, 17, 0, ip('{source}'), ip('198.51.100.2'))\n"
-        "s.sendto(head + struct.pack('!HHHH', 9, 9, 12, 0) + bytes(4), ('198.51.100.2', 0))"
+        "head = struct.pack('!BBHHHBBH4s4s', 69, 0, 32, 1, 0, 64, 17, 0, ip('{source}'), ip('203.0.113.2'))\n"
+        "s.sendto(head + struct.pack('!HHHH', 9, 9, 12, 0) + bytes(4), ('203.0.113.2', 0))"
     )
     own = (await one.says("hostname -I")).split()[0]
-    async with machine_beyond("198.51.100"):
+    async with machine_beyond("203.0.113"):
         counted = await received()
         await one.says(f'sudo python3 -c "{forged.format(source=own)}"')
         assert await received() > counted, "the check itself can succeed"
         counted = await received()
-        await one.says(f'sudo python3 -c "{forged.format(source="203.0.113.9")}"')
+        await one.says(f'sudo python3 -c "{forged.format(source="198.51.100.9")}"')
         assert await received() == counted
 
 
