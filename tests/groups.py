@@ -34,10 +34,10 @@ PACE = "gpuaas/pace"  # in pytest's cache: seconds per test of each group, as th
 
 
 def is_of_lab(node_id: str) -> bool:
-    """Containers of the oci engine and its SSH gateway. `make test` uses both in whole stories."""
+    """Containers of the oci engine, its SSH gateway, and deaths at any step. `make test` uses all of it in stories."""
     name = node_id.removeprefix("tests/")
     is_on_oci = name.startswith("engines/") and ("[oci" in name or "test_oci" in name)
-    return is_on_oci or name.startswith(("attacks/inside/", "gateway/"))
+    return is_on_oci or name.startswith(("attacks/inside/", "crash/", "gateway/"))
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
