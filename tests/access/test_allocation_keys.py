@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gpuaas.domain.access.reconcile import TRY_AGAIN_AFTER, Install, KeysWorker, Observe, decide
 from gpuaas.domain.access.store import Seen
 from gpuaas.wire.allocations import Status
+from gpuaas.wire.environments import KeySet
 from gpuaas.wire.identity import Role
 from gpuaas.wire.link import TaskKind
 from tests import peek
@@ -41,7 +42,7 @@ def keys_task(status: str, generation: int = 2, **fields: Any) -> Any:
 
 
 def seen(status: Status = Status.ACTIVE, **fields: Any) -> Seen:
-    plain = Seen(row=row(status), generation=2, observed_generation=1, reported=1, task=None)
+    plain = Seen(row=row(status), keys=KeySet(generation=2), observed_generation=1, reported=1, task=None)
     return replace(plain, **fields)
 
 

@@ -75,15 +75,17 @@ async def test_an_agent_that_lacks_something_reports_what_it_has_and_says_nothin
         await eventually(lambda: claimed() == set(claims))
 
 
-async def test_keys_are_installed_at_the_boot_they_were_meant_for(world: World) -> None:
+async def test_keys_are_installed_at_any_boot_and_confirmed_at_the_one_they_were_meant_for(world: World) -> None:
     async with world.agent():
         await world.server.give("t1", ensure("t1"))
         await world.server.give("t2", install_keys("t2", generation=7))
         installed = await world.server.result("t2")
         await world.server.give("t3", install_keys("t3", seq=3, boot=2, generation=8))
         stale = await world.server.result("t3")
-    assert (installed.status, world.engine.here["alloc_a"].key_generation) == (TaskStatus.DONE, 7)
+    assert installed.environment
+    assert (installed.status, installed.environment.key_generation) == (TaskStatus.DONE, 7)
     assert (stale.status, stale.reason) == (TaskStatus.REFUSED, "stale_boot")
+    assert world.engine.here["alloc_a"].key_generation == 8
 
 
 async def test_a_task_of_the_node_that_comes_after_a_newer_one_of_its_lane_is_too_late(world: World) -> None:

@@ -116,17 +116,21 @@ class Database:
 
     @asynccontextmanager
     async def read(self, what: str = "") -> AsyncIterator[Tx]:
-        """Statements on one connection, each its own snapshot; nothing is held between them."""
+        """Statements on one connection, each a transaction of its own; nothing is held between them. Hints leave at the
+        end."""
         connection = await self._take()
+        tx = Tx(connection, what)
         try:
             self._points.reach(f"statements:before {what}")
-            yield Tx(connection, what)
+            yield tx
             self._points.reach(f"statements:after {what}")
         except BaseException as error:
             self._met(connection, error)
             raise
         finally:
             self.pool.give(connection)
+        if tx.hints:
+            self._hints.send(tx.hints)
 
     async def begin(self, what: str = "") -> Tx:
         """For whoever cannot be a block: each `begin` is followed by one `commit` or one `roll_back`."""

@@ -94,7 +94,7 @@ class Loop:
             tx.what = f"lease {self._worker.name}" if claimed else tx.what
         for row_id in claimed:
             self._running[row_id] = asyncio.create_task(self._work(row_id))
-        return bool(claimed)
+        return len(claimed) == room  # fewer were all that is due
 
     async def _work(self, row_id: str) -> None:
         end_span = self._db.traces.begin("worker pass", worker=self._worker.name, row=row_id)

@@ -116,8 +116,8 @@ class ServedEnvironment:
         self.access = access
         self.admission = Admission(access, self._node.leases)
         self._rename_connections()
-        self._write_keys()
         self.enforce()
+        self._write_keys()
 
     def _rename_connections(self) -> None:
         """Connections that were made to the spare get the id of its allocation."""

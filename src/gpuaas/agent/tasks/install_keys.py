@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, allocation_of, environment_at, environment_of, read_wants
+from gpuaas.agent.tasks.work import Effects, allocation_of, environment_at, read_wants
 from gpuaas.engines.base import Engine, OnPhase
 from gpuaas.wire.environments import KeySet, Ownership
 from gpuaas.wire.link import InstallKeys, TaskBody, TaskKind
@@ -20,11 +20,11 @@ class InstallAuthorizedKeys:
     ownership: Ownership | None
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:  # noqa: ARG002 - keys have no phases
-        await environment_at(engine, self.allocation_id, self.boot, what="keys")
+        # A key set belongs to the allocation, whatever its boot, so a revoke does not wait for the look at the boot.
         await engine.set_keys(self.allocation_id, self.keys)
         if self.ownership is not None:
             await engine.set_ownership(self.allocation_id, self.ownership)
-        return Effects(environment=await environment_of(engine, self.allocation_id))
+        return Effects(environment=await environment_at(engine, self.allocation_id, self.boot, what="keys"))
 
 
 def read(body: TaskBody) -> InstallAuthorizedKeys:

@@ -43,11 +43,12 @@ async def create(
         key = data.ssh_key_id or asked.ssh_key_id
         change = GrantChange(ssh_key_id=key, expires_at=data.expires_at)
         to, note = _ready(key), "granted as asked"
-        granted = await store.move(tx, asked, to, actor=caller.actor, note=note, now=now, change=change)
+        grant_id = asked.id
+        await store.move(tx, asked, to, actor=caller.actor, note=note, now=now, change=change)
     else:
-        granted = await _add(tx, row, caller, _ready(data.ssh_key_id), wish=data, ids=ids, now=now)
+        grant_id = await _add(tx, row, caller, _ready(data.ssh_key_id), wish=data, ids=ids, now=now)
     await store.render(tx, allocation_id)
-    return (await store.grant(tx, allocation_id, granted.id)).view(caller.user_id)
+    return (await store.grant(tx, allocation_id, grant_id)).view(caller.user_id)
 
 
 async def ask(tx: Tx, caller: Caller, allocation_id: str, data: AskAccess, *, ids: Ids, now: datetime) -> AccessGrant:
@@ -58,8 +59,8 @@ async def ask(tx: Tx, caller: Caller, allocation_id: str, data: AskAccess, *, id
         raise Conflict("You hold this machine. See PUT /allocations/{id}/ssh-keys.")
     await _check_key(tx, data.ssh_key_id, caller.user_id)
     wish = CreateAccessGrant(user_id=caller.user_id, ssh_key_id=data.ssh_key_id)
-    added = await _add(tx, row, caller, GrantStatus.ASKED, wish=wish, reason=data.reason, ids=ids, now=now)
-    return added.view(caller.user_id)
+    grant_id = await _add(tx, row, caller, GrantStatus.ASKED, wish=wish, reason=data.reason, ids=ids, now=now)
+    return (await store.grant(tx, allocation_id, grant_id)).view(caller.user_id)
 
 
 async def listed(tx: Tx, caller: Caller, allocation_id: str, paging: Paging) -> list[GrantRow]:
@@ -160,7 +161,8 @@ async def _add(
     ids: Ids,
     now: datetime,
     reason: str = "",
-) -> GrantRow:
+) -> str:
+    """Returns the id of the new grant."""
     new = NewGrant(
         id=ids.new("grant"),
         tenant_id=row.tenant_id,
@@ -174,4 +176,5 @@ async def _add(
         ssh_key_id=wish.ssh_key_id,
         expires_at=wish.expires_at,
     )
-    return await store.add_grant(tx, new)
+    await store.add_grant(tx, new)
+    return new.id

@@ -8,7 +8,7 @@ from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
 from gpuaas.core.ids import Ids
 from gpuaas.domain.access import grants, store
-from gpuaas.domain.access.store import GRANTS, GrantRow, Seen
+from gpuaas.domain.access.store import GrantRow, Seen
 from gpuaas.domain.allocations import store as allocations
 from gpuaas.domain.allocations.environments import store as environments
 from gpuaas.domain.allocations.ownership import ownership
@@ -35,12 +35,12 @@ class Install(Struct, frozen=True):
 
 def decide(seen: Seen, now: datetime) -> Observe | Install | None:
     """Pure: same facts, same answer. None means nothing is due."""
-    if seen.row.status is not Status.ACTIVE or seen.observed_generation >= seen.generation:
+    if seen.row.status is not Status.ACTIVE or seen.observed_generation >= seen.keys.generation:
         return None
     if seen.reported > seen.observed_generation:
-        return Observe(min(seen.reported, seen.generation))
+        return Observe(min(seen.reported, seen.keys.generation))
     task = seen.task
-    if task is None or task.boot != seen.row.boot or _generation(task) != seen.generation:
+    if task is None or task.boot != seen.row.boot or _generation(task) != seen.keys.generation:
         return Install()
     if task.is_open or (task.ended_at is not None and now - task.ended_at < TRY_AGAIN_AFTER):
         return None
@@ -74,10 +74,10 @@ class KeysWorker:
             case Observe(generation):
                 async with self._db.write("observe keys") as tx:
                     await environments.keys_observed(tx, row_id, generation)
-                    if generation < seen.generation:
+                    if generation < seen.keys.generation:
                         tx.hint(KEYS, row_id)
             case Install():
-                async with self._db.write("install keys") as tx:
+                async with self._db.read("install keys") as tx:  # one statement, and so a transaction by itself
                     await self._install(tx, seen, now)
             case None:
                 return
@@ -91,7 +91,7 @@ class KeysWorker:
             operation_id=row.operation_id,
             boot=row.boot,
             kind=TaskKind.INSTALL_KEYS,
-            wants=InstallKeys(keys=await environments.keyset(tx, row.id), ownership=ownership(row)),
+            wants=InstallKeys(keys=seen.keys, ownership=ownership(row)),
             lane=KEYS,
         )
         await tasks.queue(tx, task, version=row.version, now=now)
@@ -108,7 +108,7 @@ class GrantsWorker:
     """Ends the grants of one machine that are over. The node did not wait for us: it knows when each ends."""
 
     name = "grants"
-    topics = (GRANTS, OVERLAYS)
+    topics = (OVERLAYS,)
     due = """
         select distinct g.allocation_id as id from access_grants g join allocations a on a.id = g.allocation_id
         where g.status in ('asked', 'awaiting_key', 'active') and (g.expires_at <= clock_timestamp()

@@ -13,13 +13,13 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.access.keys import PublicKey
 from gpuaas.domain.access.own_keys.store import WARNING
 from gpuaas.domain.access.states import MACHINE
+from gpuaas.domain.allocations.environments.store import KEYSET
 from gpuaas.domain.allocations.store import KEYS, AllocationRow
 from gpuaas.domain.identity.callers import Placed
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, OpenedMachine, SshKey
-
-GRANTS = "grants"  # the topic of grants that may have to end; row ids are allocation ids
+from gpuaas.wire.environments import KeySet
 
 
 class SshKeyRow(Struct, frozen=True, kw_only=True):
@@ -103,7 +103,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     """All that a decision about a machine's keys may look at."""
 
     row: AllocationRow
-    generation: int
+    keys: KeySet
     observed_generation: int
     reported: int  # the highest generation that a task brought to this allocation and was seen to leave
     task: TaskRow | None  # the newest of the lane
@@ -256,44 +256,36 @@ async def grants_to_end(tx: Tx, allocation_id: str) -> list[GrantRow]:
     return await tx.all(GrantRow, f"{SEEN} where g.allocation_id = $1 and {LIVE} order by g.id", allocation_id)
 
 
-async def add_grant(tx: Tx, new: NewGrant) -> GrantRow:
+async def add_grant(tx: Tx, new: NewGrant) -> None:
     try:
         await tx.run(ADD_GRANT, *astuple(new), correlation_id.get())
     except asyncpg.UniqueViolationError as error:
         raise Conflict(
             "This person already has a grant or an open request for this allocation. Change its end or key instead."
         ) from error
-    _tell(tx, new.allocation_id, new.project_id)
-    return await grant(tx, new.allocation_id, new.id)
+    tx.hint(EVENTS, new.project_id)
 
 
 async def move(
     tx: Tx, row: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime, change: GrantChange | None = None
-) -> GrantRow:
+) -> None:
     """The only writer of a grant's `status`: checks the move, wins or loses the race, tells timeline and audit."""
     MACHINE.check(row.status, to)
-    return await _write(tx, row, to, actor=actor, note=note, now=now, change=change)
+    await _write(tx, row, to, actor=actor, note=note, now=now, change=change)
 
 
-async def change(tx: Tx, row: GrantRow, to: GrantChange, *, actor: str, note: str, now: datetime) -> GrantRow:
+async def change(tx: Tx, row: GrantRow, to: GrantChange, *, actor: str, note: str, now: datetime) -> None:
     """Another key or another end; it stays what it is."""
-    return await _write(tx, row, row.status, actor=actor, note=note, now=now, change=to)
+    await _write(tx, row, row.status, actor=actor, note=note, now=now, change=to)
 
 
 async def _write(
     tx: Tx, row: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime, change: GrantChange | None
-) -> GrantRow:
+) -> None:
     key, end = (change.ssh_key_id, change.expires_at) if change else (row.ssh_key_id, row.expires_at)
-    fields = (row.id, row.version, to.value, now, note, key, end, actor, correlation_id.get())
-    if not await tx.run(MOVE, *fields):
+    if not await tx.run(MOVE, row.id, row.version, to.value, now, note, key, end, actor, correlation_id.get()):
         raise StaleWrite("access grant")
-    _tell(tx, row.allocation_id, row.project_id)
-    return await grant(tx, row.allocation_id, row.id)
-
-
-def _tell(tx: Tx, allocation_id: str, project_id: str) -> None:
-    tx.hint(GRANTS, allocation_id)
-    tx.hint(EVENTS, project_id)
+    tx.hint(EVENTS, row.project_id)
 
 
 ADD = """
@@ -331,8 +323,9 @@ ADD_ALLOCATION_KEYS = """
 """
 SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
 # A task leaves no newer set than it brought, whatever its node answers. The newest of a lane has the newest set.
-LOOK = """
-    select to_jsonb(a) as row, k.generation, k.observed_generation,
+LOOK = f"""
+    select to_jsonb(a) as row, k.observed_generation,
+        (select to_jsonb(keyset) from ({KEYSET.replace("$1", "a.id")}) as keyset) as keys,
         coalesce((select max(least((newest.result -> 'environment' ->> 'key_generation')::numeric,
                 (coalesce(newest.wants -> 'keys', newest.wants -> 'spec' -> 'keys') ->> 'generation')::numeric))
             from unnest(array[$2, 'environment']) as lanes (name) cross join lateral (
