@@ -107,6 +107,7 @@ class World:
 
     def __init__(self, made: Wired, clock: Clock, dsn: str) -> None:
         self.services, self.links, self.streams, self.dsn = made.services, made.nodes.links, made.nodes.terminals, dsn
+        self.samples = made.nodes.samples
         self.background = [*made.serving, *made.working]
         self._routes = SPARE.pop() if SPARE else create_litestar(self.services)
         self._routes.state.services = self.services

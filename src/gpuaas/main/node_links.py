@@ -11,6 +11,8 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
 from gpuaas.core.secrets import MasterKey, TaskKeyring
 from gpuaas.core.settings import Settings
+from gpuaas.domain.metrics.samples import SampleBuffer
+from gpuaas.domain.node_messages.catalog import ANNOUNCEMENTS, LoginCounter, handlers
 from gpuaas.domain.quotas.open_streams import OpenStreams
 from gpuaas.domain.terminals.commands import Policy
 from gpuaas.links.server import LinkServer
@@ -21,9 +23,36 @@ from gpuaas.wire.link import origin_of
 @dataclass(frozen=True, kw_only=True)
 class NodeLinks:
     links: LinkServer
+    samples: SampleBuffer
+    logins: LoginCounter
     terminals: Relays
     open_streams: OpenStreams
     url: str  # at which other replicas and agents reach this one
+
+    # What routes use: NodeLinks of api/services.py
+
+    @property
+    def holder_lease_seconds(self) -> float:
+        return self.links.holder_lease_seconds
+
+    @property
+    def count(self) -> int:
+        return self.links.count
+
+    @property
+    def beats(self) -> int:
+        return self.links.beats
+
+    @property
+    def samples_dropped(self) -> int:
+        return self.samples.dropped
+
+    @property
+    def logins_dropped(self) -> int:
+        return self.logins.dropped
+
+    async def cut(self, node_id: str, reason: str) -> None:
+        await self.links.cut(node_id, reason)
 
     def loops(self) -> list[Callable[[], Coroutine[None, None, None]]]:
         return [self.terminals.run, *self.links.loops(self.url)]
@@ -40,8 +69,18 @@ async def node_links(
     master: MasterKey,
     keyring: TaskKeyring,
 ) -> NodeLinks:
+    samples, logins = SampleBuffer(db, clock), LoginCounter()
     links = LinkServer(
-        db=db, hints=hints, ids=ids, clock=clock, keyring=keyring, points=points, origins=origins(config)
+        db=db,
+        hints=hints,
+        ids=ids,
+        clock=clock,
+        keyring=keyring,
+        points=points,
+        origins=origins(config),
+        handlers=handlers(logins),
+        buffers=[samples],
+        announcements=ANNOUNCEMENTS,
     )
     await links.keys.refresh()
     links.holder_lease_seconds = config.holder_lease_hours * 3600
@@ -57,7 +96,9 @@ async def node_links(
         url=url,
         open_streams=open_streams,
     )
-    return NodeLinks(links=links, terminals=terminals, open_streams=open_streams, url=url)
+    return NodeLinks(
+        links=links, samples=samples, logins=logins, terminals=terminals, open_streams=open_streams, url=url
+    )
 
 
 def terminal_policy(config: Settings) -> Policy:

@@ -157,7 +157,7 @@ async def assemble(
         accounts=Accounts(worker_db, ids, parts.passwords),
         index=index,
         launch=Launch(index, catalog, ids),
-        links=nodes.links,
+        links=nodes,
         terminals=nodes.terminals,
         streams=nodes.open_streams,
         workers=workers,
