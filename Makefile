@@ -61,8 +61,8 @@ interop: setup-interop ## real SSH clients, and the engine in a QEMU guest with 
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv
-	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
-	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --extra bench --constraint requirements.lock \
+	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
+	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --extra bench --constraint requirements.lock \
 		--output-file requirements-bench.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile requirements-console.in --output-file requirements-console.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile requirements-interop.in --output-file requirements-interop.lock $(LOCK) $(ARGS)
