@@ -1,7 +1,6 @@
 """Rows of allocations. `move` is the only writer of a status."""
 
 from datetime import datetime
-from enum import StrEnum
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
@@ -22,6 +21,7 @@ from gpuaas.wire.environments import Init, Isolation, ProofItem
 from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
+from gpuaas.wire.permissions import Permission
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
 
@@ -31,16 +31,6 @@ LIMITS = "limits"  # the topic of machines that end by themselves
 KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
 OVER = (Status.RELEASED, Status.FAILED)
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
-
-
-class Right(StrEnum):
-    """What a person may do with an allocation, as the SQL function `allocation_rights` decides it."""
-
-    READ = "read"
-    WORK = "work"
-    CONTROL = "control"
-    HOLD = "hold"
-    ENTER = "enter"
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -171,8 +161,10 @@ async def get(tx: Tx, id: str) -> AllocationRow:
     return row
 
 
-async def rights(tx: Tx, allocation_id: str, user_id: str) -> frozenset[Right]:
-    return frozenset(map(Right, await tx.value("select allocation_rights($2, $1)", allocation_id, user_id) or ()))
+async def permissions(tx: Tx, allocation_id: str, principal_id: str) -> frozenset[Permission]:
+    """By role, as holder and by grant; without what a suspension leaves to read."""
+    found = await tx.value("select allocation_permissions($2, $1)", allocation_id, principal_id)
+    return frozenset(map(Permission, found or ()))
 
 
 def get_on_entering(id: str) -> Query[AllocationRow]:
