@@ -36,10 +36,9 @@ from gpuaas.wire.link import (
     HOLDER_LEASE_SECONDS,
     LEASE_SECONDS,
     Beat,
-    EndTerminals,
+    Down,
     Hello,
     Lease,
-    OpenStream,
     Welcome,
 )
 from gpuaas.wire.task_keys import TrustedKeys
@@ -205,23 +204,23 @@ class LinkServer:
         """What was sent in vain is sent again after the next hello, so there must be one."""
         await self._cut(link, 4408, "does not take what is sent")
 
-    def here(self) -> list[str]:
+    def node_ids(self) -> list[str]:
         """The nodes whose links are held by this replica."""
         return list(self._links)
 
-    def tell(self, node_id: str, message: EndTerminals) -> None:
-        """Beside the tasks, if the node's link is here; what is lost with it is asked for again by whoever wants it."""
+    def send(self, node_id: str, message: Down) -> None:
+        """Best effort, if the node's link is here: the caller sends again what is lost with a link."""
         link = self._links.get(node_id)
         if link is not None:
-            self._background.start(self._tell(link, message))
+            self._background.start(self._send(link, message))
 
-    def ask_for_stream(self, node_id: str, body: bytes) -> None:
-        """The same, signed as a task is."""
+    def request_stream(self, node_id: str, body: bytes) -> None:
+        """The same, signed like a task."""
         link = self._links.get(node_id)
         if link is not None:
-            self._background.start(self._tell(link, self.keys.signer(link).sign_stream(body)))
+            self._background.start(self._send(link, self.keys.signer(link).sign_stream(body)))
 
-    async def _tell(self, link: Link, message: OpenStream | EndTerminals | Lease) -> None:
+    async def _send(self, link: Link, message: Down) -> None:
         try:
             await link.send(message)
         except BROKEN as error:
@@ -315,7 +314,7 @@ class LinkServer:
             return
         self._renewed_at = self._clock.monotonic()
         for link in list(self._links.values()):
-            self._background.start(self._tell(link, self._lease()))
+            self._background.start(self._send(link, self._lease()))
 
     def _lease(self) -> Lease:
         return Lease(server_time=self._clock.now(), seconds=LEASE_SECONDS, holder_seconds=self.holder_lease_seconds)

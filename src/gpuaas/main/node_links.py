@@ -16,7 +16,8 @@ from gpuaas.domain.node_messages.catalog import ANNOUNCEMENTS, LoginCounter, han
 from gpuaas.domain.quotas.open_streams import OpenStreams
 from gpuaas.domain.terminals.commands import Policy
 from gpuaas.links.server import LinkServer
-from gpuaas.links.streams.terminals import Relays
+from gpuaas.links.streams.server import StreamServer
+from gpuaas.links.streams.terminal import TerminalStreams
 from gpuaas.wire.link import origin_of
 
 
@@ -25,7 +26,8 @@ class NodeLinks:
     links: LinkServer
     samples: SampleBuffer
     logins: LoginCounter
-    terminals: Relays
+    streams: StreamServer
+    terminals: TerminalStreams
     open_streams: OpenStreams
     url: str  # at which other replicas and agents reach this one
 
@@ -55,7 +57,7 @@ class NodeLinks:
         await self.links.cut(node_id, reason)
 
     def loops(self) -> list[Callable[[], Coroutine[None, None, None]]]:
-        return [self.terminals.run, *self.links.loops(self.url)]
+        return [*self.streams.loops(), *self.links.loops(self.url)]
 
 
 async def node_links(
@@ -85,19 +87,27 @@ async def node_links(
     await links.keys.refresh()
     links.holder_lease_seconds = config.holder_lease_hours * 3600
     open_streams, url = OpenStreams(), config.advertise_url or config.public_url
-    terminals = Relays(
-        master,
+    streams = StreamServer(master, links, db=db, hints=hints, ids=ids, clock=clock, url=url)
+    terminals = TerminalStreams(
+        streams,
         links,
+        master,
         db=db,
         hints=hints,
         ids=ids,
         clock=clock,
         policy=terminal_policy(config),
-        url=url,
         open_streams=open_streams,
     )
+    streams.kinds.register(terminals)
     return NodeLinks(
-        links=links, samples=samples, logins=logins, terminals=terminals, open_streams=open_streams, url=url
+        links=links,
+        streams=streams,
+        terminals=terminals,
+        samples=samples,
+        logins=logins,
+        open_streams=open_streams,
+        url=url,
     )
 
 
