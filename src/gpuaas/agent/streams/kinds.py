@@ -63,7 +63,7 @@ class AgentStreams(ABC, Generic[T]):
         try:
             decoded = self._kind.decode(target)
         except msgspec.MsgspecError as error:
-            raise StreamRefusedError(f"the target of a {self.name} stream cannot be read: {error}") from error
+            raise StreamRefusedError(f"the target of this {self.name} stream cannot be read: {error}") from error
         await self.serve(socket, allocation_id, decoded)
 
     @abstractmethod
