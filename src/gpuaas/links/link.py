@@ -10,7 +10,7 @@ from gpuaas.wire.link import Down, Up
 
 SEND_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
-BROKEN = (TimeoutError, OSError, RuntimeError)  # what sending to a socket raises that is stuck or gone
+BROKEN = (TimeoutError, OSError, RuntimeError)  # what sending raises on a socket that is stuck or gone
 decoder: msgspec.msgpack.Decoder[Up] = msgspec.msgpack.Decoder(Up)
 
 
@@ -22,11 +22,11 @@ class Socket(Protocol):
 
 
 class UnreadableError(Exception):
-    """Bytes that are no message of ours."""
+    """Bytes that are no message of the protocol."""
 
 
 class Link:
-    """One node's link, here."""
+    """One node's link on this replica."""
 
     __slots__ = (
         "epoch",
@@ -47,10 +47,10 @@ class Link:
         self.node_id, self.socket, self.epoch, self.heard_at = node_id, socket, epoch, heard_at
         self.generations = generations  # of task keys that the node trusts, oldest first
         self.stated = b""  # the last statement about task keys on this link
-        self.is_waiting = False  # it spoke, and it is we who cannot listen yet: not silent
+        self.is_waiting = False  # a message was received and waits for the writer: not silent
         self.is_over = False
-        self.is_sending = False  # tasks that were taken for it are going down
-        self.has_more = False  # and more may be waiting
+        self.is_sending = False  # claimed tasks are being sent
+        self.has_more = False  # more tasks may be queued
 
     async def send(self, message: Down) -> None:
         async with asyncio.timeout(SEND_SECONDS):
@@ -63,8 +63,8 @@ class Link:
 
 
 def read(data: bytes) -> Up:
-    """Whatever the bytes, a message or `UnreadableError`."""
+    """A message, or `UnreadableError` for any other bytes."""
     try:
         return decoder.decode(data)
-    except (ValueError, RecursionError) as error:  # bad text, and nesting without end, are no DecodeError
+    except (ValueError, RecursionError) as error:  # invalid text and deep nesting are no DecodeError
         raise UnreadableError(str(error)) from error
