@@ -241,6 +241,19 @@ end $$;
 GRANT ALL ON FUNCTION apply_suspension(kind text, subject text, at timestamp with time zone, why text) TO gpuaas_operator;
 REVOKE ALL ON FUNCTION apply_suspension(kind text, subject text, at timestamp with time zone, why text) FROM PUBLIC;
 
+-- function check_actor
+CREATE FUNCTION check_actor() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+    if not exists (select from principals p where p.id = new.actor) then
+        raise exception 'the actor % is not a principal', new.actor using errcode = 'foreign_key_violation';
+    end if;
+    return new;
+end $$;
+REVOKE ALL ON FUNCTION check_actor() FROM PUBLIC;
+
 -- function claim_in_order
 CREATE FUNCTION claim_in_order() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -776,6 +789,45 @@ begin
 end $$;
 GRANT ALL ON FUNCTION join_by_invitation(secret bytea, person text, at timestamp with time zone) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION join_by_invitation(secret bytea, person text, at timestamp with time zone) FROM PUBLIC;
+
+-- function keep_node_principal
+CREATE FUNCTION keep_node_principal() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into principals (id, kind, name, created_at) values (new.id, 'node', new.name, new.created_at);
+    else
+        update principals p set name = new.name where p.id = new.id;
+    end if;
+    return new;
+end $$;
+REVOKE ALL ON FUNCTION keep_node_principal() FROM PUBLIC;
+
+-- function keep_principals
+CREATE FUNCTION keep_principals() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'principals are never deleted and keep their id' using errcode = 'restrict_violation';
+end $$;
+
+-- function keep_user_principal
+CREATE FUNCTION keep_user_principal() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into principals (id, kind, name, suspended_at, created_at)
+        values (new.id, 'user', new.email, new.suspended_at, new.created_at);
+    else
+        update principals p set name = new.email, suspended_at = new.suspended_at where p.id = new.id;
+    end if;
+    return new;
+end $$;
+REVOKE ALL ON FUNCTION keep_user_principal() FROM PUBLIC;
 
 -- function kept_answer
 CREATE FUNCTION kept_answer(caller_id text, asked_route text, asked_key text) RETURNS TABLE(kept_request_hash bytea, kept_status integer, kept_body bytea, kept_sealed boolean)
@@ -1445,7 +1497,7 @@ CREATE TABLE access_grants (
 ALTER TABLE ONLY access_grants
     ADD CONSTRAINT access_grants_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 ALTER TABLE ONLY access_grants
-    ADD CONSTRAINT access_grants_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT access_grants_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY access_grants
     ADD CONSTRAINT access_grants_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY access_grants
@@ -1500,7 +1552,7 @@ CREATE TABLE allocation_groups (
     created_at timestamp with time zone NOT NULL
 );
 ALTER TABLE ONLY allocation_groups
-    ADD CONSTRAINT allocation_groups_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT allocation_groups_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY allocation_groups
     ADD CONSTRAINT allocation_groups_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY allocation_groups
@@ -1692,7 +1744,7 @@ CREATE TABLE allocations (
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_group_id_fkey FOREIGN KEY (group_id) REFERENCES allocation_groups(id);
 ALTER TABLE ONLY allocations
-    ADD CONSTRAINT allocations_holder_id_fkey FOREIGN KEY (holder_id) REFERENCES users(id);
+    ADD CONSTRAINT allocations_holder_id_principal FOREIGN KEY (holder_id) REFERENCES principals(id);
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 ALTER TABLE ONLY allocations
@@ -1702,7 +1754,7 @@ ALTER TABLE ONLY allocations
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 ALTER TABLE ONLY allocations
-    ADD CONSTRAINT allocations_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES users(id);
+    ADD CONSTRAINT allocations_requested_by_principal FOREIGN KEY (requested_by) REFERENCES principals(id);
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_sku_fkey FOREIGN KEY (sku) REFERENCES skus(sku);
 ALTER TABLE ONLY allocations
@@ -1787,6 +1839,7 @@ CREATE POLICY operator ON audit TO gpuaas_operator USING (fence_is_operator());
 CREATE POLICY own ON audit FOR INSERT TO gpuaas_api WITH CHECK (((actor = fence_user()) AND ((tenant_id IS NULL) OR (tenant_id = ANY (fence_tenants())))));
 CREATE POLICY tenant ON audit FOR SELECT TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
 CREATE POLICY worker ON audit TO gpuaas_worker USING (true);
+CREATE TRIGGER check_actor BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION check_actor();
 GRANT SELECT,INSERT ON TABLE audit TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE audit TO gpuaas_operator;
 GRANT SELECT,INSERT ON TABLE audit TO gpuaas_worker;
@@ -2055,6 +2108,8 @@ CREATE TABLE idempotency (
     sealed boolean DEFAULT false NOT NULL,
     expires_at timestamp with time zone NOT NULL
 );
+ALTER TABLE ONLY idempotency
+    ADD CONSTRAINT idempotency_caller_principal FOREIGN KEY (caller) REFERENCES principals(id);
 ALTER TABLE ONLY idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, route, key);
 ALTER TABLE idempotency ENABLE ROW LEVEL SECURITY;
@@ -2440,6 +2495,7 @@ CREATE POLICY operator ON nodes TO gpuaas_operator USING (fence_is_operator());
 CREATE POLICY signed_in ON nodes FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
 CREATE POLICY worker ON nodes TO gpuaas_worker USING (true);
 CREATE TRIGGER add_disk AFTER INSERT ON nodes FOR EACH ROW EXECUTE FUNCTION add_node_disk();
+CREATE TRIGGER keep_principal BEFORE INSERT OR UPDATE OF name ON nodes FOR EACH ROW EXECUTE FUNCTION keep_node_principal();
 GRANT SELECT(engine) ON TABLE nodes TO gpuaas_api;
 GRANT SELECT(id) ON TABLE nodes TO gpuaas_api;
 GRANT SELECT(intent) ON TABLE nodes TO gpuaas_api;
@@ -2475,6 +2531,8 @@ ALTER TABLE ONLY operations
     ADD CONSTRAINT operations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY operations
     ADD CONSTRAINT operations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+ALTER TABLE ONLY operations
+    ADD CONSTRAINT operations_requested_by_principal FOREIGN KEY (requested_by) REFERENCES principals(id);
 ALTER TABLE operations ENABLE ROW LEVEL SECURITY;
 CREATE INDEX operations_ended ON operations USING btree (ended_at, status) WHERE (ended_at IS NOT NULL);
 CREATE INDEX operations_kind ON operations USING btree (kind, id);
@@ -2551,6 +2609,24 @@ GRANT SELECT ON TABLE prices TO gpuaas_api;
 GRANT SELECT ON TABLE prices TO gpuaas_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE prices TO gpuaas_worker;
 
+-- table principals
+CREATE TABLE principals (
+    id text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    suspended_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT principals_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'service_account'::text, 'node'::text, 'system'::text])))
+);
+ALTER TABLE ONLY principals
+    ADD CONSTRAINT principals_pkey PRIMARY KEY (id);
+ALTER TABLE principals ENABLE ROW LEVEL SECURITY;
+CREATE POLICY operator ON principals FOR SELECT TO gpuaas_operator USING (fence_is_operator());
+CREATE POLICY worker ON principals FOR SELECT TO gpuaas_worker USING (true);
+CREATE TRIGGER keep_principals BEFORE DELETE OR UPDATE OF id ON principals FOR EACH ROW EXECUTE FUNCTION keep_principals();
+GRANT SELECT ON TABLE principals TO gpuaas_operator;
+GRANT SELECT ON TABLE principals TO gpuaas_worker;
+
 -- table project_members
 CREATE TABLE project_members (
     project_id text NOT NULL,
@@ -2566,7 +2642,7 @@ ALTER TABLE ONLY project_members
 ALTER TABLE ONLY project_members
     ADD CONSTRAINT project_members_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id);
 ALTER TABLE ONLY project_members
-    ADD CONSTRAINT project_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+    ADD CONSTRAINT project_members_user_id_principal FOREIGN KEY (user_id) REFERENCES principals(id);
 ALTER TABLE project_members ENABLE ROW LEVEL SECURITY;
 CREATE INDEX project_members_user ON project_members USING btree (user_id);
 CREATE POLICY tenant ON project_members TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
@@ -3210,7 +3286,7 @@ ALTER TABLE ONLY tenant_members
 ALTER TABLE ONLY tenant_members
     ADD CONSTRAINT tenant_members_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id);
 ALTER TABLE ONLY tenant_members
-    ADD CONSTRAINT tenant_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+    ADD CONSTRAINT tenant_members_user_id_principal FOREIGN KEY (user_id) REFERENCES principals(id);
 ALTER TABLE tenant_members ENABLE ROW LEVEL SECURITY;
 CREATE INDEX tenant_members_user ON tenant_members USING btree (user_id);
 CREATE POLICY operator ON tenant_members FOR SELECT TO gpuaas_operator USING (fence_is_operator());
@@ -3380,6 +3456,7 @@ CREATE INDEX timeline_subject_order ON timeline_entries USING btree (subject_id,
 CREATE POLICY operator ON timeline_entries TO gpuaas_operator USING (fence_is_operator());
 CREATE POLICY tenant ON timeline_entries TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
 CREATE POLICY worker ON timeline_entries TO gpuaas_worker USING (true);
+CREATE TRIGGER check_actor BEFORE INSERT ON timeline_entries FOR EACH ROW EXECUTE FUNCTION check_actor();
 GRANT SELECT,INSERT ON TABLE timeline_entries TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE timeline_entries TO gpuaas_operator;
 GRANT SELECT,INSERT ON TABLE timeline_entries TO gpuaas_worker;
@@ -3400,7 +3477,7 @@ ALTER TABLE ONLY tokens
 ALTER TABLE ONLY tokens
     ADD CONSTRAINT tokens_token_hash_key UNIQUE (token_hash);
 ALTER TABLE ONLY tokens
-    ADD CONSTRAINT tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+    ADD CONSTRAINT tokens_user_id_principal FOREIGN KEY (user_id) REFERENCES principals(id);
 ALTER TABLE tokens ENABLE ROW LEVEL SECURITY;
 CREATE CONSTRAINT TRIGGER count_new AFTER INSERT ON tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_token();
 CREATE INDEX tokens_over ON tokens USING btree (LEAST(expires_at, revoked_at));
@@ -3518,6 +3595,7 @@ CREATE POLICY mates ON users FOR SELECT TO gpuaas_api USING ((EXISTS ( SELECT
 CREATE POLICY operator ON users TO gpuaas_operator USING (fence_is_operator());
 CREATE POLICY own ON users TO gpuaas_api USING ((id = fence_user()));
 CREATE POLICY worker ON users TO gpuaas_worker USING (true);
+CREATE TRIGGER keep_principal BEFORE INSERT OR UPDATE OF email, suspended_at ON users FOR EACH ROW EXECUTE FUNCTION keep_user_principal();
 CREATE UNIQUE INDEX users_email ON users USING btree (lower(email));
 GRANT SELECT ON TABLE users TO gpuaas_api;
 GRANT SELECT ON TABLE users TO gpuaas_operator;
@@ -3546,7 +3624,7 @@ CREATE TABLE volume_snapshots (
     CONSTRAINT volume_snapshots_status_check CHECK ((status = ANY (ARRAY['creating'::text, 'ready'::text, 'failed'::text, 'deleting'::text, 'deleted'::text])))
 );
 ALTER TABLE ONLY volume_snapshots
-    ADD CONSTRAINT volume_snapshots_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT volume_snapshots_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY volume_snapshots
     ADD CONSTRAINT volume_snapshots_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY volume_snapshots
@@ -3607,7 +3685,7 @@ CREATE TABLE volumes (
 ALTER TABLE ONLY volumes
     ADD CONSTRAINT volumes_backend_fkey FOREIGN KEY (backend) REFERENCES storage_backends(backend);
 ALTER TABLE ONLY volumes
-    ADD CONSTRAINT volumes_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT volumes_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY volumes
     ADD CONSTRAINT volumes_id_write_policy_key UNIQUE (id, write_policy);
 ALTER TABLE ONLY volumes

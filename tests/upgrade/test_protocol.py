@@ -75,11 +75,11 @@ async def test_an_agent_that_is_too_old_is_told_both_versions(previous: Landing,
         await world.furnish()
         node, log = tmp_path / "old-node", tmp_path / "agent.log"
         node_id = await people.enrol(url, world.operator.token, node)
-        world.services.links._openings.supported = BEYOND
+        world.links._handshakes.supported = BEYOND
         async with previous.agent(node, log):
             await people.until(lambda: said(log, "link.refused"))
         assert f"version 1 of the link protocol, and the server version {BEYOND}. Upgrade the agent." in log.read_text()
-        assert node_id not in world.services.links.here()
+        assert node_id not in world.links.here()
 
 
 async def test_a_server_that_is_too_old_is_not_told_who_dials(previous: Landing, world: World, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ async def test_two_new_ends_use_the_newest_version(migrated: str, tmp_path: Path
 
 
 def protocol_of(world: World, node_id: str) -> int:
-    return world.services.links._links[node_id].protocol
+    return world.links._links[node_id].protocol
 
 
 async def said(log: Path, word: str) -> bool:

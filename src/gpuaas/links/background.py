@@ -8,7 +8,7 @@ import structlog
 log = structlog.get_logger()
 
 
-class Errands:
+class BackgroundTasks:
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
 
@@ -20,7 +20,7 @@ class Errands:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            log.error("link.errand_failed", exc_info=error)
+            log.error("link.background_task_failed", exc_info=error)
 
     def cancel(self) -> None:
         for task in self._running:

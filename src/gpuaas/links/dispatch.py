@@ -8,14 +8,14 @@ from datetime import timedelta
 import msgspec
 import structlog
 
-from gpuaas.api.errands import Errands
-from gpuaas.api.sockets import BROKEN, SEND_SECONDS, Link
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.core.hints import Hints
 from gpuaas.core.points import Points
 from gpuaas.core.secrets import TaskSigner
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.links.background import BackgroundTasks
+from gpuaas.links.link import BROKEN, SEND_SECONDS, Link
 from gpuaas.wire.link import TaskBody
 
 LOOK_SECONDS = 2.0  # how often without a hint
@@ -39,12 +39,13 @@ class Dispatch:
         clock: Clock,
         signer_of: Callable[[Link], TaskSigner],
         points: Points,
-        errands: Errands,
+        background: BackgroundTasks,
         cut: Callable[[Link], Awaitable[None]],
         send_seconds: float = SEND_SECONDS,
     ) -> None:
         self._links, self._db, self._clock, self._signer_of, self._points = links, db, clock, signer_of, points
-        self._replica_id, self._errands, self._cut, self._send_seconds = hints.replica_id, errands, cut, send_seconds
+        self._replica_id, self._send_seconds = hints.replica_id, send_seconds
+        self._background, self._cut = background, cut
         self._waiting: set[str] = set()
         self._wake = asyncio.Event()
         self._unsent = 0
@@ -70,7 +71,7 @@ class Dispatch:
         try:
             await self._db.health.repeat("dispatch", self._look)
         finally:
-            self._errands.cancel()
+            self._background.cancel()
 
     async def _look(self) -> None:
         with suppress(TimeoutError):
@@ -109,7 +110,7 @@ class Dispatch:
         self._unsent += len(rows)
         if self._unsent > MOST_UNSENT:
             self._has_room.clear()
-        self._errands.start(self._send_beside(link, rows))
+        self._background.start(self._send_beside(link, rows))
 
     async def _send_beside(self, link: Link, rows: list[tasks.SentTask]) -> None:
         try:

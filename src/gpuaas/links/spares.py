@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
-from gpuaas.api.errands import Errands
-from gpuaas.api.sockets import BROKEN, Link
+from gpuaas.core.batching import Batcher
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
-from gpuaas.core.together import Together
 from gpuaas.domain.capacity import store
 from gpuaas.domain.capacity.spares import store as spares
+from gpuaas.links.background import BackgroundTasks
+from gpuaas.links.link import BROKEN, Link
 from gpuaas.wire.spares import SpareForm, WantedSpares
 
 AT_ONCE = 500  # nodes in one query
@@ -18,18 +18,18 @@ AT_ONCE = 500  # nodes in one query
 log = structlog.get_logger()
 
 
-class LinkSpares:
+class SpareAnnouncer:
     def __init__(
         self,
         links: Mapping[str, Link],
         *,
         db: Database,
         hints: Hints,
-        errands: Errands,
+        background: BackgroundTasks,
         cut: Callable[[Link], Awaitable[None]],
     ) -> None:
-        self._links, self._db, self._errands, self._cut = links, db, errands, cut
-        self._forms = Together(self._read, most=AT_ONCE)
+        self._links, self._db, self._background, self._cut = links, db, background, cut
+        self._forms = Batcher(self._read, most=AT_ONCE)
         self._sent: dict[Link, list[SpareForm]] = {}
         self._stale: set[str] = set()
         hints.on(store.CAPACITY, self._changed)
@@ -60,7 +60,7 @@ class LinkSpares:
         self._sent = {link: forms for link, forms in self._sent.items() if self._links.get(link.node_id) is link}
         for node_id in stale:
             if link := self._links.get(node_id):
-                self._errands.start(self._announce_again(link))
+                self._background.start(self._announce_again(link))
 
     async def _announce_again(self, link: Link) -> None:
         try:

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from gpuaas.api.cleaning import clamped_moment, text
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.domain.metrics import findings, store
+from gpuaas.links.cleaning import clamped_moment, text
 from gpuaas.wire.metrics import Reading, Sample, Samples
 
 WRITE_SECONDS = 1.0
@@ -27,7 +27,7 @@ LARGEST = 1e18
 TOO_LATE = timedelta(minutes=5)
 
 
-class SampleBook:
+class SampleBuffer:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db, self._clock = db, clock
         self._unwritten: dict[str, dict[str, Sample]] = {}  # by node and allocation: a node names whatever it likes

@@ -1,10 +1,9 @@
 """Streams that a person has open on this replica: events, logs, terminals, recordings and exports.
 
-Counted in memory only.
+Counted in memory only: terminals of the link server and streamed answers of the API share the limit.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
 
 from gpuaas.core.db import Tx
 from gpuaas.domain.quotas.commands import QuotaExceeded, Refusal
@@ -26,19 +25,6 @@ class OpenStream:
 
     def __del__(self) -> None:
         self.close()
-
-
-async def supervised(
-    body: AsyncIterator[bytes], held: OpenStream, judge: Callable[[], Awaitable[object]]
-) -> AsyncIterator[bytes]:
-    """A body that counts as an open stream until it is sent. `judge` raises when its reader may not read on: then the
-    connection is cut, so that nobody takes a part for the whole."""
-    try:
-        async for part in body:
-            await judge()
-            yield part
-    finally:
-        held.close()
 
 
 class OpenStreams:

@@ -9,13 +9,13 @@ from datetime import datetime
 
 import structlog
 
-from gpuaas.api.errands import Errands
-from gpuaas.api.sockets import BROKEN, Link
 from gpuaas.core.db import AWAY, RERUN, Database, Tx
 from gpuaas.core.hints import Hints
 from gpuaas.core.secrets import TaskKeyring, TaskSigner
 from gpuaas.domain.task_keys import commands, store
 from gpuaas.domain.task_keys.store import Generations
+from gpuaas.links.background import BackgroundTasks
+from gpuaas.links.link import BROKEN, Link
 from gpuaas.wire.link import Hello
 from gpuaas.wire.task_keys import MOST_TRUSTED, StatementBody, TaskKeyStatement, TrustedKey, TrustedKeys
 
@@ -26,7 +26,7 @@ NO_KEY = (
 log = structlog.get_logger()
 
 
-class LinkKeys:
+class LinkTaskKeys:
     """`links` are those that stand here; `cut` ends one whose node trusts no key that is still used."""
 
     def __init__(
@@ -36,15 +36,15 @@ class LinkKeys:
         *,
         db: Database,
         hints: Hints,
-        errands: Errands,
+        background: BackgroundTasks,
         cut: Callable[[Link, int, str], Awaitable[None]],
     ) -> None:
-        self._links, self._keyring, self._db, self._errands, self._cut = links, keyring, db, errands, cut
+        self._links, self._keyring, self._db, self._background, self._cut = links, keyring, db, background, cut
         self.generations = Generations()
         hints.on(store.TASK_KEYS, self._hint)
 
     def _hint(self, row_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
-        self._errands.start(self._look())
+        self._background.start(self._look())
 
     async def _look(self) -> None:
         try:
@@ -64,9 +64,9 @@ class LinkKeys:
         self.generations = found
         for link in list(self._links.values()):
             if link.generations[-1] < found.oldest:
-                self._errands.start(self._end(link))
+                self._background.start(self._end(link))
             else:
-                self._errands.start(self.announce(link))
+                self._background.start(self.announce(link))
 
     async def _end(self, link: Link) -> None:
         await self._cut(link, 4410, "its task key is retired")
@@ -91,7 +91,7 @@ class LinkKeys:
         """From here on the link is signed with the newest key that its node trusts."""
         if ours := self._in_use(link.node_id, message.keys):
             link.generations = ours
-            self._errands.start(self.announce(link))
+            self._background.start(self.announce(link))
 
     async def announce(self, link: Link) -> None:
         """The next statement that the node needs, once per link: an agent that cannot follow is not asked again."""

@@ -1,20 +1,16 @@
-"""One node's link as it stands in this process: the socket, and what came by it."""
+"""One node's link in this process: its socket, and what is known of it."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
-from litestar.types import Scope
 
-from gpuaas.core.traces import nothing
 from gpuaas.wire.link import Down, Up
 from gpuaas.wire.protocol import UNDECLARED
 
 SEND_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
-ADMIT = "gpuaas.admit"  # the extension of our WebSocket protocol; main/websockets.py
 BROKEN = (TimeoutError, OSError, RuntimeError)  # what sending to a socket raises that is stuck or gone
 decoder: msgspec.msgpack.Decoder[Up] = msgspec.msgpack.Decoder(Up)
 
@@ -24,13 +20,6 @@ class Socket(Protocol):
     async def receive(self) -> bytes: ...
     async def close(self, code: int, reason: str) -> None: ...
     def admit(self) -> None: ...
-
-
-def admit_of(scope: Scope) -> Callable[[], None]:
-    """What lifts the limit on a socket's messages that holds until the other end has proved who it is."""
-    extensions: dict[str, Any] = scope.get("extensions") or {}
-    admit: Callable[[], None] = extensions.get(ADMIT, {}).get("admit", nothing)
-    return admit
 
 
 class UnreadableError(Exception):

@@ -8,9 +8,6 @@ from collections.abc import Callable, Coroutine
 
 import structlog
 
-from gpuaas.api.cleaning import Message, cleaned
-from gpuaas.api.errands import Errands
-from gpuaas.api.sockets import BROKEN, Link
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import RERUN, Database, Tx, is_away
 from gpuaas.core.errors import Raced
@@ -31,6 +28,9 @@ from gpuaas.domain.storage.unknown import reconcile as volumes
 from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.terminals import commands as terminals
+from gpuaas.links.background import BackgroundTasks
+from gpuaas.links.cleaning import Message, cleaned
+from gpuaas.links.link import BROKEN, Link
 from gpuaas.wire.environments import DiskReport
 from gpuaas.wire.images import ImageReport
 from gpuaas.wire.link import (
@@ -81,12 +81,12 @@ class Messages:
         ids: Ids,
         clock: Clock,
         points: Points,
-        errands: Errands,
+        background: BackgroundTasks,
         is_current: Callable[[Link], bool],
         cut: Callable[[Link], Coroutine[None, None, None]],
     ) -> None:
         self._db, self._ids, self._clock, self._points = db, ids, clock, points
-        self._errands, self._is_current, self._cut = errands, is_current, cut
+        self._background, self._is_current, self._cut = background, is_current, cut
         self.logins_dropped: dict[str, int] = {}  # by node, since its agent started
         self._unwritten: asyncio.Queue[Written] = asyncio.Queue(UNWRITTEN)
 
@@ -133,7 +133,7 @@ class Messages:
                     link, message = batch[0]
                     log.exception("link.message_dropped", node=link.node_id, kind=type(message).__name__)
                     if slow:  # it may be the database after all: an agent that links again tells everything again
-                        self._errands.start(self._cut(link))
+                        self._background.start(self._cut(link))
                     return
             else:
                 self._acknowledge(batch)
@@ -219,9 +219,9 @@ class Messages:
                 ended.setdefault(link, []).append(message.task_id)
             elif isinstance(message, Logins):
                 self.logins_dropped[link.node_id] = message.dropped
-                self._errands.start(self._send_ack(link, LoginsKept(ids=[event.id for event in message.events])))
+                self._background.start(self._send_ack(link, LoginsKept(ids=[event.id for event in message.events])))
         for link, task_ids in ended.items():
-            self._errands.start(self._send_ack(link, Ack(task_ids=task_ids)))
+            self._background.start(self._send_ack(link, Ack(task_ids=task_ids)))
 
     async def _send_ack(self, link: Link, ack: Ack | LoginsKept) -> None:
         try:

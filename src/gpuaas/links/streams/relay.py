@@ -1,15 +1,14 @@
 """One browser's socket and one agent's stream, joined: bytes pass through, and neither side outruns the other."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from gpuaas.api.recorder import Recorder
-from gpuaas.core.traces import nothing
+from gpuaas.core.websockets import GONE, MessageSocket
+from gpuaas.links.streams.recorder import Recorder
 from gpuaas.wire.terminals import (
     ENDED,
     TAKEN_OVER,
@@ -22,41 +21,12 @@ from gpuaas.wire.terminals import (
     FromBrowser,
     Session,
     Shown,
-    ToAgent,
-    ToBrowser,
     from_agent,
     from_browser,
 )
 
 CONFIRMED_BYTES = WINDOW // 8  # shown before the agent is told so
-LAST_WORDS_SECONDS = 1.0
-GONE = (OSError, RuntimeError)  # what sending raises when the other end is gone
 Message = dict[str, Any]
-
-
-class RelaySocket:
-    """A WebSocket as ASGI has it: nothing between a message and the loop."""
-
-    __slots__ = ("admit", "receive", "send")
-
-    def __init__(
-        self,
-        receive: Callable[[], Awaitable[Any]],
-        send: Callable[[Any], Awaitable[None]],
-        admit: Callable[[], None] = nothing,
-    ) -> None:
-        self.receive, self.send, self.admit = receive, send, admit
-
-    async def say(self, message: ToBrowser | ToAgent) -> None:
-        """A last word, perhaps, to somebody who may not listen."""
-        with suppress(*GONE):
-            async with asyncio.timeout(LAST_WORDS_SECONDS):
-                await self.send({"type": "websocket.send", "text": msgspec.json.encode(message).decode()})
-
-    async def close(self, code: int, reason: str) -> None:
-        with suppress(*GONE):
-            async with asyncio.timeout(LAST_WORDS_SECONDS):
-                await self.send({"type": "websocket.close", "code": code, "reason": reason})
 
 
 @dataclass(frozen=True)
@@ -76,8 +46,8 @@ DETACHED = Ending(1000, is_told=False)
 class Relay:
     def __init__(
         self,
-        browser: RelaySocket,
-        stream: RelaySocket,
+        browser: MessageSocket,
+        stream: MessageSocket,
         *,
         offset: int,
         recorder: Recorder | None,
@@ -95,7 +65,7 @@ class Relay:
 
     async def run(self, said: Session) -> Ending:
         """Until either side is done, or somebody ends it; what was shown is recorded to the last byte."""
-        await self._browser.say(said)
+        await self._browser.send_json(said)
         recording = asyncio.create_task(self._recorder.run()) if self._recorder else None
         both = {asyncio.create_task(self._show()), asyncio.create_task(self._type())}
         try:
@@ -114,9 +84,9 @@ class Relay:
         if not ending.is_told:
             return
         if ending.exit_code is not None:
-            await self._browser.say(Exit(code=ending.exit_code))
+            await self._browser.send_json(Exit(code=ending.exit_code))
         else:
-            await self._browser.say(Error(reason=ending.reason, reattach=ending.code == UNREACHABLE))
+            await self._browser.send_json(Error(reason=ending.reason, reattach=ending.code == UNREACHABLE))
         await self._browser.close(ending.code, ending.reason[:100])
 
     async def _show(self) -> Ending:
@@ -142,7 +112,7 @@ class Relay:
                 await self._keep_pace()
             if self._offset - confirmed >= CONFIRMED_BYTES:
                 confirmed = self._offset
-                await self._stream.say(Confirm(offset=confirmed))
+                await self._stream.send_json(Confirm(offset=confirmed))
 
     async def _keep_pace(self) -> None:
         """A page takes in whatever is sent, and would hold it all in memory: what it says it has drawn bounds that."""
@@ -189,4 +159,4 @@ class Relay:
             return
         if self._recorder:
             self._recorder.resize(said.cols, said.rows)
-        await self._stream.say(said)
+        await self._stream.send_json(said)

@@ -17,19 +17,20 @@ from typing import NamedTuple
 import msgspec
 import structlog
 
-from gpuaas.api.links import Links
-from gpuaas.api.open_streams import OpenStream, OpenStreams
-from gpuaas.api.recorder import Recorder
-from gpuaas.api.relay import Ending, Relay, RelaySocket
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import MasterKey, token_hash
+from gpuaas.core.websockets import MessageSocket
 from gpuaas.domain.quotas.commands import QuotaExceeded
+from gpuaas.domain.quotas.open_streams import OpenStream, OpenStreams
 from gpuaas.domain.terminals import commands, store
 from gpuaas.domain.terminals.commands import Policy
 from gpuaas.domain.terminals.store import StreamRequest, TakenTicket
+from gpuaas.links.server import LinkServer
+from gpuaas.links.streams.recorder import Recorder
+from gpuaas.links.streams.relay import Ending, Relay
 from gpuaas.wire.link import EndTerminals, StreamBody, StreamKind
 from gpuaas.wire.terminals import ENDED, UNAUTHORIZED, UNREACHABLE, Begin, Error, Session, TerminalTarget, from_agent
 
@@ -50,7 +51,7 @@ class Expected:
     """A stream that was asked for and is not here yet."""
 
     node_id: str
-    arrived: "asyncio.Future[RelaySocket]"
+    arrived: "asyncio.Future[MessageSocket]"
     over: asyncio.Event
 
 
@@ -66,7 +67,7 @@ class Relays:
     def __init__(
         self,
         master: MasterKey,
-        links: Links,
+        links: LinkServer,
         *,
         db: Database,
         hints: Hints,
@@ -74,10 +75,11 @@ class Relays:
         clock: Clock,
         policy: Policy,
         url: str,
+        open_streams: OpenStreams,
     ) -> None:
         self._db, self._ids, self._clock, self._master = db, ids, clock, master
         self._links, self.policy, self._url = links, policy, url
-        self.streams = OpenStreams()  # of all kinds, terminals among them
+        self.streams = open_streams
         self._stream_key = master.derive("streams")
         self._expected: dict[str, Expected] = {}
         self._relays: dict[str, set[Relay]] = {}
@@ -92,12 +94,12 @@ class Relays:
 
     # A browser's socket
 
-    async def serve(self, socket: RelaySocket, allocation_id: str, token: str, source: str) -> None:
+    async def serve(self, socket: MessageSocket, allocation_id: str, token: str, source: str) -> None:
         """From the ticket to the end. The socket is accepted already, so that a browser can read why it is closed."""
         try:
             ticket, terminal_id, expected, stream_id, held = await self._admit(allocation_id, token, source)
         except QuotaExceeded as problem:
-            await socket.say(Error(reason=problem.detail))
+            await socket.send_json(Error(reason=problem.detail))
             await socket.close(ENDED, "too many open streams")
             return
         except Refused as refused:
@@ -106,7 +108,7 @@ class Relays:
             return
         except (*AWAY, *RERUN) as error:  # the ticket was not used: it can be tried again
             log.warning("terminal.database_away", error=repr(error))
-            await socket.say(Error(reason="the database does not answer now; try again in a few seconds"))
+            await socket.send_json(Error(reason="the database does not answer now; try again in a few seconds"))
             await socket.close(UNREACHABLE, "try again")
             return
         socket.admit()
@@ -158,7 +160,7 @@ class Relays:
         )
 
     async def _join(
-        self, socket: RelaySocket, ticket: TakenTicket, terminal_id: str, expected: Expected, source: str
+        self, socket: MessageSocket, ticket: TakenTicket, terminal_id: str, expected: Expected, source: str
     ) -> None:
         try:
             async with asyncio.timeout(STREAM_SECONDS):
@@ -206,13 +208,13 @@ class Relays:
             clock=self._clock,
         )
 
-    async def _fail(self, socket: RelaySocket, terminal_id: str, said: object) -> None:
+    async def _fail(self, socket: MessageSocket, terminal_id: str, said: object) -> None:
         """Its node could not show it; whether it may still live there decides what becomes of it."""
         error = said if isinstance(said, Error) else Error(reason="the node does not speak as it should")
         if not error.reattach:
             async with self._db.write("close terminal") as tx:
                 await commands.close(tx, terminal_id, reason=error.reason, now=self._clock.now())
-        await socket.say(error)
+        await socket.send_json(error)
         await socket.close(UNREACHABLE if error.reattach else ENDED, "no terminal")
 
     async def _settle(self, terminal_id: str, ending: Ending) -> None:
@@ -228,7 +230,7 @@ class Relays:
         """Derived, so that whoever passes the request on needs no secret from a row."""
         return hmac.new(self._stream_key, f"{stream_id} {node_id}".encode(), hashlib.sha256).hexdigest()
 
-    async def serve_stream(self, socket: RelaySocket, stream_id: str, secret: str) -> None:
+    async def serve_stream(self, socket: MessageSocket, stream_id: str, secret: str) -> None:
         """Taken once, by whoever has the secret; held open until the browser's side is done with it."""
         expected = self._expected.get(stream_id)
         if (

@@ -10,7 +10,7 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 
-class Together(Generic[A, R]):
+class Batcher(Generic[A, R]):
     """Who asks while a trip is under way goes with the next, in the order they came.
 
     If what one asks for forbids a trip, it is made in two halves, and so on down to that one, who alone gets the error;

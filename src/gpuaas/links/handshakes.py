@@ -11,14 +11,14 @@ import structlog
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from gpuaas.api.link_keys import NO_KEY, LinkKeys
-from gpuaas.api.sockets import Link, Socket, UnreadableError, read
+from gpuaas.core.batching import Batcher
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
-from gpuaas.core.together import Together
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.contests import contest
 from gpuaas.domain.links import store as link_rows
+from gpuaas.links.link import Link, Socket, UnreadableError, read
+from gpuaas.links.task_keys import NO_KEY, LinkTaskKeys
 from gpuaas.wire.link import Challenge, Hello, Refused, link_proof
 from gpuaas.wire.protocol import SUPPORTED, ProtocolMismatch, ProtocolRange, agree
 
@@ -32,7 +32,7 @@ class LinkRefused(Exception):
     """The other end is not the node it says it is."""
 
 
-class Openings:
+class Handshakes:
     def __init__(
         self,
         *,
@@ -40,14 +40,14 @@ class Openings:
         clock: Clock,
         replica_id: str,
         origins: frozenset[str],
-        keys: LinkKeys,
+        keys: LinkTaskKeys,
         supported: ProtocolRange = SUPPORTED,
     ) -> None:
         self._db, self._clock = db, clock
         self._replica_id, self._origins = replica_id, list(origins)
         self._keys, self.supported = keys, supported
-        self._known = Together(self._look_up, most=OPENED)
-        self._rows = Together(self._write, most=OPENED)
+        self._known = Batcher(self._look_up, most=OPENED)
+        self._rows = Batcher(self._write, most=OPENED)
 
     async def open(self, socket: Socket, node_id: str) -> Link:
         nonce = os.urandom(32)

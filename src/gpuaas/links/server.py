@@ -12,25 +12,25 @@ from datetime import datetime, timedelta
 import msgspec
 import structlog
 
-from gpuaas.api.dispatch import Dispatch
-from gpuaas.api.errands import Errands
-from gpuaas.api.link_keys import LinkKeys
-from gpuaas.api.link_spares import LinkSpares
-from gpuaas.api.messages import Messages
-from gpuaas.api.openings import LinkRefused, Openings
-from gpuaas.api.samples import SampleBook
-from gpuaas.api.sockets import BROKEN, Link, Socket, UnreadableError, read
+from gpuaas.core.batching import Batcher
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
 from gpuaas.core.secrets import TaskKeyring
-from gpuaas.core.together import Together
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.links import store as link_rows
 from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.links.background import BackgroundTasks
+from gpuaas.links.dispatch import Dispatch
+from gpuaas.links.handshakes import Handshakes, LinkRefused
+from gpuaas.links.link import BROKEN, Link, Socket, UnreadableError, read
+from gpuaas.links.messages import Messages
+from gpuaas.links.samples import SampleBuffer
+from gpuaas.links.spares import SpareAnnouncer
+from gpuaas.links.task_keys import LinkTaskKeys
 from gpuaas.wire.link import (
     DEAD_AFTER_SECONDS,
     HOLDER_LEASE_SECONDS,
@@ -56,7 +56,7 @@ BEAT = msgspec.msgpack.encode(Beat())  # most of all that comes up: known by its
 log = structlog.get_logger()
 
 
-class Links:
+class LinkServer:
     def __init__(
         self,
         *,
@@ -71,9 +71,9 @@ class Links:
         self.holder_lease_seconds = HOLDER_LEASE_SECONDS  # how long a holder's keys admit on a node that is cut off
         self._db, self._clock, self._replica_id = db, clock, hints.replica_id
         self._links: dict[str, Link] = {}
-        self._errands = Errands()
-        self.keys = LinkKeys(self._links, keyring, db=db, hints=hints, errands=self._errands, cut=self._cut)
-        self.spares = LinkSpares(self._links, db=db, hints=hints, errands=self._errands, cut=self._cut_broken)
+        self._background = BackgroundTasks()
+        self.keys = LinkTaskKeys(self._links, keyring, db=db, hints=hints, background=self._background, cut=self._cut)
+        self.spares = SpareAnnouncer(self._links, db=db, hints=hints, background=self._background, cut=self._cut_broken)
         self.dispatch = Dispatch(
             self._links,
             db=db,
@@ -81,7 +81,7 @@ class Links:
             clock=clock,
             signer_of=self.keys.signer,
             points=points,
-            errands=self._errands,
+            background=self._background,
             cut=self._cut_broken,
         )
         self._seen_at = self._renewed_at = self._looked_at = self._checked_in_at = clock.monotonic()
@@ -91,24 +91,32 @@ class Links:
             ids=ids,
             clock=clock,
             points=points,
-            errands=self._errands,
+            background=self._background,
             is_current=self._is_current,
             cut=self._cut_broken,
         )
-        self.samples = SampleBook(db, clock)
+        self.samples = SampleBuffer(db, clock)
         self.beats = 0
-        self._openings = Openings(db=db, clock=clock, replica_id=hints.replica_id, origins=origins, keys=self.keys)
-        self._unfinished = Together(self._take_unfinished, most=RETURNED)
-        self._closings = Together(self._close, most=RETURNED)
+        self._handshakes = Handshakes(db=db, clock=clock, replica_id=hints.replica_id, origins=origins, keys=self.keys)
+        self._unfinished = Batcher(self._take_unfinished, most=RETURNED)
+        self._closings = Batcher(self._close, most=RETURNED)
 
     @property
     def count(self) -> int:
         return len(self._links)
 
+    @property
+    def samples_dropped(self) -> int:
+        return self.samples.dropped
+
+    @property
+    def logins_dropped(self) -> int:
+        return sum(self.messages.logins_dropped.values())
+
     async def serve(self, socket: Socket, node_id: str) -> None:
         """One link from its opening to its end."""
         try:
-            link = await self._openings.open(socket, node_id)
+            link = await self._handshakes.open(socket, node_id)
         except LinkRefused as refused:
             log.warning("link.refused", node=node_id, why=str(refused))
             await socket.close(4401, "refused")
@@ -129,7 +137,7 @@ class Links:
             raise ConnectionResetError("replaced by a newer link")
         self._links[link.node_id] = link  # only now may a task be sent: an agent expects the welcome first
         if other:
-            self._errands.start(other.close(4409, "replaced by a newer link"))
+            self._background.start(other.close(4409, "replaced by a newer link"))
         await self.keys.announce(link)
         await self.dispatch.send(link, await self._unfinished.ask(link.node_id))
         await self.spares.announce(link)
@@ -187,7 +195,7 @@ class Links:
 
     async def _cut(self, link: Link, code: int, reason: str) -> None:
         await self._lose(link)
-        self._errands.start(link.close(code, reason))
+        self._background.start(link.close(code, reason))
 
     async def cut(self, node_id: str, reason: str) -> None:
         """The node has to dial and prove who it is again."""
@@ -206,13 +214,13 @@ class Links:
         """Beside the tasks, if the node's link is here; what is lost with it is asked for again by whoever wants it."""
         link = self._links.get(node_id)
         if link is not None:
-            self._errands.start(self._tell(link, message))
+            self._background.start(self._tell(link, message))
 
     def ask_for_stream(self, node_id: str, body: bytes) -> None:
         """The same, signed as a task is."""
         link = self._links.get(node_id)
         if link is not None:
-            self._errands.start(self._tell(link, self.keys.signer(link).sign_stream(body)))
+            self._background.start(self._tell(link, self.keys.signer(link).sign_stream(body)))
 
     async def _tell(self, link: Link, message: OpenStream | EndTerminals | Lease) -> None:
         try:
@@ -303,7 +311,7 @@ class Links:
             return
         self._renewed_at = self._clock.monotonic()
         for link in list(self._links.values()):
-            self._errands.start(self._tell(link, self._lease()))
+            self._background.start(self._tell(link, self._lease()))
 
     def _lease(self) -> Lease:
         return Lease(server_time=self._clock.now(), seconds=LEASE_SECONDS, holder_seconds=self.holder_lease_seconds)

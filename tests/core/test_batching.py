@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from gpuaas.core.together import Together
+from gpuaas.core.batching import Batcher
 
 TRIPS = list[list[int]]
 
 
-def asked(trips: TRIPS, *, away: bool = False) -> Together[int, int]:
+def asked(trips: TRIPS, *, away: bool = False) -> Batcher[int, int]:
     async def answer(numbers: list[int]) -> list[int]:
         trips.append(numbers)
         await asyncio.sleep(0)
@@ -19,7 +19,7 @@ def asked(trips: TRIPS, *, away: bool = False) -> Together[int, int]:
             raise ValueError("13")
         return [number * 2 for number in numbers]
 
-    return Together(answer, most=4)
+    return Batcher(answer, most=4)
 
 
 async def test_who_asks_during_a_trip_goes_with_the_next_in_order() -> None:

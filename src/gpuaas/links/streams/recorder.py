@@ -1,27 +1,19 @@
 """What a terminal shows, kept as it is shown: a chunk at a time, compressed and sealed, a moment behind at most."""
 
 import asyncio
-import base64
-import json
-import zlib
-from collections.abc import AsyncGenerator
 from contextlib import suppress
 from datetime import datetime
-
-import msgspec
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.secrets import MasterKey
 from gpuaas.domain.terminals import store
+from gpuaas.domain.terminals.recordings import Event, packed
 from gpuaas.domain.terminals.store import Chunk
 
 FLUSH_SECONDS = 0.25
 CHUNK_BYTES = 1 << 20  # kept at once, and held in memory at most twice
 LOOP = "recordings"
-BATCH = 4  # chunks read at a time
-COMPRESSION = 1
-Event = tuple[float, bytes | str]  # seconds since the terminal began; output, or a new size
 
 
 class Recorder:
@@ -100,7 +92,7 @@ class Recorder:
         self._room.set()
         if not events:
             return
-        body = await asyncio.to_thread(self._packed, events, first)
+        body = await asyncio.to_thread(packed, self._master, self._id, first, events)
         chunk = Chunk(first_byte=first, length=size, body=body)
         while True:
             try:
@@ -111,64 +103,3 @@ class Recorder:
             else:
                 self._db.health.worked(LOOP)
                 return
-
-    def _packed(self, events: list[Event], first: int) -> bytes:
-        packed = zlib.compress(msgspec.msgpack.encode(events), COMPRESSION)
-        return self._master.seal(packed, f"{self._id} {first}")
-
-
-async def asciicast(db: Database, master: MasterKey, terminal_id: str, began: datetime) -> AsyncGenerator[bytes, None]:
-    """The recording as asciicast v2, byte for byte: bytes that are no text stand, base64, in an event of kind `b` that
-    players ignore, right before what they are shown as."""
-    header = {"version": 2, "width": 80, "height": 24, "timestamp": int(began.timestamp())}
-    yield json.dumps(header).encode() + b"\n"
-    after, place, rest = None, 0, b""
-    while True:
-        async with db.read() as tx:
-            chunks = await store.chunks(tx, terminal_id, after, BATCH)
-        if not chunks:
-            break
-        for chunk in chunks:
-            body = master.open(chunk.body, f"{terminal_id} {chunk.first_byte}")
-            offset = chunk.first_byte
-            lines: list[bytes] = []
-            for at, what in msgspec.msgpack.decode(zlib.decompress(body)):
-                if isinstance(what, str):
-                    lines.append(line(at, "r", what))
-                    continue
-                fresh = rest + what[max(0, place - offset) :]
-                offset += len(what)
-                place = max(place, offset)
-                whole = complete(fresh)
-                fresh, rest = fresh[:whole], fresh[whole:]
-                lines += shown(at, fresh)
-            yield b"".join(lines)
-            after = chunk
-    if rest:
-        yield b"".join(shown(0.0, rest))
-
-
-def complete(data: bytes) -> int:
-    """How much of it ends with a whole character: what a read cut in two is shown with its other half."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte >= 0xC0:  # noqa: PLR2004 - the first byte of several
-            needed = 2 + (byte >= 0xE0) + (byte >= 0xF0)  # noqa: PLR2004
-            return len(data) - back if needed > back else len(data)
-        if byte < 0x80:  # noqa: PLR2004 - a byte of its own
-            break
-    return len(data)
-
-
-def shown(at: float, data: bytes) -> list[bytes]:
-    if not data:
-        return []
-    try:
-        return [line(at, "o", data.decode())]
-    except UnicodeDecodeError:
-        exact = base64.b64encode(data).decode()
-        return [line(at, "b", exact), line(at, "o", data.decode(errors="replace"))]
-
-
-def line(at: float, kind: str, text: str) -> bytes:
-    return msgspec.json.encode((round(at, 6), kind, text)) + b"\n"
