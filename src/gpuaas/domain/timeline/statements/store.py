@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gpuaas.core.states import S
-from gpuaas.domain.timeline.kinds import Audit, Kind, Outbox
+from gpuaas.domain.timeline.kinds import Audit, Billed, Kind, Outbox
 from gpuaas.domain.timeline.statements.parameters import Statement, numbered
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
@@ -71,6 +71,8 @@ def placed(kind: Kind[S], *, source: str, audit: Audit) -> str:
 
 def _statement(kind: Kind[S], written: dict[str, str], parts: list[str], form: Form) -> Statement:
     sets = [f"{column} = {value}" for column, value in written.items()]
+    if kind.billed and form.pays is not None:
+        parts = [*parts, *_usage(kind, kind.billed, pays=form.pays)]
     if kind.guard_rises:
         sets.append(f"{kind.guard} = {kind.guard} + 1")
     # The operation under way is read before the row is moved: the one that begins may take its place in the row.
@@ -129,6 +131,32 @@ def _audit(kind: Kind[S], source: str, audit: Audit, status: str) -> str:
 def _published(outbox: Outbox[S], to: S) -> str:
     topic = outbox.topic.format(status=to.value)
     return f"published as (insert into outbox (topic, payload) select '{topic}', {outbox.payload} from moved)"
+
+
+def _usage(kind: Kind[S], billed: Billed[S], *, pays: bool) -> list[str]:
+    """Ends the open interval unless it goes on as it is, and begins one unless that one does. The second part does not
+    see what the first has written, so both look for an interval that goes on."""
+    same = f"""
+        u.resource_kind = '{kind.subject_kind}' and u.resource_id = m.{kind.id} and u.source = '{billed.source}'
+            and u.unit = '{billed.unit}' and u.ended is null
+    """
+    goes_on = f"(u.quantity, u.price_id) = (m.{billed.quantity}, m.{billed.price})" if pays else "false"
+    closed = f"""
+        closed as (
+            update usage_intervals u set ended = greatest(u.started, :until::timestamptz) from moved m
+            where {same} and not {goes_on}
+        )
+    """
+    opened = f"""
+        opened as (
+            insert into usage_intervals (tenant_id, project_id, resource_kind, resource_id, source, unit, quantity,
+                price_id, rate_minor, currency, started)
+            select {kind.tenant}, {kind.project}, '{kind.subject_kind}', {kind.id}, '{billed.source}', '{billed.unit}',
+                {billed.quantity}, {billed.price}, {billed.rate}, {billed.currency}, :now::timestamptz
+            from moved m where not exists (select from usage_intervals u where {same} and {goes_on})
+        )
+    """
+    return [closed, opened] if pays else [closed]
 
 
 ENDED = """
