@@ -63,9 +63,13 @@ declare
     a allocations;
     event record;
     last_resize bigint;
+    last_start bigint;
 begin
     select * into a from allocations where id = allocation;
     if a.active_at is null then return; end if;
+    select coalesce(max(t.id), 0) into last_start from timeline_entries t
+    where t.subject_id = allocation and t.subject_kind = 'allocation'
+        and t.phase in ('active', 'adopted', 'billing_resumed');
     select max(t.id) into last_resize from timeline_entries t
     where t.subject_id = allocation and t.subject_kind = 'allocation' and t.phase = 'resized';
     quantity := a.gpu_count;
@@ -117,8 +121,8 @@ begin
         else
             if started is not null then
                 select p.amount_minor into rate_minor from prices p where p.id = price_id;
-                ended := greatest(started, case when a.billing_stopped_at >= started
-                    then least(event.at, a.billing_stopped_at) else event.at end);
+                ended := greatest(started, case when event.id > last_start
+                    then coalesce(a.billing_stopped_at, event.at) else event.at end);
                 return next;
                 started := null;
             end if;
