@@ -3,7 +3,7 @@
 import pytest
 
 from gpuaas.domain.metrics import store as metrics
-from gpuaas.links.samples import MACHINES, OF_NODE, SampleBuffer
+from gpuaas.domain.metrics.samples import MACHINES, OF_NODE, SampleBuffer
 from gpuaas.wire.environments import LoginEvent, LoginKind
 from gpuaas.wire.link import Logins
 from gpuaas.wire.metrics import Metric, Reading, Sample, Samples

@@ -1,4 +1,4 @@
-"""The first words on a node's link: who dials, whether it is that node, and the row that says the link is here."""
+"""Opens a node's link: challenge, hello, proof of identity, and the row that says which replica holds the link."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ from gpuaas.wire.protocol import SUPPORTED, ProtocolMismatch, ProtocolRange, agr
 HELLO_SECONDS = 10.0
 INSTANCE_LENGTH = 64
 log = structlog.get_logger()
-OPENED = 200  # links opened together: a fleet comes back within seconds
+OPENED = 200  # links opened in one transaction: a fleet comes back within seconds
 
 
 class LinkRefused(Exception):
@@ -61,11 +61,11 @@ class Handshakes:
         if not isinstance(hello, Hello) or hello.node_id != node_id:
             raise LinkRefused("the first message is not this node's hello")
         try:
-            known = await self._known.ask(node_id)
+            known = await self._known.submit(node_id)
             await self._check(socket, hello, nonce, known.public_key)
             version = await self._agree(socket, hello)
             trusted = await self._trusted(socket, hello, known.task_key_generation)
-            epoch = await self._rows.ask((hello, trusted))
+            epoch = await self._rows.submit((hello, trusted))
             if epoch is None:
                 raise LinkRefused("it does not name its agent process, as the node's agents did before")
         except (asyncpg.DataError, ValueError) as error:  # an id that no text column could hold, for one

@@ -1,19 +1,20 @@
-"""Samples that come up the node links: the newest of each machine, written together every second.
+"""Samples that nodes send: the newest of each allocation, written in one transaction every second.
 
-Bounded by machines, not by messages: a later sample takes the place of one that was not yet written, and when the
-database is away they are dropped. No link ever waits for its samples.
+Bounded by allocations, not by messages: a later sample replaces one that was not written yet, and samples are dropped
+while the database is away. No link ever waits for its samples.
 """
 
 import asyncio
 import math
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from gpuaas.core.bounds import clamped_moment, text
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.domain.metrics import findings, store
-from gpuaas.links.cleaning import clamped_moment, text
 from gpuaas.wire.metrics import Reading, Sample, Samples
 
 WRITE_SECONDS = 1.0
@@ -28,6 +29,8 @@ TOO_LATE = timedelta(minutes=5)
 
 
 class SampleBuffer:
+    type = Samples
+
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db, self._clock = db, clock
         self._unwritten: dict[str, dict[str, Sample]] = {}  # by node and allocation: a node names whatever it likes
@@ -35,7 +38,9 @@ class SampleBuffer:
         self._told: dict[str, list[store.Finding]] = {}  # what stands in the database because of us
         self.dropped = 0
 
-    def put(self, node_id: str, message: Samples) -> None:
+    def put(self, node_id: str, message: Struct) -> None:
+        if not isinstance(message, Samples):
+            raise TypeError(type(message).__name__)
         now, kept = self._clock.now(), self._unwritten.setdefault(node_id, {})
         for sample in message.samples:
             is_new = sample.allocation_id not in kept

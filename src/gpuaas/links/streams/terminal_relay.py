@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gpuaas.core.websockets import GONE, MessageSocket
-from gpuaas.links.streams.recorder import Recorder
+from gpuaas.links.streams.terminal_recorder import Recorder
 from gpuaas.wire.terminals import (
     ENDED,
     TAKEN_OVER,
@@ -43,7 +43,7 @@ class Ending:
 DETACHED = Ending(1000, is_told=False)
 
 
-class Relay:
+class TerminalRelay:
     def __init__(
         self,
         browser: MessageSocket,
