@@ -2486,6 +2486,7 @@ export interface components {
             name: string;
             node: components["schemas"]["AllocationNode"];
             operation_id?: string | null;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             price_per_hour: components["schemas"]["Money"];
             project_id: string;
             released_at: string | null;
@@ -3258,6 +3259,7 @@ export interface components {
         };
         /** Me */
         Me: {
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             projects: components["schemas"]["ProjectMembership"][];
             scopes: components["schemas"]["Scope"][];
             tenants: components["schemas"]["TenantMembership"][];
@@ -3265,7 +3267,10 @@ export interface components {
         };
         /** Member */
         Member: {
+            /** @default false */
+            can_be_granted: boolean;
             email: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             role: components["schemas"]["Role"];
             user_id: string;
@@ -3725,9 +3730,11 @@ export interface components {
         };
         /** Project */
         Project: {
+            assignable_roles?: components["schemas"]["Role"][];
             /** Format: date-time */
             created_at: string;
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             /** @default false */
             record_terminals: boolean;
             slug: string;
@@ -3735,7 +3742,9 @@ export interface components {
         };
         /** ProjectMembership */
         ProjectMembership: {
+            assignable_roles?: components["schemas"]["Role"][];
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4131,6 +4140,7 @@ export interface components {
             id: string;
             name: string;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             size_bytes: number | null;
             status: components["schemas"]["SnapshotStatus"];
@@ -4298,6 +4308,7 @@ export interface components {
         /** TenantMembership */
         TenantMembership: {
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4435,6 +4446,7 @@ export interface components {
             name: string;
             node_id: string | null;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             protected: boolean;
             quota: string;
