@@ -1,6 +1,6 @@
 # Every day: make check, make test; before a push also make test-lab. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up console test test-lab check schema bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
+.PHONY: help up console test test-lab check schema ownership bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
 
 BIN := .venv/bin
 # CPython 3.11 parses the source of a line to mark its columns in tracebacks, and fails with a SystemError when garbage
@@ -40,12 +40,16 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run types $(BIN)/mypy --no-error-summary src tests tools $(if $(wildcard benchmarks/*.py),benchmarks); \
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
+	run ownership $(BIN)/python -m tools.lint_ownership; \
 	run console tools/console.sh check; \
 	run console-house $(BIN)/python tools/lint_console.py; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 schema: setup ## write docs/reference/schema.sql, the schema after all migrations
 	@$(BIN)/python tools/describe_schema.py
+
+ownership: setup ## who writes and reads which table (ARGS=--shrink after code moved, ARGS=--accept after a merge)
+	@$(BIN)/python -m tools.lint_ownership $(ARGS)
 
 bench: setup-bench ## measure, each against a peer or a floor in the same run (ARGS="placement")
 	@exec $(BIN)/python -m benchmarks $(ARGS)
