@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 from tools.ownership import rules
+from tools.ownership.composed import kind_violations, kinds_of
 from tools.ownership.rules import Owners, Violation
 from tools.ownership.schema import missing_owners, read_schema, schema_violations
-from tools.ownership.statements import judged, statements
+from tools.ownership.statements import judged, loaded_modules, statements
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "docs/reference/schema.sql"
@@ -22,12 +23,14 @@ ALLOWANCES = rules.FOLDER / "allowances.toml"
 def look(owners: Owners) -> tuple[set[Violation], list[str]]:
     """All violations, and what hinders a judgement."""
     schema = read_schema(SCHEMA.read_text())
-    known, broken = judged(statements(ROOT / "src/gpuaas"))
+    known, broken = judged(each for each in statements(ROOT / "src/gpuaas") if each.module not in owners.composers)
     found = {each for one in known for each in rules.of_module(owners, one.statement.where, one.use)}
     found |= set(schema_violations(owners, schema))
+    kinds = dict(kinds_of(loaded_modules()))
+    found |= {each for where, kind in kinds.items() for each in kind_violations(owners, where, kind)}
     errors = [*missing_owners(owners, schema)]
     errors += [f"{each.where}: no statement, whatever its placeholders become: {each.text.strip()}" for each in broken]
-    places = {one.statement.where for one in known} | {f"function {name}" for name in schema.functions}
+    places = {one.statement.where for one in known} | kinds.keys() | {f"function {name}" for name in schema.functions}
     errors += [
         f"owners.toml: {place} does not exist, and may change the status of {table}"
         for table, permitted in owners.moves.items()

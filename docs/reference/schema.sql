@@ -16,6 +16,19 @@ end $$;
 GRANT ALL ON FUNCTION accept_invitation(secret bytea, at timestamp with time zone) TO gpuaas_api;
 REVOKE ALL ON FUNCTION accept_invitation(secret bytea, at timestamp with time zone) FROM PUBLIC;
 
+-- function actor_name
+CREATE FUNCTION actor_name(actor text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    select case when u.platform_role is not null then 'operator' else p.name end
+    from principals p left join users u on u.id = p.id where p.id = actor
+$$;
+GRANT ALL ON FUNCTION actor_name(actor text) TO gpuaas_api;
+GRANT ALL ON FUNCTION actor_name(actor text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION actor_name(actor text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION actor_name(actor text) FROM PUBLIC;
+
 -- function add_node_disk
 CREATE FUNCTION add_node_disk() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -180,27 +193,47 @@ GRANT ALL ON FUNCTION agreed_confinements() TO gpuaas_operator;
 GRANT ALL ON FUNCTION agreed_confinements() TO gpuaas_worker;
 REVOKE ALL ON FUNCTION agreed_confinements() FROM PUBLIC;
 
+-- function allocation_permissions
+CREATE FUNCTION allocation_permissions(principal text, allocation text) RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    with facts as materialized (
+        select a.holder_id, a.project_id, project_permissions(principal, a.project_id) as by_role
+        from allocations a where a.id = allocation
+    ), relations as (
+        select 'holder' as relation from facts where holder_id = principal and 'access:ask' = any (by_role)
+        union all
+        select 'acting_holder' from facts where 'access:manage' = any (by_role) and not works_in(holder_id, project_id)
+        union all
+        select 'grantee' from facts where 'access:ask' = any (by_role) and exists (
+            select from access_grants g where g.allocation_id = allocation and g.user_id = principal
+                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp())
+    )
+    select coalesce(array_agg(found.permission), '{}') from (
+        select unnest(by_role) as permission from facts
+        union
+        select r.permission from relations x join role_permissions r on r.place = 'allocation' and r.role = x.relation
+    ) found
+$$;
+GRANT ALL ON FUNCTION allocation_permissions(principal text, allocation text) TO gpuaas_api;
+GRANT ALL ON FUNCTION allocation_permissions(principal text, allocation text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION allocation_permissions(principal text, allocation text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION allocation_permissions(principal text, allocation text) FROM PUBLIC;
+
 -- function allocation_rights
 CREATE FUNCTION allocation_rights(person text, allocation text) RETURNS text[]
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
     AS $$
     select array_remove(array[
-        case when facts.role is not null then 'read' end,
-        case when facts.works then 'work' end,
-        case when facts.holds or facts.leads then 'control' end,
-        case when facts.holds or (facts.leads and facts.vacant) then 'hold' end,
-        case when facts.holds or (facts.leads and facts.vacant) or (facts.works and exists (
-            select from access_grants g where g.allocation_id = allocation and g.user_id = person
-                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp())) then 'enter' end
+        case when 'allocations:read' = any (found.permissions) then 'read' end,
+        case when 'access:ask' = any (found.permissions) then 'work' end,
+        case when 'allocations:operate' = any (found.permissions) then 'control' end,
+        case when 'keys:choose' = any (found.permissions) then 'hold' end,
+        case when 'terminals:open' = any (found.permissions) then 'enter' end
     ], null)
-    from (
-        select found.role, found.role in ('owner', 'admin', 'member') as works, found.role in ('owner', 'admin') as leads,
-            found.holder_id = person and found.role in ('owner', 'admin', 'member') as holds,
-            not works_in(found.holder_id, found.project_id) as vacant
-        from (select a.holder_id, a.project_id, effective_role(person, a.project_id) as role
-            from allocations a where a.id = allocation) found
-    ) facts
+    from (select allocation_permissions(person, allocation) as permissions) found
 $$;
 GRANT ALL ON FUNCTION allocation_rights(person text, allocation text) TO gpuaas_api;
 GRANT ALL ON FUNCTION allocation_rights(person text, allocation text) TO gpuaas_operator;
@@ -235,7 +268,7 @@ begin
     return query update terminals x set closed_at = at, reason = why, attached = false
         where x.closed_at is null and case kind when 'tenant' then x.tenant_id = subject
             when 'project' then x.project_id = subject else x.user_id = subject end
-            and not 'enter' = any (allocation_rights(x.user_id, x.allocation_id))
+            and not may_on_allocation(x.user_id, 'terminals:open', x.allocation_id)
         returning x.allocation_id, x.project_id, x.id, x.node_id;
 end $$;
 GRANT ALL ON FUNCTION apply_suspension(kind text, subject text, at timestamp with time zone, why text) TO gpuaas_operator;
@@ -541,26 +574,6 @@ GRANT ALL ON FUNCTION disk_left(node text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION disk_left(node text) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION disk_left(node text) FROM PUBLIC;
 
--- function effective_role
-CREATE FUNCTION effective_role(person text, project text) RETURNS text
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public'
-    AS $$
-    select found.role
-    from projects p join tenants t on t.id = p.tenant_id join users u on u.id = person, lateral (
-        select m.role from project_members m where m.project_id = p.id and m.user_id = person
-        union all
-        select l.role from tenant_members l
-        where l.tenant_id = t.id and l.user_id = person and l.role in ('owner', 'admin')
-    ) found
-    where p.id = project and p.suspended_at is null and t.suspended_at is null and u.suspended_at is null
-    order by array_position(array['owner', 'admin', 'member', 'viewer'], found.role) limit 1
-$$;
-GRANT ALL ON FUNCTION effective_role(person text, project text) TO gpuaas_api;
-GRANT ALL ON FUNCTION effective_role(person text, project text) TO gpuaas_operator;
-GRANT ALL ON FUNCTION effective_role(person text, project text) TO gpuaas_worker;
-REVOKE ALL ON FUNCTION effective_role(person text, project text) FROM PUBLIC;
-
 -- function end_former_operation
 CREATE FUNCTION end_former_operation() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -580,40 +593,54 @@ REVOKE ALL ON FUNCTION end_former_operation() FROM PUBLIC;
 
 -- function enter
 CREATE FUNCTION enter(hash bytea) RETURNS TABLE(caller_user_id text, caller_email text, caller_platform_role text, caller_credential_id text, caller_scopes text[], caller_expires_at timestamp with time zone, caller_tenant_ids text[], caller_tenant_roles text[], caller_project_ids text[], caller_project_roles text[], caller_suspension text, caller_suspended_ids text[])
+    LANGUAGE sql SECURITY DEFINER ROWS 1
+    SET search_path TO 'public'
+    AS $$
+    select caller_id, caller_name, caller_platform_role, caller_credential_id, caller_scopes, caller_expires_at,
+        caller_tenant_ids, caller_tenant_roles, caller_project_ids, caller_project_roles, caller_suspension,
+        caller_suspended_ids
+    from enter_principal(hash)
+$$;
+GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_api;
+GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_operator;
+REVOKE ALL ON FUNCTION enter(hash bytea) FROM PUBLIC;
+
+-- function enter_principal
+CREATE FUNCTION enter_principal(hash bytea) RETURNS TABLE(caller_id text, caller_kind text, caller_name text, caller_platform_role text, caller_credential_id text, caller_scopes text[], caller_expires_at timestamp with time zone, caller_tenant_ids text[], caller_tenant_roles text[], caller_project_ids text[], caller_project_roles text[], caller_suspension text, caller_suspended_ids text[])
     LANGUAGE plpgsql SECURITY DEFINER ROWS 1
     SET search_path TO 'public'
     AS $$
 begin
-    select u.id, u.email, u.platform_role, c.id, c.scopes, c.expires_at,
-        case when u.suspended_at is not null then u.suspension_reason end
-    into caller_user_id, caller_email, caller_platform_role, caller_credential_id, caller_scopes, caller_expires_at,
-        caller_suspension
+    select p.id, p.kind, p.name, u.platform_role, c.id, c.scopes, c.expires_at,
+        case when p.suspended_at is not null then coalesce(u.suspension_reason, '') end
+    into caller_id, caller_kind, caller_name, caller_platform_role, caller_credential_id, caller_scopes,
+        caller_expires_at, caller_suspension
     from (
         select s.id, s.user_id, array['read', 'write', 'admin'] as scopes, s.expires_at
         from sessions s where s.token_hash = hash and s.revoked_at is null
         union all
         select t.id, t.user_id, t.scopes, t.expires_at
         from tokens t where t.token_hash = hash and t.revoked_at is null
-    ) c join users u on u.id = c.user_id;
+    ) c join principals p on p.id = c.user_id left join users u on u.id = p.id;
     if not found then return; end if;
     if not 'admin' = any (caller_scopes) then caller_platform_role := null; end if;
     select coalesce(array_agg(m.tenant_id), '{}'), coalesce(array_agg(m.role), '{}'),
         coalesce(array_agg(m.tenant_id) filter (where n.suspended_at is not null), '{}')
     into caller_tenant_ids, caller_tenant_roles, caller_suspended_ids
-    from tenant_members m join tenants n on n.id = m.tenant_id where m.user_id = caller_user_id;
+    from tenant_members m join tenants n on n.id = m.tenant_id where m.user_id = caller_id;
     select coalesce(array_agg(m.project_id), '{}'), coalesce(array_agg(m.role), '{}')
-    into caller_project_ids, caller_project_roles from project_members m where m.user_id = caller_user_id;
+    into caller_project_ids, caller_project_roles from project_members m where m.user_id = caller_id;
     caller_suspended_ids := caller_suspended_ids || array(
         select p.id from projects p where p.suspended_at is not null and p.tenant_id = any (caller_tenant_ids));
     if caller_expires_at > clock_timestamp() and caller_suspension is null then
-        perform set_config('app.user', caller_user_id, true), set_config('app.tenants', caller_tenant_ids::text, true),
+        perform set_config('app.user', caller_id, true), set_config('app.tenants', caller_tenant_ids::text, true),
             set_config('app.platform_role', coalesce(caller_platform_role, ''), true);
     end if;
     return next;
 end $$;
-GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_api;
-GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_operator;
-REVOKE ALL ON FUNCTION enter(hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION enter_principal(hash bytea) TO gpuaas_api;
+GRANT ALL ON FUNCTION enter_principal(hash bytea) TO gpuaas_operator;
+REVOKE ALL ON FUNCTION enter_principal(hash bytea) FROM PUBLIC;
 
 -- function expire_history
 CREATE FUNCTION expire_history(what text, before timestamp with time zone, most integer) RETURNS integer
@@ -661,6 +688,11 @@ CREATE FUNCTION fence_is_operator() RETURNS boolean
     LANGUAGE sql STABLE
     AS $$ select coalesce(current_setting('app.platform_role', true), '') <> '' $$;
 
+-- function fence_principal
+CREATE FUNCTION fence_principal() RETURNS text
+    LANGUAGE sql STABLE
+    AS $$ select coalesce(current_setting('app.user', true), '') $$;
+
 -- function fence_tenants
 CREATE FUNCTION fence_tenants() RETURNS text[]
     LANGUAGE sql STABLE
@@ -669,7 +701,29 @@ CREATE FUNCTION fence_tenants() RETURNS text[]
 -- function fence_user
 CREATE FUNCTION fence_user() RETURNS text
     LANGUAGE sql STABLE
-    AS $$ select coalesce(current_setting('app.user', true), '') $$;
+    AS $$ select fence_principal() $$;
+
+-- function follow_usage
+CREATE FUNCTION follow_usage() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+declare
+    a allocations;
+    is_billed boolean;
+    running bigint;
+    fitting bigint;
+begin
+    select * into a from allocations where id = new.id;
+    is_billed := a.status in ('active', 'restarting') and a.active_at is not null and a.billing_stopped_at is null;
+    select count(*), count(*) filter (where u.quantity = a.gpu_count and u.price_id = a.price_id) into running, fitting
+    from usage_intervals u where u.resource_kind = 'allocation' and u.resource_id = a.id and u.ended is null;
+    if (is_billed and (running, fitting) <> (1, 1)) or (not is_billed and running > 0) then
+        perform prove_usage(a.id);
+    end if;
+    return null;
+end $$;
+REVOKE ALL ON FUNCTION follow_usage() FROM PUBLIC;
 
 -- function glass_ends_at
 CREATE FUNCTION glass_ends_at(person text, allocation text) RETURNS timestamp with time zone
@@ -678,7 +732,7 @@ CREATE FUNCTION glass_ends_at(person text, allocation text) RETURNS timestamp wi
     AS $$
     select max(b.expires_at) from break_glass b
     where b.allocation_id = allocation and b.user_id = person and b.ended_at is null
-        and not 'enter' = any (allocation_rights(person, allocation))
+        and not may_on_allocation(person, 'terminals:open', allocation)
 $$;
 GRANT ALL ON FUNCTION glass_ends_at(person text, allocation text) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION glass_ends_at(person text, allocation text) FROM PUBLIC;
@@ -703,8 +757,9 @@ CREATE FUNCTION has_broken_glass(person text, allocation text) RETURNS boolean
     SET search_path TO 'public'
     AS $$
     select exists (select from break_glass b join users u on u.id = b.user_id
+            join role_permissions r on r.place = 'platform' and r.role = u.platform_role and r.permission = 'fleet:operate'
         where b.allocation_id = allocation and b.user_id = person and b.ended_at is null
-            and b.expires_at > clock_timestamp() and u.platform_role is not null and u.suspended_at is null)
+            and b.expires_at > clock_timestamp() and u.suspended_at is null)
 $$;
 GRANT ALL ON FUNCTION has_broken_glass(person text, allocation text) TO gpuaas_api;
 GRANT ALL ON FUNCTION has_broken_glass(person text, allocation text) TO gpuaas_operator;
@@ -737,9 +792,11 @@ CREATE FUNCTION invitation_holds(invitation invitations) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
     AS $$
-    select invitation.secret_hash is not null and coalesce(
-        effective_role(invitation.invited_by, invitation.project_id) = 'owner'
-            or (effective_role(invitation.invited_by, invitation.project_id) = 'admin' and invitation.role <> 'owner'), false)
+    select invitation.secret_hash is not null
+        and may_in_project(invitation.invited_by, 'members:manage', invitation.project_id)
+        and not exists (select from role_permissions r where r.place = 'project' and r.role = invitation.role
+            and r.permission = 'owners:manage'
+            and not may_in_project(invitation.invited_by, 'owners:manage', invitation.project_id))
 $$;
 GRANT ALL ON FUNCTION invitation_holds(invitation invitations) TO gpuaas_api;
 GRANT ALL ON FUNCTION invitation_holds(invitation invitations) TO gpuaas_worker;
@@ -762,9 +819,9 @@ CREATE FUNCTION is_suspended(allocation text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
     AS $$
-    select t.suspended_at is not null or p.suspended_at is not null or u.suspended_at is not null
+    select t.suspended_at is not null or p.suspended_at is not null or c.suspended_at is not null
     from allocations a join tenants t on t.id = a.tenant_id join projects p on p.id = a.project_id
-        join users u on u.id = a.holder_id
+        join principals c on c.id = a.holder_id
     where a.id = allocation
 $$;
 GRANT ALL ON FUNCTION is_suspended(allocation text) TO gpuaas_api;
@@ -811,6 +868,24 @@ CREATE FUNCTION keep_principals() RETURNS trigger
     AS $$
 begin
     raise exception 'principals are never deleted and keep their id' using errcode = 'restrict_violation';
+end $$;
+
+-- function keep_usage
+CREATE FUNCTION keep_usage() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op = 'DELETE' then
+        raise exception 'a usage interval is never deleted' using errcode = 'restrict_violation';
+    elsif old.ended is not null then
+        raise exception 'a closed usage interval is never changed' using errcode = 'restrict_violation';
+    elsif (old.id, old.tenant_id, old.project_id, old.resource_kind, old.resource_id, old.source, old.unit, old.quantity,
+            old.price_id, old.rate_minor, old.currency, old.started, old.evidence) is distinct from
+            (new.id, new.tenant_id, new.project_id, new.resource_kind, new.resource_id, new.source, new.unit, new.quantity,
+            new.price_id, new.rate_minor, new.currency, new.started, new.evidence) then
+        raise exception 'of a usage interval only the end is written later' using errcode = 'restrict_violation';
+    end if;
+    return new;
 end $$;
 
 -- function keep_user_principal
@@ -871,7 +946,8 @@ CREATE FUNCTION leave_tenant(person text, tenant text) RETURNS boolean
     SET search_path TO 'public'
     AS $$
 begin
-    delete from tenant_members t where t.tenant_id = tenant and t.user_id = person and t.role not in ('owner', 'admin')
+    delete from tenant_members t where t.tenant_id = tenant and t.user_id = person and not exists (
+            select from role_permissions r where r.place = 'tenant' and r.role = t.role and r.permission = 'projects:read')
         and tenant = any (fence_tenants())
         and not exists (select from project_members m where m.tenant_id = tenant and m.user_id = person);
     return found;
@@ -893,6 +969,26 @@ end $$;
 GRANT ALL ON FUNCTION lock_role(person text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION lock_role(person text, project text) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION lock_role(person text, project text) FROM PUBLIC;
+
+-- function may_in_project
+CREATE FUNCTION may_in_project(principal text, wanted text, project text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$ select wanted = any (project_permissions(principal, project)) $$;
+GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_api;
+GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION may_in_project(principal text, wanted text, project text) FROM PUBLIC;
+
+-- function may_on_allocation
+CREATE FUNCTION may_on_allocation(principal text, wanted text, allocation text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$ select wanted = any (allocation_permissions(principal, allocation)) $$;
+GRANT ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) TO gpuaas_api;
+GRANT ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) FROM PUBLIC;
 
 -- function name_of_person
 CREATE FUNCTION name_of_person(person text) RETURNS text
@@ -977,6 +1073,131 @@ CREATE FUNCTION open_invitation(secret bytea, at timestamp with time zone) RETUR
 $$;
 GRANT ALL ON FUNCTION open_invitation(secret bytea, at timestamp with time zone) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION open_invitation(secret bytea, at timestamp with time zone) FROM PUBLIC;
+
+-- function project_permissions
+CREATE FUNCTION project_permissions(principal text, project text) RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    select coalesce(array_agg(distinct r.permission), '{}')
+    from projects p join tenants t on t.id = p.tenant_id join principals c on c.id = principal, lateral (
+        select 'project' as place, m.role from project_members m where m.project_id = p.id and m.user_id = c.id
+        union all
+        select 'tenant', m.role from tenant_members m where m.tenant_id = t.id and m.user_id = c.id
+    ) held join role_permissions r on r.place = held.place and r.role = held.role
+    where p.id = project and p.suspended_at is null and t.suspended_at is null and c.suspended_at is null
+$$;
+GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_api;
+GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION project_permissions(principal text, project text) FROM PUBLIC;
+
+-- function prove_usage
+CREATE FUNCTION prove_usage(allocation text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+declare
+    a allocations;
+    proven record;
+begin
+    select * into a from allocations where id = allocation for no key update;
+    for proven in select * from proven_usage(allocation) loop
+        update usage_intervals u set ended = proven.ended
+        where u.resource_kind = 'allocation' and u.resource_id = allocation and u.started = proven.started
+            and u.ended is null and proven.ended is not null;
+        insert into usage_intervals (tenant_id, project_id, resource_kind, resource_id, source, unit, quantity, price_id,
+            rate_minor, currency, started, ended, evidence)
+        select a.tenant_id, a.project_id, 'allocation', a.id, 'allocation', 'gpu', proven.quantity, proven.price_id,
+            proven.rate_minor, a.currency, proven.started, proven.ended, proven.evidence
+        where proven.started < coalesce(proven.ended, 'infinity') and not exists (
+            select from usage_intervals u where u.resource_kind = 'allocation' and u.resource_id = allocation
+                and tstzrange(u.started, u.ended) && tstzrange(proven.started, proven.ended));
+    end loop;
+end $$;
+REVOKE ALL ON FUNCTION prove_usage(allocation text) FROM PUBLIC;
+
+-- function proven_usage
+CREATE FUNCTION proven_usage(allocation text) RETURNS TABLE(quantity bigint, price_id text, rate_minor bigint, started timestamp with time zone, ended timestamp with time zone, evidence text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+declare
+    a allocations;
+    event record;
+    last_resize bigint;
+    last_start bigint;
+begin
+    select * into a from allocations where id = allocation;
+    if a.active_at is null then return; end if;
+    select coalesce(max(t.id), 0) into last_start from timeline_entries t
+    where t.subject_id = allocation and t.subject_kind = 'allocation'
+        and t.phase in ('active', 'adopted', 'billing_resumed');
+    select max(t.id) into last_resize from timeline_entries t
+    where t.subject_id = allocation and t.subject_kind = 'allocation' and t.phase = 'resized';
+    quantity := a.gpu_count;
+    price_id := a.price_id;
+    if last_resize is not null then
+        select substring(t.evidence ->> 'from' from '^\d+')::bigint into quantity from timeline_entries t
+        where t.subject_id = allocation and t.subject_kind = 'allocation' and t.phase = 'resized' order by t.id limit 1;
+        select p.id into price_id from prices p join skus k on k.key = p.sku_key
+        where k.sku = a.sku and p.currency = a.currency and p.valid @> a.created_at limit 1;
+        quantity := coalesce(quantity, a.gpu_count);
+        price_id := coalesce(price_id, a.price_id);
+    end if;
+    for event in
+        select t.id, t.at, t.phase, 'timeline' as proof from timeline_entries t
+        where t.subject_id = allocation and t.subject_kind = 'allocation' and t.phase in ('active', 'adopted',
+            'billing_paused', 'billing_resumed', 'resized', 'restart_failed', 'failed', 'releasing', 'release_failed',
+            'released')
+        union all
+        select 0, a.active_at, 'active', 'row' where not exists (
+            select from timeline_entries t where t.subject_id = allocation and t.subject_kind = 'allocation'
+                and (t.phase = 'adopted' or (t.phase = 'active' and t.at = a.active_at)))
+        order by 1
+    loop
+        case
+        when event.phase in ('active', 'adopted', 'billing_resumed') then
+            if started is null then
+                started := event.at;
+                evidence := event.proof;
+            end if;
+        when event.phase = 'resized' then
+            if started < event.at then
+                select p.amount_minor into rate_minor from prices p where p.id = price_id;
+                ended := event.at;
+                return next;
+                started := event.at;
+                evidence := 'timeline';
+            end if;
+            if event.id = last_resize then
+                quantity := a.gpu_count;
+                price_id := a.price_id;
+            else
+                select coalesce((r.facts ->> 'gpu_count')::bigint, quantity), coalesce(r.facts ->> 'price_id', price_id)
+                into quantity, price_id
+                from (values (1)) one left join (
+                    select u.facts from audit u
+                    where u.target_id = allocation and u.action = 'allocation.resize' and u.at <= event.at
+                    order by u.id desc limit 1) r on true;
+            end if;
+        else
+            if started is not null then
+                select p.amount_minor into rate_minor from prices p where p.id = price_id;
+                ended := greatest(started, case when event.id > last_start
+                    then coalesce(a.billing_stopped_at, event.at) else event.at end);
+                return next;
+                started := null;
+            end if;
+        end case;
+    end loop;
+    if started is not null then
+        select p.amount_minor into rate_minor from prices p where p.id = price_id;
+        ended := case when a.billing_stopped_at is not null then greatest(started, a.billing_stopped_at) end;
+        return next;
+    end if;
+end $$;
+REVOKE ALL ON FUNCTION proven_usage(allocation text) FROM PUBLIC;
 
 -- function quota_count
 CREATE FUNCTION quota_count(tenant text, project text, added bigint[]) RETURNS void
@@ -1085,7 +1306,7 @@ begin
     with wanted as (
         select k.*, a.holder_id <> k.user_id as granted, key_ends_at(k.token_id) as ends_at
         from allocation_keys c join ssh_keys k on k.id = c.ssh_key_id join allocations a on a.id = c.allocation_id
-        where c.allocation_id = allocation and 'hold' = any (allocation_rights(k.user_id, allocation))
+        where c.allocation_id = allocation and may_on_allocation(k.user_id, 'keys:choose', allocation)
         union all
         select k.*, true, least(g.expires_at, key_ends_at(k.token_id))
         from access_grants g join ssh_keys k on k.id = g.ssh_key_id
@@ -1099,10 +1320,10 @@ begin
     into rendered from once;
 
     -- A suspension keeps the permission, which admits nobody meanwhile; every other loss of the hold ends it.
-    select k.admits_own_by is not null and 'hold' = any (allocation_rights(k.admits_own_by, allocation)), k.admits_own_by
+    select k.admits_own_by is not null and may_on_allocation(k.admits_own_by, 'keys:choose', allocation), k.admits_own_by
     into admitted, allowed_by from allocation_keysets k where k.allocation_id = allocation;
     if not admitted and not is_suspended(allocation)
-            and not exists (select from users u where u.id = allowed_by and u.suspended_at is not null) then
+            and not exists (select from principals c where c.id = allowed_by and c.suspended_at is not null) then
         allowed_by := null;
     end if;
     select coalesce(array_agg(known.fingerprint order by known.fingerprint), '{}') into refused from (
@@ -1117,7 +1338,7 @@ begin
             where k.allocation_id = allocation
     ) known
     where allowed_by is not null and not exists (select from ssh_keys o where o.fingerprint = known.fingerprint
-        and 'enter' = any (allocation_rights(o.user_id, allocation)));
+        and may_on_allocation(o.user_id, 'terminals:open', allocation));
 
     update allocation_keysets k set body = rendered, admits_own = admitted, admits_own_by = allowed_by, refused_own = refused,
         own_keys = case when admitted then k.own_keys else '{}' end,
@@ -1270,14 +1491,14 @@ CREATE FUNCTION terminal_objection(allocation text, at_boot integer, person text
                 and s.expires_at > clock_timestamp())
             and not exists (select from tokens k where k.id = credential and k.revoked_at is null
                 and k.expires_at > clock_timestamp()) then 'you signed out'
-        when 'enter' = any (r.rights) or has_broken_glass(person, a.id) then null
+        when 'terminals:open' = any (r.permissions) or has_broken_glass(person, a.id) then null
         when exists (select from break_glass b where b.allocation_id = a.id and b.user_id = person)
             then 'the break-glass access ended'
-        when not 'read' = any (r.rights) then 'you are no longer a member of the project'
-        when not 'work' = any (r.rights) then 'a viewer of the project has no access'
+        when not 'allocations:read' = any (r.permissions) then 'you are no longer a member of the project'
+        when not 'access:ask' = any (r.permissions) then 'a viewer of the project has no access'
         else 'your access was withdrawn'
     end
-    from allocations a, lateral (select allocation_rights(person, a.id) as rights) r where a.id = allocation
+    from allocations a, lateral (select allocation_permissions(person, a.id) as permissions) r where a.id = allocation
 $$;
 GRANT ALL ON FUNCTION terminal_objection(allocation text, at_boot integer, person text, credential text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION terminal_objection(allocation text, at_boot integer, person text, credential text) TO gpuaas_worker;
@@ -1311,7 +1532,7 @@ REVOKE ALL ON FUNCTION weigh_resized_disk() FROM PUBLIC;
 CREATE FUNCTION works_in(person text, project text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
-    AS $$ select coalesce(effective_role(person, project) in ('owner', 'admin', 'member'), false) $$;
+    AS $$ select 'access:ask' = any (project_permissions(person, project)) $$;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_worker;
@@ -1324,6 +1545,14 @@ CREATE SEQUENCE link_epochs
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+CREATE TYPE usage_point AS (
+	resource text COLLATE pg_catalog."C",
+	at timestamp with time zone
+);
+CREATE TYPE usage_span AS RANGE (
+    subtype = usage_point,
+    multirange_type_name = usage_span_multirange
+);
 CREATE VIEW node_disk_truth WITH (security_invoker='true') AS
  SELECT node_id,
     (sum(gib))::bigint AS sold_gib
@@ -1467,13 +1696,21 @@ GRANT USAGE ON SEQUENCE link_epochs TO gpuaas_worker;
 GRANT USAGE ON SEQUENCE outbox_id_seq TO gpuaas_api;
 GRANT USAGE ON SEQUENCE outbox_id_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE outbox_id_seq TO gpuaas_worker;
+GRANT USAGE ON SEQUENCE recording_chunks_id_seq TO gpuaas_api;
+GRANT USAGE ON SEQUENCE recording_chunks_id_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE recording_chunks_id_seq TO gpuaas_worker;
 GRANT USAGE ON SEQUENCE skus_key_seq TO gpuaas_api;
 GRANT USAGE ON SEQUENCE skus_key_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE skus_key_seq TO gpuaas_worker;
+GRANT USAGE ON SEQUENCE task_logs_id_seq TO gpuaas_api;
+GRANT USAGE ON SEQUENCE task_logs_id_seq TO gpuaas_operator;
+GRANT USAGE ON SEQUENCE task_logs_id_seq TO gpuaas_worker;
 GRANT USAGE ON SEQUENCE timeline_entries_id_seq TO gpuaas_api;
 GRANT USAGE ON SEQUENCE timeline_entries_id_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE timeline_entries_id_seq TO gpuaas_worker;
+GRANT USAGE ON SEQUENCE usage_intervals_id_seq TO gpuaas_api;
+GRANT USAGE ON SEQUENCE usage_intervals_id_seq TO gpuaas_operator;
+GRANT USAGE ON SEQUENCE usage_intervals_id_seq TO gpuaas_worker;
 
 -- table access_grants
 CREATE TABLE access_grants (
@@ -1765,6 +2002,8 @@ CREATE CONSTRAINT TRIGGER count_new AFTER INSERT OR DELETE ON allocations DEFERR
 CREATE CONSTRAINT TRIGGER count_root_disk_change AFTER UPDATE OF cleanup_proven_at, disk_gib ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((old.cleanup_proven_at IS NULL) IS DISTINCT FROM (new.cleanup_proven_at IS NULL)) OR (old.disk_gib <> new.disk_gib))) EXECUTE FUNCTION count_root_disk();
 CREATE CONSTRAINT TRIGGER count_root_disk_new AFTER INSERT OR DELETE ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_root_disk();
 CREATE CONSTRAINT TRIGGER refuse_suspended AFTER INSERT ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_suspended();
+CREATE CONSTRAINT TRIGGER usage_follows_insert AFTER INSERT ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION follow_usage();
+CREATE CONSTRAINT TRIGGER usage_follows_update AFTER UPDATE ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.status <> new.status) OR (old.billing_stopped_at IS DISTINCT FROM new.billing_stopped_at) OR (old.price_id <> new.price_id) OR (old.gpu_count <> new.gpu_count))) EXECUTE FUNCTION follow_usage();
 CREATE INDEX allocations_ended ON allocations USING btree (status_since, status) WHERE (status = ANY (ARRAY['released'::text, 'failed'::text]));
 CREATE INDEX allocations_group ON allocations USING btree (group_id) WHERE (group_id IS NOT NULL);
 CREATE INDEX allocations_limited ON allocations USING btree (id) WHERE (((expires_at IS NOT NULL) OR (idle_minutes IS NOT NULL)) AND (status <> ALL (ARRAY['released'::text, 'failed'::text])));
@@ -1836,7 +2075,7 @@ CREATE INDEX audit_order ON audit USING btree (epoch, xid, id);
 CREATE INDEX audit_project ON audit USING btree (project_id, id);
 CREATE INDEX audit_tenant ON audit USING btree (tenant_id, id);
 CREATE POLICY operator ON audit TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON audit FOR INSERT TO gpuaas_api WITH CHECK (((actor = fence_user()) AND ((tenant_id IS NULL) OR (tenant_id = ANY (fence_tenants())))));
+CREATE POLICY own ON audit FOR INSERT TO gpuaas_api WITH CHECK (((actor = fence_principal()) AND ((tenant_id IS NULL) OR (tenant_id = ANY (fence_tenants())))));
 CREATE POLICY tenant ON audit FOR SELECT TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
 CREATE POLICY worker ON audit TO gpuaas_worker USING (true);
 CREATE TRIGGER check_actor BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION check_actor();
@@ -2003,7 +2242,7 @@ ALTER TABLE ONLY confinements
     ADD CONSTRAINT confinements_pkey PRIMARY KEY (init);
 ALTER TABLE confinements ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON confinements FOR SELECT TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY reader ON confinements FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY reader ON confinements FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON confinements TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE confinements TO gpuaas_api;
 GRANT SELECT ON TABLE confinements TO gpuaas_operator;
@@ -2025,7 +2264,7 @@ ALTER TABLE ONLY device_holds
 ALTER TABLE device_holds ENABLE ROW LEVEL SECURITY;
 CREATE INDEX device_holds_node ON device_holds USING btree (node_id);
 CREATE POLICY operator ON device_holds TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON device_holds FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON device_holds FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON device_holds TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE device_holds TO gpuaas_operator;
 GRANT SELECT(node_id) ON TABLE device_holds TO gpuaas_api;
@@ -2114,8 +2353,8 @@ ALTER TABLE ONLY idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, route, key);
 ALTER TABLE idempotency ENABLE ROW LEVEL SECURITY;
 CREATE INDEX idempotency_expiry ON idempotency USING btree (expires_at);
-CREATE POLICY own ON idempotency TO gpuaas_api USING ((caller = fence_user()));
-CREATE POLICY own_operator ON idempotency TO gpuaas_operator USING ((caller = fence_user()));
+CREATE POLICY own ON idempotency TO gpuaas_api USING ((caller = fence_principal()));
+CREATE POLICY own_operator ON idempotency TO gpuaas_operator USING ((caller = fence_principal()));
 CREATE POLICY worker ON idempotency TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE idempotency TO gpuaas_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE idempotency TO gpuaas_api;
@@ -2289,7 +2528,7 @@ ALTER TABLE ONLY managed_runtime_bundles
     ADD CONSTRAINT managed_runtime_bundles_slug_version_key UNIQUE (slug, version);
 ALTER TABLE managed_runtime_bundles ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON managed_runtime_bundles TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON managed_runtime_bundles FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON managed_runtime_bundles FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON managed_runtime_bundles TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE managed_runtime_bundles TO gpuaas_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE managed_runtime_bundles TO gpuaas_worker;
@@ -2356,7 +2595,7 @@ ALTER TABLE node_bundles ENABLE ROW LEVEL SECURITY;
 CREATE INDEX node_bundles_bundle ON node_bundles USING btree (bundle_id);
 CREATE INDEX node_bundles_unsettled ON node_bundles USING btree (id) WHERE (status = ANY (ARRAY['staging'::text, 'removing'::text]));
 CREATE POLICY operator ON node_bundles TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON node_bundles FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON node_bundles FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON node_bundles TO gpuaas_worker USING (true);
 CREATE TRIGGER no_operation AFTER DELETE ON node_bundles FOR EACH ROW EXECUTE FUNCTION end_former_operation();
 CREATE TRIGGER one_operation AFTER UPDATE OF operation_id ON node_bundles FOR EACH ROW WHEN ((old.operation_id IS DISTINCT FROM new.operation_id)) EXECUTE FUNCTION end_former_operation();
@@ -2492,7 +2731,7 @@ ALTER TABLE ONLY nodes
     ADD CONSTRAINT nodes_region_fkey FOREIGN KEY (region) REFERENCES regions(name);
 ALTER TABLE nodes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON nodes TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON nodes FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON nodes FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON nodes TO gpuaas_worker USING (true);
 CREATE TRIGGER add_disk AFTER INSERT ON nodes FOR EACH ROW EXECUTE FUNCTION add_node_disk();
 CREATE TRIGGER keep_principal BEFORE INSERT OR UPDATE OF name ON nodes FOR EACH ROW EXECUTE FUNCTION keep_node_principal();
@@ -2569,7 +2808,7 @@ ALTER TABLE outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 ALTER TABLE outbox ENABLE ROW LEVEL SECURITY;
 CREATE INDEX outbox_waiting ON outbox USING btree (id) WHERE (delivered_at IS NULL);
 CREATE POLICY operator ON outbox TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY outbox ON outbox FOR INSERT TO gpuaas_api WITH CHECK ((fence_user() <> ''::text));
+CREATE POLICY outbox ON outbox FOR INSERT TO gpuaas_api WITH CHECK ((fence_principal() <> ''::text));
 CREATE POLICY worker ON outbox TO gpuaas_worker USING (true);
 GRANT INSERT ON TABLE outbox TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE outbox TO gpuaas_operator;
@@ -2603,7 +2842,7 @@ ALTER TABLE ONLY prices
     ADD CONSTRAINT prices_sku_key_fkey FOREIGN KEY (sku_key) REFERENCES skus(key);
 ALTER TABLE prices ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON prices TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON prices FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON prices FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON prices TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE prices TO gpuaas_api;
 GRANT SELECT ON TABLE prices TO gpuaas_operator;
@@ -2713,7 +2952,7 @@ ALTER TABLE ONLY quota_limits
     ADD CONSTRAINT quota_limits_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id);
 ALTER TABLE quota_limits ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON quota_limits TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON quota_limits FOR SELECT TO gpuaas_api USING ((((scope = 'platform'::text) AND (fence_user() <> ''::text)) OR ((scope = 'user'::text) AND (scope_id = fence_user()))));
+CREATE POLICY own ON quota_limits FOR SELECT TO gpuaas_api USING ((((scope = 'platform'::text) AND (fence_principal() <> ''::text)) OR ((scope = 'user'::text) AND (scope_id = fence_principal()))));
 CREATE POLICY tenant ON quota_limits FOR SELECT TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
 CREATE POLICY worker ON quota_limits TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE quota_limits TO gpuaas_api;
@@ -2799,7 +3038,7 @@ ALTER TABLE ONLY regions
     ADD CONSTRAINT regions_pkey PRIMARY KEY (name);
 ALTER TABLE regions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON regions TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON regions FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON regions FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON regions TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE regions TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE regions TO gpuaas_operator;
@@ -2859,6 +3098,23 @@ CREATE TRIGGER weigh_disk BEFORE INSERT OR UPDATE OF disk_gib ON resizes FOR EAC
 GRANT SELECT ON TABLE resizes TO gpuaas_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE resizes TO gpuaas_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE resizes TO gpuaas_api;
+
+-- table role_permissions
+CREATE TABLE role_permissions (
+    place text NOT NULL,
+    role text NOT NULL,
+    permission text NOT NULL,
+    CONSTRAINT role_permissions_place_check CHECK ((place = ANY (ARRAY['project'::text, 'tenant'::text, 'platform'::text, 'allocation'::text])))
+);
+ALTER TABLE ONLY role_permissions
+    ADD CONSTRAINT role_permissions_pkey PRIMARY KEY (place, role, permission);
+ALTER TABLE role_permissions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY operator ON role_permissions FOR SELECT TO gpuaas_operator USING (fence_is_operator());
+CREATE POLICY reader ON role_permissions FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
+CREATE POLICY worker ON role_permissions FOR SELECT TO gpuaas_worker USING (true);
+GRANT SELECT ON TABLE role_permissions TO gpuaas_api;
+GRANT SELECT ON TABLE role_permissions TO gpuaas_operator;
+GRANT SELECT ON TABLE role_permissions TO gpuaas_worker;
 
 -- table sample_minutes
 CREATE TABLE sample_minutes (
@@ -2957,7 +3213,7 @@ ALTER TABLE ONLY sessions
 ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
 CREATE INDEX sessions_over ON sessions USING btree (LEAST(expires_at, revoked_at));
 CREATE INDEX sessions_user ON sessions USING btree (user_id);
-CREATE POLICY own ON sessions TO gpuaas_api USING ((user_id = fence_user()));
+CREATE POLICY own ON sessions TO gpuaas_api USING ((user_id = fence_principal()));
 CREATE POLICY worker ON sessions TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sessions TO gpuaas_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE sessions TO gpuaas_api;
@@ -2981,7 +3237,7 @@ ALTER TABLE ONLY sku_sizes
     ADD CONSTRAINT sku_sizes_sku_fkey FOREIGN KEY (sku) REFERENCES skus(sku);
 ALTER TABLE sku_sizes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON sku_sizes TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON sku_sizes FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON sku_sizes FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON sku_sizes TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE sku_sizes TO gpuaas_api;
 GRANT SELECT ON TABLE sku_sizes TO gpuaas_operator;
@@ -3013,7 +3269,7 @@ ALTER TABLE skus ALTER COLUMN key ADD GENERATED ALWAYS AS IDENTITY (
 );
 ALTER TABLE skus ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON skus TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON skus FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON skus FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON skus TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE skus TO gpuaas_api;
 GRANT SELECT ON TABLE skus TO gpuaas_operator;
@@ -3061,7 +3317,7 @@ ALTER TABLE ONLY slots
     ADD CONSTRAINT slots_pkey PRIMARY KEY (id);
 ALTER TABLE slots ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON slots TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON slots FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON slots FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON slots TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE slots TO gpuaas_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE slots TO gpuaas_worker;
@@ -3089,7 +3345,7 @@ CREATE CONSTRAINT TRIGGER count_new AFTER INSERT ON ssh_keys DEFERRABLE INITIALL
 CREATE INDEX ssh_keys_fingerprint ON ssh_keys USING btree (fingerprint);
 CREATE INDEX ssh_keys_token ON ssh_keys USING btree (token_id) WHERE (token_id IS NOT NULL);
 CREATE POLICY operator ON ssh_keys FOR SELECT TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON ssh_keys TO gpuaas_api USING ((user_id = fence_user()));
+CREATE POLICY own ON ssh_keys TO gpuaas_api USING ((user_id = fence_principal()));
 CREATE POLICY worker ON ssh_keys TO gpuaas_worker USING (true);
 GRANT SELECT(id) ON TABLE ssh_keys TO gpuaas_operator;
 GRANT SELECT(user_id) ON TABLE ssh_keys TO gpuaas_operator;
@@ -3161,7 +3417,7 @@ ALTER TABLE ONLY storage_backends
     ADD CONSTRAINT storage_backends_pkey PRIMARY KEY (backend);
 ALTER TABLE storage_backends ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON storage_backends TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON storage_backends FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON storage_backends FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON storage_backends TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE storage_backends TO gpuaas_api;
 GRANT SELECT ON TABLE storage_backends TO gpuaas_operator;
@@ -3188,7 +3444,7 @@ ALTER TABLE ONLY storage_conformance_runs
 ALTER TABLE storage_conformance_runs ENABLE ROW LEVEL SECURITY;
 CREATE INDEX storage_conformance_newest ON storage_conformance_runs USING btree (backend, id);
 CREATE POLICY operator ON storage_conformance_runs TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON storage_conformance_runs FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON storage_conformance_runs FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON storage_conformance_runs TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE storage_conformance_runs TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE storage_conformance_runs TO gpuaas_operator;
@@ -3366,8 +3622,8 @@ ALTER TABLE ONLY terminal_tickets
 ALTER TABLE terminal_tickets ENABLE ROW LEVEL SECURITY;
 CREATE INDEX terminal_tickets_expiry ON terminal_tickets USING btree (expires_at);
 CREATE INDEX terminal_tickets_user ON terminal_tickets USING btree (user_id, created_at);
-CREATE POLICY own ON terminal_tickets TO gpuaas_api USING (((user_id = fence_user()) AND (tenant_id = ANY (fence_tenants()))));
-CREATE POLICY own_operator ON terminal_tickets TO gpuaas_operator USING (((user_id = fence_user()) AND fence_is_operator()));
+CREATE POLICY own ON terminal_tickets TO gpuaas_api USING (((user_id = fence_principal()) AND (tenant_id = ANY (fence_tenants()))));
+CREATE POLICY own_operator ON terminal_tickets TO gpuaas_operator USING (((user_id = fence_principal()) AND fence_is_operator()));
 CREATE POLICY worker ON terminal_tickets TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT ON TABLE terminal_tickets TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE terminal_tickets TO gpuaas_operator;
@@ -3483,7 +3739,7 @@ CREATE CONSTRAINT TRIGGER count_new AFTER INSERT ON tokens DEFERRABLE INITIALLY 
 CREATE INDEX tokens_over ON tokens USING btree (LEAST(expires_at, revoked_at));
 CREATE INDEX tokens_user ON tokens USING btree (user_id);
 CREATE POLICY operator ON tokens FOR SELECT TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON tokens TO gpuaas_api USING ((user_id = fence_user()));
+CREATE POLICY own ON tokens TO gpuaas_api USING ((user_id = fence_principal()));
 CREATE POLICY worker ON tokens TO gpuaas_worker USING (true);
 GRANT SELECT(expires_at) ON TABLE tokens TO gpuaas_operator;
 GRANT SELECT(id) ON TABLE tokens TO gpuaas_operator;
@@ -3575,6 +3831,52 @@ CREATE POLICY worker ON unknown_volumes TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE unknown_volumes TO gpuaas_worker;
 GRANT SELECT,UPDATE ON TABLE unknown_volumes TO gpuaas_operator;
 
+-- table usage_intervals
+CREATE TABLE usage_intervals (
+    id bigint NOT NULL,
+    tenant_id text NOT NULL,
+    project_id text NOT NULL,
+    resource_kind text NOT NULL,
+    resource_id text NOT NULL,
+    source text NOT NULL,
+    unit text NOT NULL,
+    quantity bigint NOT NULL,
+    price_id text NOT NULL,
+    rate_minor bigint NOT NULL,
+    currency text NOT NULL,
+    started timestamp with time zone NOT NULL,
+    ended timestamp with time zone,
+    evidence text DEFAULT 'transition'::text NOT NULL,
+    CONSTRAINT usage_intervals_check CHECK ((ended >= started)),
+    CONSTRAINT usage_intervals_evidence_check CHECK ((evidence = ANY (ARRAY['transition'::text, 'timeline'::text, 'row'::text]))),
+    CONSTRAINT usage_intervals_quantity_check CHECK ((quantity > 0)),
+    CONSTRAINT usage_intervals_rate_minor_check CHECK ((rate_minor >= 0))
+);
+ALTER TABLE ONLY usage_intervals
+    ADD CONSTRAINT usage_intervals_no_overlap EXCLUDE USING gist (usage_span(ROW(((((((resource_kind || ' '::text) || resource_id) || ' '::text) || source) || ' '::text) || unit), started)::usage_point, ROW(((((((resource_kind || ' '::text) || resource_id) || ' '::text) || source) || ' '::text) || unit), COALESCE(ended, 'infinity'::timestamp with time zone))::usage_point) WITH &&) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY usage_intervals
+    ADD CONSTRAINT usage_intervals_pkey PRIMARY KEY (id);
+ALTER TABLE usage_intervals ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME usage_intervals_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+ALTER TABLE usage_intervals ENABLE ROW LEVEL SECURITY;
+CREATE INDEX usage_intervals_resource ON usage_intervals USING btree (resource_id, started);
+CREATE POLICY operator ON usage_intervals TO gpuaas_operator USING (fence_is_operator());
+CREATE POLICY tenant ON usage_intervals TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
+CREATE POLICY worker ON usage_intervals TO gpuaas_worker USING (true);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON usage_intervals FOR EACH ROW EXECUTE FUNCTION keep_usage();
+GRANT SELECT,INSERT ON TABLE usage_intervals TO gpuaas_api;
+GRANT SELECT,INSERT ON TABLE usage_intervals TO gpuaas_operator;
+GRANT SELECT,INSERT ON TABLE usage_intervals TO gpuaas_worker;
+GRANT UPDATE(ended) ON TABLE usage_intervals TO gpuaas_api;
+GRANT UPDATE(ended) ON TABLE usage_intervals TO gpuaas_operator;
+GRANT UPDATE(ended) ON TABLE usage_intervals TO gpuaas_worker;
+
 -- table users
 CREATE TABLE users (
     id text NOT NULL,
@@ -3593,7 +3895,7 @@ CREATE POLICY mates ON users FOR SELECT TO gpuaas_api USING ((EXISTS ( SELECT
    FROM tenant_members m
   WHERE ((m.user_id = users.id) AND (m.tenant_id = ANY (fence_tenants()))))));
 CREATE POLICY operator ON users TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON users TO gpuaas_api USING ((id = fence_user()));
+CREATE POLICY own ON users TO gpuaas_api USING ((id = fence_principal()));
 CREATE POLICY worker ON users TO gpuaas_worker USING (true);
 CREATE TRIGGER keep_principal BEFORE INSERT OR UPDATE OF email, suspended_at ON users FOR EACH ROW EXECUTE FUNCTION keep_user_principal();
 CREATE UNIQUE INDEX users_email ON users USING btree (lower(email));

@@ -1,13 +1,16 @@
 """The check of table owners finds each kind of planted violation, in modules and in the database."""
 
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
+from gpuaas.domain.allocations.kinds import ALLOCATION
 from tests.postgres import run
 from tools.describe_schema import describe
 from tools.lint_ownership import ALLOWANCES, ROOT, compare, look
 from tools.ownership import rules
+from tools.ownership.composed import kind_violations, statements_of_kind
 from tools.ownership.rules import Violation
 from tools.ownership.schema import Schema, missing_owners, read_schema, schema_violations
 from tools.ownership.sql import NotSqlError, use_of
@@ -184,3 +187,21 @@ def test_allowances_are_read_as_they_are_written() -> None:
 def test_this_repository_keeps_the_rules() -> None:
     found, errors = look(OWNERS)
     assert errors + compare(found, *rules.load_allowances(ALLOWANCES.read_text())) == []
+
+
+def test_statements_of_the_transition_function_are_judged_by_the_kind_that_declares_them() -> None:
+    where = "domain.allocations.kinds:ALLOCATION"
+    assert set(kind_violations(OWNERS, where, ALLOCATION)) == set()
+    assert len(list(statements_of_kind(where, ALLOCATION))) > len(ALLOCATION.states.moves)
+    foreign = {each.name for each in kind_violations(OWNERS, "domain.skus.kinds:ALLOCATION", ALLOCATION)}
+    assert foreign == {"allocations"}
+    elsewhere = replace(ALLOCATION, table="volumes", writes={}, given={}, facts={}, billed=None, outbox=None)
+    assert Violation("write", where, "volumes") in set(kind_violations(OWNERS, where, elsewhere))
+    reads_above = replace(ALLOCATION, note="(select max(id) from volumes)")
+    assert set(kind_violations(OWNERS, where, reads_above)) == {Violation("read", where, "volumes")}
+
+
+def test_a_part_that_writes_and_belongs_to_no_statement_is_reported() -> None:
+    text = "def f(table):\n    return f'moved as ( update {table} set a = 1 )'"
+    _, broken = judged(statements_of("domain.skus.store", text, ModuleType("domain.skus.store")))
+    assert [each.where for each in broken] == ["domain.skus.store:f"]

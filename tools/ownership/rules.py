@@ -40,6 +40,7 @@ class Owners:
     moves: Mapping[str, tuple[str, ...]]
     statuses: Mapping[str, str]
     not_states: frozenset[str]
+    composers: frozenset[str]  # modules whose texts are judged through the kinds
     layers: Mapping[str, int]
 
     def height(self, package: str) -> int:
@@ -55,6 +56,7 @@ def load_owners(root: Path) -> Owners:
         functions=_by_name(document["functions"]),
         moves={table: tuple(places) for table, places in document["moves"].items()},
         statuses=document["statuses"],
+        composers=frozenset(document["composers"]),
         not_states=frozenset(document["not_states"]),
         layers=layers_of(project["tool"]["importlinter"]["contracts"]),
     )
@@ -75,14 +77,25 @@ def _by_name(by_package: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return {name: package for package, names in by_package.items() for name in names}
 
 
-def violations(owners: Owners, where: str, package: str, use: Use, *, is_store: bool = True) -> Iterator[Violation]:
-    """What one statement, function, policy or view of a package breaks."""
+def violations(
+    owners: Owners,
+    where: str,
+    package: str,
+    use: Use,
+    *,
+    is_store: bool = True,
+    writes_for: frozenset[str] = frozenset(),
+) -> Iterator[Violation]:
+    """What one statement, function, policy or view of a package breaks. `writes_for` are further packages whose tables
+    and statuses it may write."""
     height = owners.height(package)
     for table in use.writes & owners.tables.keys():
-        if not is_store or not _is_within(package, owners.tables[table]):
+        owner = owners.tables[table]
+        if not is_store or not (_is_within(package, owner) or owner in writes_for):
             yield Violation("write", where, table)
     for table, column in use.changes:
-        if owners.statuses.get(table) == column and where not in owners.moves.get(table, ()):
+        is_permitted = where in owners.moves.get(table, ()) or owners.tables.get(table) in writes_for
+        if owners.statuses.get(table) == column and not is_permitted:
             yield Violation("status", where, table)
     for table in use.reads & owners.tables.keys():
         if owners.height(owners.tables[table]) > height:

@@ -8,6 +8,7 @@ placeholder.
 import ast
 import importlib
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from tools.lint_house import SQL, dotted
 from tools.ownership.sql import PLACEHOLDER, NotSqlError, Use, use_of
 
 PACKAGES = ("core", "domain")
+WORDS = re.compile(r"\b(select|insert\s+into|update|delete\s+from)\s")  # a module without them need not be imported
+# A part of a statement that writes, such as the body of a `with`.
+WRITE = re.compile(r"[(;]\s*(insert\s+into|update\s+\S+\s+(\w+\s+)?set|delete\s+from)\s")
 
 
 @dataclass(frozen=True)
@@ -77,21 +81,20 @@ def _module_name(path: Path, source: Path) -> str:
 
 
 def statements_of(name: str, text: str, module: ModuleType | None = None) -> Iterator[Statement]:
-    tree = ast.parse(text)
-    if not any(SQL.match(each) for each in _texts(tree)):
+    if not WORDS.search(text):
         return
+    tree = ast.parse(text)
     names = vars(module or importlib.import_module(f"gpuaas.{name}"))
     for label, value in _constants(tree, names):
-        yield from (Statement(f"{name}:{label}", sql) for sql in dict.fromkeys(_strings(value)) if SQL.match(sql))
+        yield from (Statement(f"{name}:{label}", sql) for sql in dict.fromkeys(_strings(value)) if _is_sql(sql))
     for function, node in _functions(tree):
         evaluated = dict.fromkeys(_evaluated(each, names) for each in _outermost_strings(node))
-        yield from (Statement(f"{name}:{function}", sql) for sql in evaluated if SQL.match(sql))
+        yield from (Statement(f"{name}:{function}", sql) for sql in evaluated if _is_sql(sql))
 
 
-def _texts(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+def _is_sql(text: str) -> bool:
+    """A statement, or a part of one that writes."""
+    return SQL.match(text) is not None or WRITE.search(text) is not None
 
 
 def _constants(tree: ast.Module, names: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -177,3 +180,12 @@ def _value(node: ast.expr, names: Mapping[str, object]) -> object:
     for each in rest:
         value = getattr(value, each, None)
     return value
+
+
+def loaded_modules() -> dict[str, ModuleType]:
+    """By their names below `gpuaas`; those that were imported to read their constants, and what they import."""
+    return {
+        name.removeprefix("gpuaas."): module
+        for name, module in sorted(sys.modules.items())
+        if name.startswith("gpuaas.")
+    }
