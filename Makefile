@@ -1,6 +1,6 @@
 # Every day: make check, make test; before a push also make test-lab. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up console test test-lab check schema sdk bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
+.PHONY: help up console test test-lab check schema ownership sdk bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
 
 BIN := .venv/bin
 # CPython 3.11 parses the source of a line to mark its columns in tracebacks, and fails with a SystemError when garbage
@@ -40,6 +40,7 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run types $(BIN)/mypy --no-error-summary src tests tools $(if $(wildcard benchmarks/*.py),benchmarks); \
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
+	run ownership $(BIN)/python -m tools.lint_ownership; \
 	run sdk $(BIN)/python -m tools.sdk --check; \
 	run console tools/console.sh check; \
 	run console-house $(BIN)/python tools/lint_console.py; \
@@ -47,6 +48,9 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 
 schema: setup ## write docs/reference/schema.sql, the schema after all migrations
 	@$(BIN)/python tools/describe_schema.py
+
+ownership: setup ## who writes and reads which table (ARGS=--shrink after code moved, ARGS=--accept after a merge)
+	@$(BIN)/python -m tools.lint_ownership $(ARGS)
 
 sdk: setup ## write the SDK's methods from the API's description, after a route has changed
 	@$(BIN)/python -m tools.sdk
