@@ -19,6 +19,7 @@ FILES_TOGETHER = (
     "crash/",
     "gateway/",
     "isolation/",
+    "packaging/",
     "terminals/",
     "contracts/test_bad_input",
     "access/test_real_clients",
