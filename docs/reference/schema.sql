@@ -16,6 +16,19 @@ end $$;
 GRANT ALL ON FUNCTION accept_invitation(secret bytea, at timestamp with time zone) TO gpuaas_api;
 REVOKE ALL ON FUNCTION accept_invitation(secret bytea, at timestamp with time zone) FROM PUBLIC;
 
+-- function actor_name
+CREATE FUNCTION actor_name(actor text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    select case when u.platform_role is not null then 'operator' else p.name end
+    from principals p left join users u on u.id = p.id where p.id = actor
+$$;
+GRANT ALL ON FUNCTION actor_name(actor text) TO gpuaas_api;
+GRANT ALL ON FUNCTION actor_name(actor text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION actor_name(actor text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION actor_name(actor text) FROM PUBLIC;
+
 -- function add_node_disk
 CREATE FUNCTION add_node_disk() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -180,27 +193,47 @@ GRANT ALL ON FUNCTION agreed_confinements() TO gpuaas_operator;
 GRANT ALL ON FUNCTION agreed_confinements() TO gpuaas_worker;
 REVOKE ALL ON FUNCTION agreed_confinements() FROM PUBLIC;
 
+-- function allocation_permissions
+CREATE FUNCTION allocation_permissions(principal text, allocation text) RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    with facts as materialized (
+        select a.holder_id, a.project_id, project_permissions(principal, a.project_id) as by_role
+        from allocations a where a.id = allocation
+    ), relations as (
+        select 'holder' as relation from facts where holder_id = principal and 'access:ask' = any (by_role)
+        union all
+        select 'acting_holder' from facts where 'access:manage' = any (by_role) and not works_in(holder_id, project_id)
+        union all
+        select 'grantee' from facts where 'access:ask' = any (by_role) and exists (
+            select from access_grants g where g.allocation_id = allocation and g.user_id = principal
+                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp())
+    )
+    select coalesce(array_agg(found.permission), '{}') from (
+        select unnest(by_role) as permission from facts
+        union
+        select r.permission from relations x join role_permissions r on r.place = 'allocation' and r.role = x.relation
+    ) found
+$$;
+GRANT ALL ON FUNCTION allocation_permissions(principal text, allocation text) TO gpuaas_api;
+GRANT ALL ON FUNCTION allocation_permissions(principal text, allocation text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION allocation_permissions(principal text, allocation text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION allocation_permissions(principal text, allocation text) FROM PUBLIC;
+
 -- function allocation_rights
 CREATE FUNCTION allocation_rights(person text, allocation text) RETURNS text[]
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
     AS $$
     select array_remove(array[
-        case when facts.role is not null then 'read' end,
-        case when facts.works then 'work' end,
-        case when facts.holds or facts.leads then 'control' end,
-        case when facts.holds or (facts.leads and facts.vacant) then 'hold' end,
-        case when facts.holds or (facts.leads and facts.vacant) or (facts.works and exists (
-            select from access_grants g where g.allocation_id = allocation and g.user_id = person
-                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp())) then 'enter' end
+        case when 'allocations:read' = any (found.permissions) then 'read' end,
+        case when 'access:ask' = any (found.permissions) then 'work' end,
+        case when 'allocations:operate' = any (found.permissions) then 'control' end,
+        case when 'keys:choose' = any (found.permissions) then 'hold' end,
+        case when 'terminals:open' = any (found.permissions) then 'enter' end
     ], null)
-    from (
-        select found.role, found.role in ('owner', 'admin', 'member') as works, found.role in ('owner', 'admin') as leads,
-            found.holder_id = person and found.role in ('owner', 'admin', 'member') as holds,
-            not works_in(found.holder_id, found.project_id) as vacant
-        from (select a.holder_id, a.project_id, effective_role(person, a.project_id) as role
-            from allocations a where a.id = allocation) found
-    ) facts
+    from (select allocation_permissions(person, allocation) as permissions) found
 $$;
 GRANT ALL ON FUNCTION allocation_rights(person text, allocation text) TO gpuaas_api;
 GRANT ALL ON FUNCTION allocation_rights(person text, allocation text) TO gpuaas_operator;
@@ -235,11 +268,24 @@ begin
     return query update terminals x set closed_at = at, reason = why, attached = false
         where x.closed_at is null and case kind when 'tenant' then x.tenant_id = subject
             when 'project' then x.project_id = subject else x.user_id = subject end
-            and not 'enter' = any (allocation_rights(x.user_id, x.allocation_id))
+            and not may_on_allocation(x.user_id, 'terminals:open', x.allocation_id)
         returning x.allocation_id, x.project_id, x.id, x.node_id;
 end $$;
 GRANT ALL ON FUNCTION apply_suspension(kind text, subject text, at timestamp with time zone, why text) TO gpuaas_operator;
 REVOKE ALL ON FUNCTION apply_suspension(kind text, subject text, at timestamp with time zone, why text) FROM PUBLIC;
+
+-- function check_actor
+CREATE FUNCTION check_actor() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+    if not exists (select from principals p where p.id = new.actor) then
+        raise exception 'the actor % is not a principal', new.actor using errcode = 'foreign_key_violation';
+    end if;
+    return new;
+end $$;
+REVOKE ALL ON FUNCTION check_actor() FROM PUBLIC;
 
 -- function claim_in_order
 CREATE FUNCTION claim_in_order() RETURNS trigger
@@ -528,26 +574,6 @@ GRANT ALL ON FUNCTION disk_left(node text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION disk_left(node text) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION disk_left(node text) FROM PUBLIC;
 
--- function effective_role
-CREATE FUNCTION effective_role(person text, project text) RETURNS text
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public'
-    AS $$
-    select found.role
-    from projects p join tenants t on t.id = p.tenant_id join users u on u.id = person, lateral (
-        select m.role from project_members m where m.project_id = p.id and m.user_id = person
-        union all
-        select l.role from tenant_members l
-        where l.tenant_id = t.id and l.user_id = person and l.role in ('owner', 'admin')
-    ) found
-    where p.id = project and p.suspended_at is null and t.suspended_at is null and u.suspended_at is null
-    order by array_position(array['owner', 'admin', 'member', 'viewer'], found.role) limit 1
-$$;
-GRANT ALL ON FUNCTION effective_role(person text, project text) TO gpuaas_api;
-GRANT ALL ON FUNCTION effective_role(person text, project text) TO gpuaas_operator;
-GRANT ALL ON FUNCTION effective_role(person text, project text) TO gpuaas_worker;
-REVOKE ALL ON FUNCTION effective_role(person text, project text) FROM PUBLIC;
-
 -- function end_former_operation
 CREATE FUNCTION end_former_operation() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -567,40 +593,54 @@ REVOKE ALL ON FUNCTION end_former_operation() FROM PUBLIC;
 
 -- function enter
 CREATE FUNCTION enter(hash bytea) RETURNS TABLE(caller_user_id text, caller_email text, caller_platform_role text, caller_credential_id text, caller_scopes text[], caller_expires_at timestamp with time zone, caller_tenant_ids text[], caller_tenant_roles text[], caller_project_ids text[], caller_project_roles text[], caller_suspension text, caller_suspended_ids text[])
+    LANGUAGE sql SECURITY DEFINER ROWS 1
+    SET search_path TO 'public'
+    AS $$
+    select caller_id, caller_name, caller_platform_role, caller_credential_id, caller_scopes, caller_expires_at,
+        caller_tenant_ids, caller_tenant_roles, caller_project_ids, caller_project_roles, caller_suspension,
+        caller_suspended_ids
+    from enter_principal(hash)
+$$;
+GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_api;
+GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_operator;
+REVOKE ALL ON FUNCTION enter(hash bytea) FROM PUBLIC;
+
+-- function enter_principal
+CREATE FUNCTION enter_principal(hash bytea) RETURNS TABLE(caller_id text, caller_kind text, caller_name text, caller_platform_role text, caller_credential_id text, caller_scopes text[], caller_expires_at timestamp with time zone, caller_tenant_ids text[], caller_tenant_roles text[], caller_project_ids text[], caller_project_roles text[], caller_suspension text, caller_suspended_ids text[])
     LANGUAGE plpgsql SECURITY DEFINER ROWS 1
     SET search_path TO 'public'
     AS $$
 begin
-    select u.id, u.email, u.platform_role, c.id, c.scopes, c.expires_at,
-        case when u.suspended_at is not null then u.suspension_reason end
-    into caller_user_id, caller_email, caller_platform_role, caller_credential_id, caller_scopes, caller_expires_at,
-        caller_suspension
+    select p.id, p.kind, p.name, u.platform_role, c.id, c.scopes, c.expires_at,
+        case when p.suspended_at is not null then coalesce(u.suspension_reason, '') end
+    into caller_id, caller_kind, caller_name, caller_platform_role, caller_credential_id, caller_scopes,
+        caller_expires_at, caller_suspension
     from (
         select s.id, s.user_id, array['read', 'write', 'admin'] as scopes, s.expires_at
         from sessions s where s.token_hash = hash and s.revoked_at is null
         union all
         select t.id, t.user_id, t.scopes, t.expires_at
         from tokens t where t.token_hash = hash and t.revoked_at is null
-    ) c join users u on u.id = c.user_id;
+    ) c join principals p on p.id = c.user_id left join users u on u.id = p.id;
     if not found then return; end if;
     if not 'admin' = any (caller_scopes) then caller_platform_role := null; end if;
     select coalesce(array_agg(m.tenant_id), '{}'), coalesce(array_agg(m.role), '{}'),
         coalesce(array_agg(m.tenant_id) filter (where n.suspended_at is not null), '{}')
     into caller_tenant_ids, caller_tenant_roles, caller_suspended_ids
-    from tenant_members m join tenants n on n.id = m.tenant_id where m.user_id = caller_user_id;
+    from tenant_members m join tenants n on n.id = m.tenant_id where m.user_id = caller_id;
     select coalesce(array_agg(m.project_id), '{}'), coalesce(array_agg(m.role), '{}')
-    into caller_project_ids, caller_project_roles from project_members m where m.user_id = caller_user_id;
+    into caller_project_ids, caller_project_roles from project_members m where m.user_id = caller_id;
     caller_suspended_ids := caller_suspended_ids || array(
         select p.id from projects p where p.suspended_at is not null and p.tenant_id = any (caller_tenant_ids));
     if caller_expires_at > clock_timestamp() and caller_suspension is null then
-        perform set_config('app.user', caller_user_id, true), set_config('app.tenants', caller_tenant_ids::text, true),
+        perform set_config('app.user', caller_id, true), set_config('app.tenants', caller_tenant_ids::text, true),
             set_config('app.platform_role', coalesce(caller_platform_role, ''), true);
     end if;
     return next;
 end $$;
-GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_api;
-GRANT ALL ON FUNCTION enter(hash bytea) TO gpuaas_operator;
-REVOKE ALL ON FUNCTION enter(hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION enter_principal(hash bytea) TO gpuaas_api;
+GRANT ALL ON FUNCTION enter_principal(hash bytea) TO gpuaas_operator;
+REVOKE ALL ON FUNCTION enter_principal(hash bytea) FROM PUBLIC;
 
 -- function expire_history
 CREATE FUNCTION expire_history(what text, before timestamp with time zone, most integer) RETURNS integer
@@ -648,6 +688,11 @@ CREATE FUNCTION fence_is_operator() RETURNS boolean
     LANGUAGE sql STABLE
     AS $$ select coalesce(current_setting('app.platform_role', true), '') <> '' $$;
 
+-- function fence_principal
+CREATE FUNCTION fence_principal() RETURNS text
+    LANGUAGE sql STABLE
+    AS $$ select coalesce(current_setting('app.user', true), '') $$;
+
 -- function fence_tenants
 CREATE FUNCTION fence_tenants() RETURNS text[]
     LANGUAGE sql STABLE
@@ -656,7 +701,7 @@ CREATE FUNCTION fence_tenants() RETURNS text[]
 -- function fence_user
 CREATE FUNCTION fence_user() RETURNS text
     LANGUAGE sql STABLE
-    AS $$ select coalesce(current_setting('app.user', true), '') $$;
+    AS $$ select fence_principal() $$;
 
 -- function glass_ends_at
 CREATE FUNCTION glass_ends_at(person text, allocation text) RETURNS timestamp with time zone
@@ -665,7 +710,7 @@ CREATE FUNCTION glass_ends_at(person text, allocation text) RETURNS timestamp wi
     AS $$
     select max(b.expires_at) from break_glass b
     where b.allocation_id = allocation and b.user_id = person and b.ended_at is null
-        and not 'enter' = any (allocation_rights(person, allocation))
+        and not may_on_allocation(person, 'terminals:open', allocation)
 $$;
 GRANT ALL ON FUNCTION glass_ends_at(person text, allocation text) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION glass_ends_at(person text, allocation text) FROM PUBLIC;
@@ -690,8 +735,9 @@ CREATE FUNCTION has_broken_glass(person text, allocation text) RETURNS boolean
     SET search_path TO 'public'
     AS $$
     select exists (select from break_glass b join users u on u.id = b.user_id
+            join role_permissions r on r.place = 'platform' and r.role = u.platform_role and r.permission = 'fleet:operate'
         where b.allocation_id = allocation and b.user_id = person and b.ended_at is null
-            and b.expires_at > clock_timestamp() and u.platform_role is not null and u.suspended_at is null)
+            and b.expires_at > clock_timestamp() and u.suspended_at is null)
 $$;
 GRANT ALL ON FUNCTION has_broken_glass(person text, allocation text) TO gpuaas_api;
 GRANT ALL ON FUNCTION has_broken_glass(person text, allocation text) TO gpuaas_operator;
@@ -724,9 +770,11 @@ CREATE FUNCTION invitation_holds(invitation invitations) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
     AS $$
-    select invitation.secret_hash is not null and coalesce(
-        effective_role(invitation.invited_by, invitation.project_id) = 'owner'
-            or (effective_role(invitation.invited_by, invitation.project_id) = 'admin' and invitation.role <> 'owner'), false)
+    select invitation.secret_hash is not null
+        and may_in_project(invitation.invited_by, 'members:manage', invitation.project_id)
+        and not exists (select from role_permissions r where r.place = 'project' and r.role = invitation.role
+            and r.permission = 'owners:manage'
+            and not may_in_project(invitation.invited_by, 'owners:manage', invitation.project_id))
 $$;
 GRANT ALL ON FUNCTION invitation_holds(invitation invitations) TO gpuaas_api;
 GRANT ALL ON FUNCTION invitation_holds(invitation invitations) TO gpuaas_worker;
@@ -749,9 +797,9 @@ CREATE FUNCTION is_suspended(allocation text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
     AS $$
-    select t.suspended_at is not null or p.suspended_at is not null or u.suspended_at is not null
+    select t.suspended_at is not null or p.suspended_at is not null or c.suspended_at is not null
     from allocations a join tenants t on t.id = a.tenant_id join projects p on p.id = a.project_id
-        join users u on u.id = a.holder_id
+        join principals c on c.id = a.holder_id
     where a.id = allocation
 $$;
 GRANT ALL ON FUNCTION is_suspended(allocation text) TO gpuaas_api;
@@ -776,6 +824,45 @@ begin
 end $$;
 GRANT ALL ON FUNCTION join_by_invitation(secret bytea, person text, at timestamp with time zone) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION join_by_invitation(secret bytea, person text, at timestamp with time zone) FROM PUBLIC;
+
+-- function keep_node_principal
+CREATE FUNCTION keep_node_principal() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into principals (id, kind, name, created_at) values (new.id, 'node', new.name, new.created_at);
+    else
+        update principals p set name = new.name where p.id = new.id;
+    end if;
+    return new;
+end $$;
+REVOKE ALL ON FUNCTION keep_node_principal() FROM PUBLIC;
+
+-- function keep_principals
+CREATE FUNCTION keep_principals() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'principals are never deleted and keep their id' using errcode = 'restrict_violation';
+end $$;
+
+-- function keep_user_principal
+CREATE FUNCTION keep_user_principal() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into principals (id, kind, name, suspended_at, created_at)
+        values (new.id, 'user', new.email, new.suspended_at, new.created_at);
+    else
+        update principals p set name = new.email, suspended_at = new.suspended_at where p.id = new.id;
+    end if;
+    return new;
+end $$;
+REVOKE ALL ON FUNCTION keep_user_principal() FROM PUBLIC;
 
 -- function kept_answer
 CREATE FUNCTION kept_answer(caller_id text, asked_route text, asked_key text) RETURNS TABLE(kept_request_hash bytea, kept_status integer, kept_body bytea, kept_sealed boolean)
@@ -819,7 +906,8 @@ CREATE FUNCTION leave_tenant(person text, tenant text) RETURNS boolean
     SET search_path TO 'public'
     AS $$
 begin
-    delete from tenant_members t where t.tenant_id = tenant and t.user_id = person and t.role not in ('owner', 'admin')
+    delete from tenant_members t where t.tenant_id = tenant and t.user_id = person and not exists (
+            select from role_permissions r where r.place = 'tenant' and r.role = t.role and r.permission = 'projects:read')
         and tenant = any (fence_tenants())
         and not exists (select from project_members m where m.tenant_id = tenant and m.user_id = person);
     return found;
@@ -841,6 +929,26 @@ end $$;
 GRANT ALL ON FUNCTION lock_role(person text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION lock_role(person text, project text) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION lock_role(person text, project text) FROM PUBLIC;
+
+-- function may_in_project
+CREATE FUNCTION may_in_project(principal text, wanted text, project text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$ select wanted = any (project_permissions(principal, project)) $$;
+GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_api;
+GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION may_in_project(principal text, wanted text, project text) FROM PUBLIC;
+
+-- function may_on_allocation
+CREATE FUNCTION may_on_allocation(principal text, wanted text, allocation text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$ select wanted = any (allocation_permissions(principal, allocation)) $$;
+GRANT ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) TO gpuaas_api;
+GRANT ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION may_on_allocation(principal text, wanted text, allocation text) FROM PUBLIC;
 
 -- function name_of_person
 CREATE FUNCTION name_of_person(person text) RETURNS text
@@ -925,6 +1033,24 @@ CREATE FUNCTION open_invitation(secret bytea, at timestamp with time zone) RETUR
 $$;
 GRANT ALL ON FUNCTION open_invitation(secret bytea, at timestamp with time zone) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION open_invitation(secret bytea, at timestamp with time zone) FROM PUBLIC;
+
+-- function project_permissions
+CREATE FUNCTION project_permissions(principal text, project text) RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    select coalesce(array_agg(distinct r.permission), '{}')
+    from projects p join tenants t on t.id = p.tenant_id join principals c on c.id = principal, lateral (
+        select 'project' as place, m.role from project_members m where m.project_id = p.id and m.user_id = c.id
+        union all
+        select 'tenant', m.role from tenant_members m where m.tenant_id = t.id and m.user_id = c.id
+    ) held join role_permissions r on r.place = held.place and r.role = held.role
+    where p.id = project and p.suspended_at is null and t.suspended_at is null and c.suspended_at is null
+$$;
+GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_api;
+GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_operator;
+GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_worker;
+REVOKE ALL ON FUNCTION project_permissions(principal text, project text) FROM PUBLIC;
 
 -- function quota_count
 CREATE FUNCTION quota_count(tenant text, project text, added bigint[]) RETURNS void
@@ -1033,7 +1159,7 @@ begin
     with wanted as (
         select k.*, a.holder_id <> k.user_id as granted, key_ends_at(k.token_id) as ends_at
         from allocation_keys c join ssh_keys k on k.id = c.ssh_key_id join allocations a on a.id = c.allocation_id
-        where c.allocation_id = allocation and 'hold' = any (allocation_rights(k.user_id, allocation))
+        where c.allocation_id = allocation and may_on_allocation(k.user_id, 'keys:choose', allocation)
         union all
         select k.*, true, least(g.expires_at, key_ends_at(k.token_id))
         from access_grants g join ssh_keys k on k.id = g.ssh_key_id
@@ -1047,10 +1173,10 @@ begin
     into rendered from once;
 
     -- A suspension keeps the permission, which admits nobody meanwhile; every other loss of the hold ends it.
-    select k.admits_own_by is not null and 'hold' = any (allocation_rights(k.admits_own_by, allocation)), k.admits_own_by
+    select k.admits_own_by is not null and may_on_allocation(k.admits_own_by, 'keys:choose', allocation), k.admits_own_by
     into admitted, allowed_by from allocation_keysets k where k.allocation_id = allocation;
     if not admitted and not is_suspended(allocation)
-            and not exists (select from users u where u.id = allowed_by and u.suspended_at is not null) then
+            and not exists (select from principals c where c.id = allowed_by and c.suspended_at is not null) then
         allowed_by := null;
     end if;
     select coalesce(array_agg(known.fingerprint order by known.fingerprint), '{}') into refused from (
@@ -1065,7 +1191,7 @@ begin
             where k.allocation_id = allocation
     ) known
     where allowed_by is not null and not exists (select from ssh_keys o where o.fingerprint = known.fingerprint
-        and 'enter' = any (allocation_rights(o.user_id, allocation)));
+        and may_on_allocation(o.user_id, 'terminals:open', allocation));
 
     update allocation_keysets k set body = rendered, admits_own = admitted, admits_own_by = allowed_by, refused_own = refused,
         own_keys = case when admitted then k.own_keys else '{}' end,
@@ -1218,14 +1344,14 @@ CREATE FUNCTION terminal_objection(allocation text, at_boot integer, person text
                 and s.expires_at > clock_timestamp())
             and not exists (select from tokens k where k.id = credential and k.revoked_at is null
                 and k.expires_at > clock_timestamp()) then 'you signed out'
-        when 'enter' = any (r.rights) or has_broken_glass(person, a.id) then null
+        when 'terminals:open' = any (r.permissions) or has_broken_glass(person, a.id) then null
         when exists (select from break_glass b where b.allocation_id = a.id and b.user_id = person)
             then 'the break-glass access ended'
-        when not 'read' = any (r.rights) then 'you are no longer a member of the project'
-        when not 'work' = any (r.rights) then 'a viewer of the project has no access'
+        when not 'allocations:read' = any (r.permissions) then 'you are no longer a member of the project'
+        when not 'access:ask' = any (r.permissions) then 'a viewer of the project has no access'
         else 'your access was withdrawn'
     end
-    from allocations a, lateral (select allocation_rights(person, a.id) as rights) r where a.id = allocation
+    from allocations a, lateral (select allocation_permissions(person, a.id) as permissions) r where a.id = allocation
 $$;
 GRANT ALL ON FUNCTION terminal_objection(allocation text, at_boot integer, person text, credential text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION terminal_objection(allocation text, at_boot integer, person text, credential text) TO gpuaas_worker;
@@ -1259,7 +1385,7 @@ REVOKE ALL ON FUNCTION weigh_resized_disk() FROM PUBLIC;
 CREATE FUNCTION works_in(person text, project text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
-    AS $$ select coalesce(effective_role(person, project) in ('owner', 'admin', 'member'), false) $$;
+    AS $$ select 'access:ask' = any (project_permissions(person, project)) $$;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_worker;
@@ -1445,7 +1571,7 @@ CREATE TABLE access_grants (
 ALTER TABLE ONLY access_grants
     ADD CONSTRAINT access_grants_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 ALTER TABLE ONLY access_grants
-    ADD CONSTRAINT access_grants_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT access_grants_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY access_grants
     ADD CONSTRAINT access_grants_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY access_grants
@@ -1500,7 +1626,7 @@ CREATE TABLE allocation_groups (
     created_at timestamp with time zone NOT NULL
 );
 ALTER TABLE ONLY allocation_groups
-    ADD CONSTRAINT allocation_groups_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT allocation_groups_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY allocation_groups
     ADD CONSTRAINT allocation_groups_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY allocation_groups
@@ -1692,7 +1818,7 @@ CREATE TABLE allocations (
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_group_id_fkey FOREIGN KEY (group_id) REFERENCES allocation_groups(id);
 ALTER TABLE ONLY allocations
-    ADD CONSTRAINT allocations_holder_id_fkey FOREIGN KEY (holder_id) REFERENCES users(id);
+    ADD CONSTRAINT allocations_holder_id_principal FOREIGN KEY (holder_id) REFERENCES principals(id);
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 ALTER TABLE ONLY allocations
@@ -1702,7 +1828,7 @@ ALTER TABLE ONLY allocations
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 ALTER TABLE ONLY allocations
-    ADD CONSTRAINT allocations_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES users(id);
+    ADD CONSTRAINT allocations_requested_by_principal FOREIGN KEY (requested_by) REFERENCES principals(id);
 ALTER TABLE ONLY allocations
     ADD CONSTRAINT allocations_sku_fkey FOREIGN KEY (sku) REFERENCES skus(sku);
 ALTER TABLE ONLY allocations
@@ -1784,9 +1910,10 @@ CREATE INDEX audit_order ON audit USING btree (epoch, xid, id);
 CREATE INDEX audit_project ON audit USING btree (project_id, id);
 CREATE INDEX audit_tenant ON audit USING btree (tenant_id, id);
 CREATE POLICY operator ON audit TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON audit FOR INSERT TO gpuaas_api WITH CHECK (((actor = fence_user()) AND ((tenant_id IS NULL) OR (tenant_id = ANY (fence_tenants())))));
+CREATE POLICY own ON audit FOR INSERT TO gpuaas_api WITH CHECK (((actor = fence_principal()) AND ((tenant_id IS NULL) OR (tenant_id = ANY (fence_tenants())))));
 CREATE POLICY tenant ON audit FOR SELECT TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
 CREATE POLICY worker ON audit TO gpuaas_worker USING (true);
+CREATE TRIGGER check_actor BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION check_actor();
 GRANT SELECT,INSERT ON TABLE audit TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE audit TO gpuaas_operator;
 GRANT SELECT,INSERT ON TABLE audit TO gpuaas_worker;
@@ -1950,7 +2077,7 @@ ALTER TABLE ONLY confinements
     ADD CONSTRAINT confinements_pkey PRIMARY KEY (init);
 ALTER TABLE confinements ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON confinements FOR SELECT TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY reader ON confinements FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY reader ON confinements FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON confinements TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE confinements TO gpuaas_api;
 GRANT SELECT ON TABLE confinements TO gpuaas_operator;
@@ -1972,7 +2099,7 @@ ALTER TABLE ONLY device_holds
 ALTER TABLE device_holds ENABLE ROW LEVEL SECURITY;
 CREATE INDEX device_holds_node ON device_holds USING btree (node_id);
 CREATE POLICY operator ON device_holds TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON device_holds FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON device_holds FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON device_holds TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE device_holds TO gpuaas_operator;
 GRANT SELECT(node_id) ON TABLE device_holds TO gpuaas_api;
@@ -2056,11 +2183,13 @@ CREATE TABLE idempotency (
     expires_at timestamp with time zone NOT NULL
 );
 ALTER TABLE ONLY idempotency
+    ADD CONSTRAINT idempotency_caller_principal FOREIGN KEY (caller) REFERENCES principals(id);
+ALTER TABLE ONLY idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, route, key);
 ALTER TABLE idempotency ENABLE ROW LEVEL SECURITY;
 CREATE INDEX idempotency_expiry ON idempotency USING btree (expires_at);
-CREATE POLICY own ON idempotency TO gpuaas_api USING ((caller = fence_user()));
-CREATE POLICY own_operator ON idempotency TO gpuaas_operator USING ((caller = fence_user()));
+CREATE POLICY own ON idempotency TO gpuaas_api USING ((caller = fence_principal()));
+CREATE POLICY own_operator ON idempotency TO gpuaas_operator USING ((caller = fence_principal()));
 CREATE POLICY worker ON idempotency TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE idempotency TO gpuaas_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE idempotency TO gpuaas_api;
@@ -2234,7 +2363,7 @@ ALTER TABLE ONLY managed_runtime_bundles
     ADD CONSTRAINT managed_runtime_bundles_slug_version_key UNIQUE (slug, version);
 ALTER TABLE managed_runtime_bundles ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON managed_runtime_bundles TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON managed_runtime_bundles FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON managed_runtime_bundles FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON managed_runtime_bundles TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE managed_runtime_bundles TO gpuaas_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE managed_runtime_bundles TO gpuaas_worker;
@@ -2301,7 +2430,7 @@ ALTER TABLE node_bundles ENABLE ROW LEVEL SECURITY;
 CREATE INDEX node_bundles_bundle ON node_bundles USING btree (bundle_id);
 CREATE INDEX node_bundles_unsettled ON node_bundles USING btree (id) WHERE (status = ANY (ARRAY['staging'::text, 'removing'::text]));
 CREATE POLICY operator ON node_bundles TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON node_bundles FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON node_bundles FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON node_bundles TO gpuaas_worker USING (true);
 CREATE TRIGGER no_operation AFTER DELETE ON node_bundles FOR EACH ROW EXECUTE FUNCTION end_former_operation();
 CREATE TRIGGER one_operation AFTER UPDATE OF operation_id ON node_bundles FOR EACH ROW WHEN ((old.operation_id IS DISTINCT FROM new.operation_id)) EXECUTE FUNCTION end_former_operation();
@@ -2437,9 +2566,10 @@ ALTER TABLE ONLY nodes
     ADD CONSTRAINT nodes_region_fkey FOREIGN KEY (region) REFERENCES regions(name);
 ALTER TABLE nodes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON nodes TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON nodes FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON nodes FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON nodes TO gpuaas_worker USING (true);
 CREATE TRIGGER add_disk AFTER INSERT ON nodes FOR EACH ROW EXECUTE FUNCTION add_node_disk();
+CREATE TRIGGER keep_principal BEFORE INSERT OR UPDATE OF name ON nodes FOR EACH ROW EXECUTE FUNCTION keep_node_principal();
 GRANT SELECT(engine) ON TABLE nodes TO gpuaas_api;
 GRANT SELECT(id) ON TABLE nodes TO gpuaas_api;
 GRANT SELECT(intent) ON TABLE nodes TO gpuaas_api;
@@ -2475,6 +2605,8 @@ ALTER TABLE ONLY operations
     ADD CONSTRAINT operations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY operations
     ADD CONSTRAINT operations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+ALTER TABLE ONLY operations
+    ADD CONSTRAINT operations_requested_by_principal FOREIGN KEY (requested_by) REFERENCES principals(id);
 ALTER TABLE operations ENABLE ROW LEVEL SECURITY;
 CREATE INDEX operations_ended ON operations USING btree (ended_at, status) WHERE (ended_at IS NOT NULL);
 CREATE INDEX operations_kind ON operations USING btree (kind, id);
@@ -2511,7 +2643,7 @@ ALTER TABLE outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 ALTER TABLE outbox ENABLE ROW LEVEL SECURITY;
 CREATE INDEX outbox_waiting ON outbox USING btree (id) WHERE (delivered_at IS NULL);
 CREATE POLICY operator ON outbox TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY outbox ON outbox FOR INSERT TO gpuaas_api WITH CHECK ((fence_user() <> ''::text));
+CREATE POLICY outbox ON outbox FOR INSERT TO gpuaas_api WITH CHECK ((fence_principal() <> ''::text));
 CREATE POLICY worker ON outbox TO gpuaas_worker USING (true);
 GRANT INSERT ON TABLE outbox TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE outbox TO gpuaas_operator;
@@ -2545,11 +2677,29 @@ ALTER TABLE ONLY prices
     ADD CONSTRAINT prices_sku_key_fkey FOREIGN KEY (sku_key) REFERENCES skus(key);
 ALTER TABLE prices ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON prices TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON prices FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON prices FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON prices TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE prices TO gpuaas_api;
 GRANT SELECT ON TABLE prices TO gpuaas_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE prices TO gpuaas_worker;
+
+-- table principals
+CREATE TABLE principals (
+    id text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    suspended_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT principals_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'service_account'::text, 'node'::text, 'system'::text])))
+);
+ALTER TABLE ONLY principals
+    ADD CONSTRAINT principals_pkey PRIMARY KEY (id);
+ALTER TABLE principals ENABLE ROW LEVEL SECURITY;
+CREATE POLICY operator ON principals FOR SELECT TO gpuaas_operator USING (fence_is_operator());
+CREATE POLICY worker ON principals FOR SELECT TO gpuaas_worker USING (true);
+CREATE TRIGGER keep_principals BEFORE DELETE OR UPDATE OF id ON principals FOR EACH ROW EXECUTE FUNCTION keep_principals();
+GRANT SELECT ON TABLE principals TO gpuaas_operator;
+GRANT SELECT ON TABLE principals TO gpuaas_worker;
 
 -- table project_members
 CREATE TABLE project_members (
@@ -2566,7 +2716,7 @@ ALTER TABLE ONLY project_members
 ALTER TABLE ONLY project_members
     ADD CONSTRAINT project_members_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id);
 ALTER TABLE ONLY project_members
-    ADD CONSTRAINT project_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+    ADD CONSTRAINT project_members_user_id_principal FOREIGN KEY (user_id) REFERENCES principals(id);
 ALTER TABLE project_members ENABLE ROW LEVEL SECURITY;
 CREATE INDEX project_members_user ON project_members USING btree (user_id);
 CREATE POLICY tenant ON project_members TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
@@ -2637,7 +2787,7 @@ ALTER TABLE ONLY quota_limits
     ADD CONSTRAINT quota_limits_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id);
 ALTER TABLE quota_limits ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON quota_limits TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON quota_limits FOR SELECT TO gpuaas_api USING ((((scope = 'platform'::text) AND (fence_user() <> ''::text)) OR ((scope = 'user'::text) AND (scope_id = fence_user()))));
+CREATE POLICY own ON quota_limits FOR SELECT TO gpuaas_api USING ((((scope = 'platform'::text) AND (fence_principal() <> ''::text)) OR ((scope = 'user'::text) AND (scope_id = fence_principal()))));
 CREATE POLICY tenant ON quota_limits FOR SELECT TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
 CREATE POLICY worker ON quota_limits TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE quota_limits TO gpuaas_api;
@@ -2723,7 +2873,7 @@ ALTER TABLE ONLY regions
     ADD CONSTRAINT regions_pkey PRIMARY KEY (name);
 ALTER TABLE regions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON regions TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON regions FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON regions FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON regions TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE regions TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE regions TO gpuaas_operator;
@@ -2783,6 +2933,23 @@ CREATE TRIGGER weigh_disk BEFORE INSERT OR UPDATE OF disk_gib ON resizes FOR EAC
 GRANT SELECT ON TABLE resizes TO gpuaas_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE resizes TO gpuaas_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE resizes TO gpuaas_api;
+
+-- table role_permissions
+CREATE TABLE role_permissions (
+    place text NOT NULL,
+    role text NOT NULL,
+    permission text NOT NULL,
+    CONSTRAINT role_permissions_place_check CHECK ((place = ANY (ARRAY['project'::text, 'tenant'::text, 'platform'::text, 'allocation'::text])))
+);
+ALTER TABLE ONLY role_permissions
+    ADD CONSTRAINT role_permissions_pkey PRIMARY KEY (place, role, permission);
+ALTER TABLE role_permissions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY operator ON role_permissions FOR SELECT TO gpuaas_operator USING (fence_is_operator());
+CREATE POLICY reader ON role_permissions FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
+CREATE POLICY worker ON role_permissions FOR SELECT TO gpuaas_worker USING (true);
+GRANT SELECT ON TABLE role_permissions TO gpuaas_api;
+GRANT SELECT ON TABLE role_permissions TO gpuaas_operator;
+GRANT SELECT ON TABLE role_permissions TO gpuaas_worker;
 
 -- table sample_minutes
 CREATE TABLE sample_minutes (
@@ -2881,7 +3048,7 @@ ALTER TABLE ONLY sessions
 ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
 CREATE INDEX sessions_over ON sessions USING btree (LEAST(expires_at, revoked_at));
 CREATE INDEX sessions_user ON sessions USING btree (user_id);
-CREATE POLICY own ON sessions TO gpuaas_api USING ((user_id = fence_user()));
+CREATE POLICY own ON sessions TO gpuaas_api USING ((user_id = fence_principal()));
 CREATE POLICY worker ON sessions TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sessions TO gpuaas_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE sessions TO gpuaas_api;
@@ -2905,7 +3072,7 @@ ALTER TABLE ONLY sku_sizes
     ADD CONSTRAINT sku_sizes_sku_fkey FOREIGN KEY (sku) REFERENCES skus(sku);
 ALTER TABLE sku_sizes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON sku_sizes TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON sku_sizes FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON sku_sizes FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON sku_sizes TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE sku_sizes TO gpuaas_api;
 GRANT SELECT ON TABLE sku_sizes TO gpuaas_operator;
@@ -2937,7 +3104,7 @@ ALTER TABLE skus ALTER COLUMN key ADD GENERATED ALWAYS AS IDENTITY (
 );
 ALTER TABLE skus ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON skus TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON skus FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON skus FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON skus TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE skus TO gpuaas_api;
 GRANT SELECT ON TABLE skus TO gpuaas_operator;
@@ -2985,7 +3152,7 @@ ALTER TABLE ONLY slots
     ADD CONSTRAINT slots_pkey PRIMARY KEY (id);
 ALTER TABLE slots ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON slots TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON slots FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON slots FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON slots TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE slots TO gpuaas_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE slots TO gpuaas_worker;
@@ -3013,7 +3180,7 @@ CREATE CONSTRAINT TRIGGER count_new AFTER INSERT ON ssh_keys DEFERRABLE INITIALL
 CREATE INDEX ssh_keys_fingerprint ON ssh_keys USING btree (fingerprint);
 CREATE INDEX ssh_keys_token ON ssh_keys USING btree (token_id) WHERE (token_id IS NOT NULL);
 CREATE POLICY operator ON ssh_keys FOR SELECT TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON ssh_keys TO gpuaas_api USING ((user_id = fence_user()));
+CREATE POLICY own ON ssh_keys TO gpuaas_api USING ((user_id = fence_principal()));
 CREATE POLICY worker ON ssh_keys TO gpuaas_worker USING (true);
 GRANT SELECT(id) ON TABLE ssh_keys TO gpuaas_operator;
 GRANT SELECT(user_id) ON TABLE ssh_keys TO gpuaas_operator;
@@ -3085,7 +3252,7 @@ ALTER TABLE ONLY storage_backends
     ADD CONSTRAINT storage_backends_pkey PRIMARY KEY (backend);
 ALTER TABLE storage_backends ENABLE ROW LEVEL SECURITY;
 CREATE POLICY operator ON storage_backends TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON storage_backends FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON storage_backends FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON storage_backends TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE storage_backends TO gpuaas_api;
 GRANT SELECT ON TABLE storage_backends TO gpuaas_operator;
@@ -3112,7 +3279,7 @@ ALTER TABLE ONLY storage_conformance_runs
 ALTER TABLE storage_conformance_runs ENABLE ROW LEVEL SECURITY;
 CREATE INDEX storage_conformance_newest ON storage_conformance_runs USING btree (backend, id);
 CREATE POLICY operator ON storage_conformance_runs TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY signed_in ON storage_conformance_runs FOR SELECT TO gpuaas_api USING ((fence_user() <> ''::text));
+CREATE POLICY signed_in ON storage_conformance_runs FOR SELECT TO gpuaas_api USING ((fence_principal() <> ''::text));
 CREATE POLICY worker ON storage_conformance_runs TO gpuaas_worker USING (true);
 GRANT SELECT ON TABLE storage_conformance_runs TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE storage_conformance_runs TO gpuaas_operator;
@@ -3210,7 +3377,7 @@ ALTER TABLE ONLY tenant_members
 ALTER TABLE ONLY tenant_members
     ADD CONSTRAINT tenant_members_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id);
 ALTER TABLE ONLY tenant_members
-    ADD CONSTRAINT tenant_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+    ADD CONSTRAINT tenant_members_user_id_principal FOREIGN KEY (user_id) REFERENCES principals(id);
 ALTER TABLE tenant_members ENABLE ROW LEVEL SECURITY;
 CREATE INDEX tenant_members_user ON tenant_members USING btree (user_id);
 CREATE POLICY operator ON tenant_members FOR SELECT TO gpuaas_operator USING (fence_is_operator());
@@ -3290,8 +3457,8 @@ ALTER TABLE ONLY terminal_tickets
 ALTER TABLE terminal_tickets ENABLE ROW LEVEL SECURITY;
 CREATE INDEX terminal_tickets_expiry ON terminal_tickets USING btree (expires_at);
 CREATE INDEX terminal_tickets_user ON terminal_tickets USING btree (user_id, created_at);
-CREATE POLICY own ON terminal_tickets TO gpuaas_api USING (((user_id = fence_user()) AND (tenant_id = ANY (fence_tenants()))));
-CREATE POLICY own_operator ON terminal_tickets TO gpuaas_operator USING (((user_id = fence_user()) AND fence_is_operator()));
+CREATE POLICY own ON terminal_tickets TO gpuaas_api USING (((user_id = fence_principal()) AND (tenant_id = ANY (fence_tenants()))));
+CREATE POLICY own_operator ON terminal_tickets TO gpuaas_operator USING (((user_id = fence_principal()) AND fence_is_operator()));
 CREATE POLICY worker ON terminal_tickets TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT ON TABLE terminal_tickets TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE terminal_tickets TO gpuaas_operator;
@@ -3380,6 +3547,7 @@ CREATE INDEX timeline_subject_order ON timeline_entries USING btree (subject_id,
 CREATE POLICY operator ON timeline_entries TO gpuaas_operator USING (fence_is_operator());
 CREATE POLICY tenant ON timeline_entries TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
 CREATE POLICY worker ON timeline_entries TO gpuaas_worker USING (true);
+CREATE TRIGGER check_actor BEFORE INSERT ON timeline_entries FOR EACH ROW EXECUTE FUNCTION check_actor();
 GRANT SELECT,INSERT ON TABLE timeline_entries TO gpuaas_api;
 GRANT SELECT,INSERT ON TABLE timeline_entries TO gpuaas_operator;
 GRANT SELECT,INSERT ON TABLE timeline_entries TO gpuaas_worker;
@@ -3400,13 +3568,13 @@ ALTER TABLE ONLY tokens
 ALTER TABLE ONLY tokens
     ADD CONSTRAINT tokens_token_hash_key UNIQUE (token_hash);
 ALTER TABLE ONLY tokens
-    ADD CONSTRAINT tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+    ADD CONSTRAINT tokens_user_id_principal FOREIGN KEY (user_id) REFERENCES principals(id);
 ALTER TABLE tokens ENABLE ROW LEVEL SECURITY;
 CREATE CONSTRAINT TRIGGER count_new AFTER INSERT ON tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_token();
 CREATE INDEX tokens_over ON tokens USING btree (LEAST(expires_at, revoked_at));
 CREATE INDEX tokens_user ON tokens USING btree (user_id);
 CREATE POLICY operator ON tokens FOR SELECT TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON tokens TO gpuaas_api USING ((user_id = fence_user()));
+CREATE POLICY own ON tokens TO gpuaas_api USING ((user_id = fence_principal()));
 CREATE POLICY worker ON tokens TO gpuaas_worker USING (true);
 GRANT SELECT(expires_at) ON TABLE tokens TO gpuaas_operator;
 GRANT SELECT(id) ON TABLE tokens TO gpuaas_operator;
@@ -3516,8 +3684,9 @@ CREATE POLICY mates ON users FOR SELECT TO gpuaas_api USING ((EXISTS ( SELECT
    FROM tenant_members m
   WHERE ((m.user_id = users.id) AND (m.tenant_id = ANY (fence_tenants()))))));
 CREATE POLICY operator ON users TO gpuaas_operator USING (fence_is_operator());
-CREATE POLICY own ON users TO gpuaas_api USING ((id = fence_user()));
+CREATE POLICY own ON users TO gpuaas_api USING ((id = fence_principal()));
 CREATE POLICY worker ON users TO gpuaas_worker USING (true);
+CREATE TRIGGER keep_principal BEFORE INSERT OR UPDATE OF email, suspended_at ON users FOR EACH ROW EXECUTE FUNCTION keep_user_principal();
 CREATE UNIQUE INDEX users_email ON users USING btree (lower(email));
 GRANT SELECT ON TABLE users TO gpuaas_api;
 GRANT SELECT ON TABLE users TO gpuaas_operator;
@@ -3546,7 +3715,7 @@ CREATE TABLE volume_snapshots (
     CONSTRAINT volume_snapshots_status_check CHECK ((status = ANY (ARRAY['creating'::text, 'ready'::text, 'failed'::text, 'deleting'::text, 'deleted'::text])))
 );
 ALTER TABLE ONLY volume_snapshots
-    ADD CONSTRAINT volume_snapshots_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT volume_snapshots_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY volume_snapshots
     ADD CONSTRAINT volume_snapshots_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY volume_snapshots
@@ -3607,7 +3776,7 @@ CREATE TABLE volumes (
 ALTER TABLE ONLY volumes
     ADD CONSTRAINT volumes_backend_fkey FOREIGN KEY (backend) REFERENCES storage_backends(backend);
 ALTER TABLE ONLY volumes
-    ADD CONSTRAINT volumes_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+    ADD CONSTRAINT volumes_created_by_principal FOREIGN KEY (created_by) REFERENCES principals(id);
 ALTER TABLE ONLY volumes
     ADD CONSTRAINT volumes_id_write_policy_key UNIQUE (id, write_policy);
 ALTER TABLE ONLY volumes

@@ -55,7 +55,7 @@ async def test_users_nodes_and_the_platform_are_principals(world: World) -> None
     nodes = await peek.rows(world.db, "select id, name from nodes")
     assert nodes
     assert all(found[node["id"]] == ("node", node["name"]) for node in nodes)
-    assert {id for id, (kind, _) in found.items() if kind == "system"} == {"system", "platform", "anonymous"}
+    assert {id for id, (kind, _) in found.items() if kind == "system"} == {"system", "platform", "anonymous", "unknown"}
 
 
 async def test_a_principal_follows_its_users_address_and_suspension(world: World) -> None:

@@ -19,12 +19,13 @@ from gpuaas.domain.skus import store as skus
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import SYSTEM, NewEntry, end_operation, record
+from gpuaas.domain.timeline.store import SYSTEM, NewEntry, record
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import GPU_RESET, Environment, EnvironmentSpec, ProofItem
 from gpuaas.wire.link import ENVIRONMENT_REMOVED, Result
 from gpuaas.wire.tasks import ENSURE, REMOVE, EnsureEnvironment, RemoveEnvironment, TaskKind
-from gpuaas.wire.timeline import OperationStatus, Outcome
+from gpuaas.wire.timeline import Outcome
 
 PROVISION_LIMIT = timedelta(minutes=5)
 RELEASE_LIMIT = timedelta(minutes=5)
@@ -196,7 +197,7 @@ class AllocationWorker:
     async def _queue(self, tx: Tx, seen: Seen, queue: Queue, now: datetime) -> None:
         row, kind = seen.row, queue.kind
         if queue.to:
-            row = await store.move(tx, row, queue.to, actor=SYSTEM, note="", now=now)
+            row = await store.move(tx, row, queue.to, Act(actor=SYSTEM, now=now))
         task = tasks.NewTask(
             id=self._ids.new("task"),
             node_id=row.node_id,
@@ -223,11 +224,12 @@ class AllocationWorker:
             )
         elif move.to in (Status.FAILED, Status.RESTART_FAILED):
             change = Change(billing_stopped_at=now)
-        await store.move(tx, row, move.to, actor=SYSTEM, note=move.note, now=now, change=change)
+        if move.to is Status.ACTIVE and seen.resize:
+            change = change.with_size(seen.resize)
+        act = Act(actor=SYSTEM, now=now, note=move.note)
+        await store.move(tx, row, move.to, act, change, operation=OperationChange(reason=move.note))
         if move.to is Status.ACTIVE:
             await self._up(tx, seen, environment, now)
-        ended = OperationStatus.SUCCEEDED if move.to is Status.ACTIVE else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=move.note, now=now)
 
     async def _up(self, tx: Tx, seen: Seen, environment: Environment | None, now: datetime) -> None:
         """What else is known now that the environment runs: which keys it admits, and that a new size is in force."""
@@ -246,8 +248,7 @@ class AllocationWorker:
         await store.add_proofs(tx, row, result.proofs if result else [], now)
         await capacity.block_slots(tx, row.id, row.node_id, now=now)
         if row.status is Status.RELEASING:
-            await store.move(tx, row, Status.RELEASE_FAILED, actor=SYSTEM, note=note, now=now)
-            await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason=note, now=now)
+            await store.move(tx, row, Status.RELEASE_FAILED, Act(actor=SYSTEM, now=now, note=note))
         else:
             blocked = NewEntry(phase="cleanup_blocked", outcome=Outcome.FAILED, at=now, actor=SYSTEM, note=note)
             await record(tx, row.subject, blocked, row.operation_id)
@@ -264,8 +265,7 @@ async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: 
         await store.settle(tx, row, now)
         return
     change = Change(released_at=now, cleanup_proven_at=now)
-    await store.move(tx, row, Status.RELEASED, actor=actor, note="nothing is left", now=now, change=change)
-    await end_operation(tx, row.operation_id, OperationStatus.SUCCEEDED, reason="", now=now)
+    await store.move(tx, row, Status.RELEASED, Act(actor=actor, now=now, note="nothing is left"), change)
 
 
 async def wants(
