@@ -18,11 +18,11 @@ from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, S
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Init, Isolation, ProofItem
 from gpuaas.wire.images import BaseImage
-from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.permissions import Permission
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
+from gpuaas.wire.tasks import TaskKind
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
