@@ -5,18 +5,10 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli import allocation_terminals
-from gpuaas.cli.allocation_access import add_to
-from gpuaas.cli.allocation_changes import (
-    extend_allocation,
-    release_allocation,
-    resize_allocation,
-    restart_allocation,
-    show_limits,
-)
+from gpuaas.cli import allocation_access, allocation_changes, allocation_terminals
 from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_changes, summary, timeline_rows
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.changing import NoWaitOption
+from gpuaas.cli.commands import NoWaitOption
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project, volume_to_make
@@ -31,12 +23,8 @@ from gpuaas.wire.allocations import Status, SubmittedAllocations
 
 command = new_app("Environments on the fleet: create, follow, restart, resize, release.")
 
-command.command("restart")(restart_allocation)
-command.command("resize")(resize_allocation)
-command.command("extend")(extend_allocation)
-command.command("limits")(show_limits)
-command.command("release")(release_allocation)
-add_to(command)
+allocation_changes.add_to(command)
+allocation_access.add_to(command)
 command.command("terminals")(allocation_terminals.show_terminals)
 command.command("recording")(allocation_terminals.get_recording)
 

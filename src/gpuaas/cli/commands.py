@@ -38,6 +38,7 @@ class Call:
     client: Client
     project: str  # as typed; empty for the default
     output: Output
+    no_wait: bool = False
 
     @property
     def around(self) -> Surroundings:
@@ -165,7 +166,7 @@ def action_command(
     """A change: its question, its phases, and the object afterwards. Without columns only a remark is shown."""
 
     def finish(call: Call, action: Action[Any], given: Mapping[str, Any]) -> None:
-        result = carry_out(call, action, yes=given.get("yes", False), no_wait=given.get("no_wait", False))
+        result = carry_out(call, action, yes=given.get("yes", False))
         if show:
             show(call, result)
         elif columns:
@@ -177,13 +178,13 @@ def action_command(
     return lambda function: declare(app, name, function, finish, yes=asks, no_wait=no_wait, output=has_output)
 
 
-def carry_out(call: Call, action: Action[T], *, yes: bool = False, no_wait: bool = False) -> T:
+def carry_out(call: Call, action: Action[T], *, yes: bool = False) -> T:
     """Done, or accepted if nobody waits. A failure of the operation is the command's own."""
     if action.ask:
         confirm(action.ask.words, lost=action.ask.lost, survives=action.ask.survives, yes=yes)
     result, wait = action.run(), action.wait
     operation_id = getattr(result, "operation_id", None)
-    if wait is None or no_wait or not operation_id:
+    if wait is None or call.no_wait or not operation_id:
         return result
     end = follow(
         call.ctx,
@@ -229,8 +230,13 @@ def declare(
 
     def command(ctx: typer.Context, **given: Any) -> None:
         with connected(ctx) as client:
-            project, output = given.get("project", ""), given.get("output", Output.TABLE)
-            call = Call(ctx=ctx, client=client, project=project, output=output)
+            call = Call(
+                ctx=ctx,
+                client=client,
+                project=given.get("project") or "",
+                output=given.get("output", Output.TABLE),
+                no_wait=given.get("no_wait", False),
+            )
             values = {one.name: value_of(call, marks[one.name], given.get(one.name)) for one in own}
             finish(call, function(call, **values), given)  # type: ignore[call-arg]  # by name, as declared
 
