@@ -8,6 +8,7 @@ and the function gets the object. `--project`, `--yes`, `--no-wait` and `--outpu
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Concatenate, Generic, ParamSpec, TypeVar, get_args, get_type_hints, overload
 
 import typer
@@ -44,7 +45,7 @@ class Call:
     def around(self) -> Surroundings:
         return surroundings_of(self.ctx)
 
-    @property
+    @cached_property
     def project_id(self) -> str:
         return chosen_project(self.ctx, self.client, self.project)
 
@@ -171,8 +172,8 @@ def action_command(
             show(call, result)
         elif columns:
             show_one(result, call.columns(columns), call.output)
-        if action.done:
-            note(action.done(result))
+        if action.done and (remark := action.done(result)):
+            note(remark)
 
     has_output = bool(columns or show)
     return lambda function: declare(app, name, function, finish, yes=asks, no_wait=no_wait, output=has_output)
