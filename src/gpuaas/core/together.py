@@ -1,4 +1,4 @@
-"""Many ask, one trip to the database answers."""
+"""Batches concurrent requests into one database round trip."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,10 +11,10 @@ R = TypeVar("R")
 
 
 class Together(Generic[A, R]):
-    """Who asks while a trip is under way goes with the next, in the order they came.
+    """Requests that arrive during a round trip join the next batch, in order.
 
-    If what one asks for forbids a trip, it is made in two halves, and so on down to that one, who alone gets the error;
-    all of a trip do when the database is away.
+    If one request makes a batch fail, the batch is split in halves until that request fails alone. If the database is
+    unavailable, the whole batch fails.
     """
 
     def __init__(self, answer: Callable[[list[A]], Awaitable[list[R]]], *, most: int) -> None:
@@ -48,5 +48,5 @@ class Together(Generic[A, R]):
                     future.set_exception(error)
         else:
             for (_, future), answer in zip(batch, answers, strict=True):
-                if not future.done():  # who asked is gone
+                if not future.done():  # the requester was cancelled
                     future.set_result(answer)
