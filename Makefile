@@ -32,7 +32,7 @@ test: setup-test console ## every test but those of test-lab (ARGS="-k restart",
 test-lab: setup-test ## the depth of real nodes: containers and their SSH gateway (ARGS="-k removal")
 	@exec $(BIN)/pytest $(WORKERS) -m "lab and not soak and not chaos and not interop" $(ARGS)
 
-check: setup ## what needs no running: style, types, import contracts, house rules
+check: setup ## static checks: style, types, import contracts, house rules, documents, language
 	@failed=; \
 	run() { name=$$1; shift; echo "— $$name"; "$$@" || failed="$$failed $$name"; }; \
 	run style $(BIN)/ruff check --quiet; \
@@ -40,6 +40,7 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run types $(BIN)/mypy --no-error-summary src tests tools $(if $(wildcard benchmarks/*.py),benchmarks); \
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
+	run docs $(BIN)/python -m tools.lint_docs; \
 	run console tools/console.sh check; \
 	run console-house $(BIN)/python tools/lint_console.py; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
