@@ -13,6 +13,7 @@ pytest_plugins = [
     "tests.residue",
     "tests.groups",
     "tests.soaking",
+    "tests.skips",
     "tests.world",
     "tests.platform",
     "tests.docs.summary",

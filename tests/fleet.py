@@ -149,7 +149,7 @@ class Nodes:
         return node
 
     async def connect(self, node: Node) -> None:
-        """Its link opens, as api/links.py would write it down."""
+        """Its link opens, as links/server.py would write it down."""
         world, node.is_silent = self._world, False
         await node.lease(world.services.clock.now(), LEASE_SECONDS)
         async with world.db.write() as tx:

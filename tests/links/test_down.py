@@ -21,7 +21,7 @@ STATUS = "select status from node_tasks where id = $1"
 
 @asynccontextmanager
 async def dispatching(world: World) -> AsyncIterator[None]:
-    task = asyncio.ensure_future(world.services.links.dispatch.run())
+    task = asyncio.ensure_future(world.links.dispatch.run())
     try:
         yield
     finally:
@@ -48,9 +48,9 @@ async def test_only_the_replica_with_the_newest_link_takes_a_nodes_tasks(world: 
     async with world_on(world.dsn, tmp_path) as other:
         stale, wire = await linked(world, machine), await linked(other, machine)
         _, task_id = await task_of(world)
-        await world.services.links.dispatch.take([machine.id])
+        await world.links.dispatch.take([machine.id])
         assert await world.value(STATUS, task_id) == "queued"
-        await other.services.links.dispatch.take([machine.id])
+        await other.links.dispatch.take([machine.id])
         assert msgspec.msgpack.decode((await wire.heard(Task)).body, type=TaskBody).id == task_id
         await stale.hang_up()
         await wire.hang_up()

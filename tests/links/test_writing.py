@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from gpuaas.api.messages import Written, waves
-from gpuaas.api.sockets import Link, Socket
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.links.link import Link, Socket
+from gpuaas.links.messages import Written, waves
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.link import Progress, Report, Result, TaskStatus
 from tests.world import World

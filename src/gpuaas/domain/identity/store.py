@@ -13,6 +13,7 @@ from gpuaas.core.errors import NotFound
 from gpuaas.core.idempotency import Kept
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.principals import PrincipalKind
 from gpuaas.domain.timeline.store import Subject
 from gpuaas.wire.emails import key
 from gpuaas.wire.identity import (
@@ -41,8 +42,9 @@ IMPLIED = {  # who may change may look
 class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{field}"):
     """What the database says of a token; its row fence is set for the rest of the transaction unless it expired."""
 
-    user_id: str
-    email: str
+    id: str
+    kind: PrincipalKind
+    name: str
     platform_role: PlatformRole | None
     credential_id: str
     scopes: list[Scope]
@@ -56,8 +58,9 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
 
     def caller(self, kind: type[Caller]) -> Caller:
         return kind(
-            user_id=self.user_id,
-            email=self.email,
+            id=self.id,
+            kind=self.kind,
+            name=self.name,
             credential_id=self.credential_id,
             platform_role=self.platform_role,
             scopes=frozenset().union(*(IMPLIED[scope] for scope in self.scopes)),
@@ -144,14 +147,14 @@ async def enter(
 def entering(sql: str | None, arguments: int, *, with_key: bool) -> str:
     """The fence is up before a row is looked for: a subquery that is kept apart by `offset 0` and refers to the caller
     can only be run once the caller is there."""
-    columns, tables = ["caller.*"], ["enter($1) as caller"]
+    columns, tables = ["caller.*"], ["enter_principal($1) as caller"]
     if with_key:
         columns.append("kept.*")
-        tables.append(f"lateral kept_answer(caller.caller_user_id, ${arguments + 2}, ${arguments + 3}) as kept on true")
+        tables.append(f"lateral kept_answer(caller.caller_id, ${arguments + 2}, ${arguments + 3}) as kept on true")
     if sql:
         columns.append("found.*")
         tables.append(
-            f"lateral (select * from ({sql}) as row where caller.caller_user_id is not null offset 0) as found on true"
+            f"lateral (select * from ({sql}) as row where caller.caller_id is not null offset 0) as found on true"
         )
     return f"select {', '.join(columns)} from {' left join '.join(tables)}"
 
