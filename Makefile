@@ -32,7 +32,7 @@ test: setup-test console ## every test but those of test-lab (ARGS="-k restart",
 test-lab: setup-test ## the depth of real nodes: containers and their SSH gateway (ARGS="-k removal")
 	@exec $(BIN)/pytest $(WORKERS) -m "lab and not soak and not chaos and not interop" $(ARGS)
 
-check: setup ## what needs no running: style, types, import contracts, house rules
+check: setup ## static checks: style, types, import contracts, house rules, documents, language
 	@failed=; \
 	run() { name=$$1; shift; echo "— $$name"; "$$@" || failed="$$failed $$name"; }; \
 	run style $(BIN)/ruff check --quiet; \
@@ -41,6 +41,8 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
 	run ownership $(BIN)/python -m tools.lint_ownership; \
+	run docs $(BIN)/python -m tools.lint_docs; \
+	run prose $(BIN)/python -m tools.lint_prose; \
 	run sdk $(BIN)/python -m tools.sdk --check; \
 	run platforms $(BIN)/python tools/check_platforms.py; \
 	run console tools/console.sh check; \

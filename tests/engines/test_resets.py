@@ -236,7 +236,7 @@ async def test_a_hive_is_never_reset_while_a_neighbour_uses_one_of_its_gpus(hard
     [
         ((), frozenset({"GPU-1"}), {}, ""),
         ((), frozenset({"GPU-0"}), {}, "another environment uses it"),
-        ((), None, {}, "it is not known which GPUs another environment uses"),
+        ((), None, {}, "the GPUs of another environment are unknown"),
         (("0000:02:00.0",), frozenset[str](), {}, ""),
         (("0000:02:00.0",), frozenset({"GPU-2"}), {"GPU-2": "0000:03:00.0"}, ""),
         (("0000:02:00.0",), frozenset({"GPU-1"}), {"GPU-1": "0000:02:00.0"}, "a reset would also reset"),
