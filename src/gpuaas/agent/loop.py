@@ -7,11 +7,12 @@ agent makes and removes nothing that no task asked for: what it finds unasked, i
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import structlog
+from msgspec.structs import replace
 
 from gpuaas.agent import identity as identities
 from gpuaas.agent import journal as journals
@@ -29,7 +30,7 @@ from gpuaas.agent.spares import SpareKeeper
 from gpuaas.agent.streams.kinds import Node, StreamKinds, StreamsOfKind
 from gpuaas.agent.streams.requests import Streams
 from gpuaas.agent.streams.terminal import TerminalStreams
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError
+from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.agent.verifiers import StatementRefusedError, Verifiers
 from gpuaas.agent.volume_reports import VOLUME_SECONDS, VolumeReports
 from gpuaas.core.clock import Clock
@@ -39,6 +40,7 @@ from gpuaas.wire.environments import NodeFacts
 from gpuaas.wire.link import Hello, Lease, Result, Task, TaskStatus, Welcome
 from gpuaas.wire.spares import SpareReport
 from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKeys
+from gpuaas.wire.tasks import CONTRACTS
 
 INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a second holder of the node's key
 AT_ONCE = 16  # tasks under way together; more wait
@@ -283,6 +285,7 @@ class Agent:
         try:
             self._points.reach(f"task:{job.kind}:before")
             effects = await job.taken.work.perform(self._engine, Told(self._voices, job))
+            found = CONTRACTS[job.kind].pack(effects.result)
             self._points.reach(f"task:{job.kind}:after")
         except asyncio.CancelledError:
             if not job.is_overtaken:
@@ -299,7 +302,7 @@ class Agent:
             detail = f"{type(error).__name__}: {error}"
             return self._result(job, TaskStatus.FAILED, "internal error on the node", detail)
         status = TaskStatus.FAILED if effects.shortfall else TaskStatus.DONE
-        return self._result(job, status, effects.shortfall, effects=effects)
+        return self._result(job, status, effects.shortfall, found=found)
 
     def _answer_overtaken(self, job: Job) -> None:
         self._finish(job, self._overtaken(job))
@@ -308,23 +311,17 @@ class Agent:
         return self._result(job, TaskStatus.SUPERSEDED, "a newer task of this allocation took its place")
 
     def _result(
-        self, job: Job, status: TaskStatus, reason: str, detail: str = "", effects: Effects | None = None
+        self, job: Job, status: TaskStatus, reason: str, detail: str = "", found: Mapping[str, object] | None = None
     ) -> Result:
-        effects = effects or Effects()
-        return Result(
+        result = Result(
             task_id=job.id,
             status=status,
             at=self._time.now(),
             reason=as_text(reason),
             detail=as_text(detail),
-            environment=effects.environment,
-            proofs=list(effects.proofs),
-            bundle=effects.bundle,
-            volume=effects.volume,
-            checks=list(effects.checks),
-            note=effects.note,
             phases=self._journal.phases(job.id),
         )
+        return replace(result, **(found or {}))
 
     def _finish(self, job: Job, result: Result) -> None:
         log.info("task.ended", task=job.id, kind=job.kind, status=result.status, reason=result.reason)

@@ -1,9 +1,9 @@
-"""The terminals of this node. Each outlives the streams that show it, until it ends or nobody has looked for a while.
+"""One terminal of this node. It outlives the streams that show it, until it ends or is detached for too long.
 
-What a terminal shows is kept until it is confirmed, and a window of it beyond that to be shown again: a stream that was
-cut loses nothing, and a reader who comes back sees the last screen. A terminal whose output nobody confirms is not
-read any further, and so whoever writes inside waits: memory is bounded whatever runs there and whoever stalls. Where
-the engine keeps terminals, the next agent takes them over with all of that.
+Output is kept until the server confirms it, and a window of older output to be shown again: a cut stream loses nothing,
+and a client that attaches again sees the last screen. The agent does not read a terminal whose output is not confirmed,
+so programs inside block: memory is bounded. If the engine keeps terminals, the next agent takes them over with all of
+that.
 """
 
 import asyncio
@@ -104,7 +104,7 @@ class Terminal:
 
     @property
     def _needed(self) -> int:
-        """The offset of the first byte that is not to be forgotten."""
+        """The offset of the first byte that must be kept."""
         return min(self._kept.confirmed, self._sent) if self.is_attached else self._kept.confirmed
 
     @property

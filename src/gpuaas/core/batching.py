@@ -1,4 +1,4 @@
-"""Answers many requests with one round trip to the database."""
+"""Batches concurrent requests into one database round trip."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,10 +11,10 @@ R = TypeVar("R")
 
 
 class Batcher(Generic[A, R]):
-    """Requests that arrive during a round trip join the next batch, in the order in which they arrived.
+    """Requests that arrive during a round trip join the next batch, in order.
 
-    If one request makes a batch fail, the batch is split in two halves, and so on down to that request, which alone
-    gets the error. When the database is away, all requests of the batch get the error.
+    If one request makes a batch fail, the batch is split in halves until that request fails alone. If the database is
+    unavailable, the whole batch fails.
     """
 
     def __init__(self, answer: Callable[[list[A]], Awaitable[list[R]]], *, most: int) -> None:

@@ -94,7 +94,7 @@ class Dispatch:
         free = [link.node_id for link in linked if not link.is_sending]
         if not free:
             return []
-        async with self._db.read() as tx:  # one statement is a transaction by itself
+        async with self._db.read() as tx:  # one statement, so no explicit transaction
             rows = await tasks.take_queued(tx, free, self._replica_id, of_each=TAKEN_OF_EACH, in_all=TAKEN)
         by_node: dict[str, list[tasks.SentTask]] = {}
         for row in rows:

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from gpuaas.wire.link import Down, Up
+from gpuaas.wire.protocol import UNDECLARED
 
 SEND_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
@@ -22,7 +23,7 @@ class Socket(Protocol):
 
 
 class UnreadableError(Exception):
-    """Bytes that are no message of the protocol."""
+    """The bytes are not a message of the protocol."""
 
 
 class Link:
@@ -37,14 +38,23 @@ class Link:
         "is_sending",
         "is_waiting",
         "node_id",
+        "protocol",
         "socket",
         "stated",
     )
 
     def __init__(
-        self, node_id: str, socket: Socket, epoch: int, heard_at: float, generations: tuple[int, ...] = (1,)
+        self,
+        node_id: str,
+        socket: Socket,
+        epoch: int,
+        heard_at: float,
+        generations: tuple[int, ...] = (1,),
+        *,
+        protocol: int = UNDECLARED,
     ) -> None:
         self.node_id, self.socket, self.epoch, self.heard_at = node_id, socket, epoch, heard_at
+        self.protocol = protocol  # the version that both ends agreed on
         self.generations = generations  # of task keys that the node trusts, oldest first
         self.stated = b""  # the last statement about task keys on this link
         self.is_waiting = False  # a message was received and waits for the writer: not silent
@@ -66,5 +76,5 @@ def read(data: bytes) -> Up:
     """A message, or `UnreadableError` for any other bytes."""
     try:
         return decoder.decode(data)
-    except (ValueError, RecursionError) as error:  # invalid text and deep nesting are no DecodeError
+    except (ValueError, RecursionError) as error:  # invalid text and deep nesting raise these
         raise UnreadableError(str(error)) from error

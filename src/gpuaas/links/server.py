@@ -126,7 +126,7 @@ class LinkServer:
             await self._lose(link)
 
     async def _welcome(self, link: Link) -> None:
-        await link.send(Welcome(epoch=link.epoch, server_time=self._clock.now()))
+        await link.send(Welcome(epoch=link.epoch, server_time=self._clock.now(), protocol=link.protocol))
         await link.send(self._lease())
         other = self._links.get(link.node_id)
         if other and other.epoch > link.epoch:
@@ -139,7 +139,7 @@ class LinkServer:
         await self.dispatch.send(link, await self._unfinished.submit(link.node_id))
         for announcer in self._announcers:
             await announcer.announce(link)
-        log.info("link.opened", node=link.node_id, epoch=link.epoch)
+        log.info("link.opened", node=link.node_id, epoch=link.epoch, protocol=link.protocol)
 
     async def _read(self, link: Link) -> None:
         while True:
@@ -166,7 +166,7 @@ class LinkServer:
         return True
 
     async def _lose(self, link: Link) -> None:
-        """Close the row of the link, once; nothing is left to close after a newer link of the same node."""
+        """Close the row of the link, once; a newer link of the same node has closed it already."""
         current = self._links.get(link.node_id)
         if link.is_over or (current and current.epoch > link.epoch):
             return
@@ -271,7 +271,7 @@ class LinkServer:
             announcer.announce_changes()
 
     async def check_in(self, url: str) -> None:
-        """Record this replica and the nodes that it heard, close links of dead replicas, match rows and links."""
+        """Record that this replica and its nodes live, close links of dead replicas, match rows and links."""
         may_judge = self._may_judge_others()
         here = dict(self._links)  # a link has its row before it is listed here, so a link without a row is over
         epochs = {id: link.epoch for id, link in here.items()}

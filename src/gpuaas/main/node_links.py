@@ -120,6 +120,6 @@ def terminal_policy(config: Settings) -> Policy:
 
 
 def origins(config: Settings) -> frozenset[str]:
-    """What an agent may have dialled to reach this server; its proof of identity is bound to it."""
+    """The origins under which agents may dial this server; their proofs of identity are bound to one of them."""
     local = {f"http://{name}:{config.port}" for name in ("127.0.0.1", "localhost", "[::1]", config.host)}
     return frozenset(origin_of(url) for url in {config.public_url, config.advertise_url, *local} if url)

@@ -1,4 +1,4 @@
-"""Who handles which message of a node. A new message type gets a handler below, and its place in `handlers`."""
+"""The handlers of messages from nodes. A new message type gets a handler below, and its place in `handlers`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -110,7 +110,7 @@ def acknowledge(_: str, results: Sequence[Result]) -> Ack:
 
 
 async def trust_keys(tx: Tx, received: Sequence[Received[TrustedKeys]], _: Context) -> None:
-    """What the link is signed with now: keys that are not ours were left out when the message came."""
+    """Record the key that signs the link now; foreign keys were left out when the message arrived."""
     await task_keys.accepted(tx, {each.node_id: each.task_key_generation for each in received})
 
 

@@ -1,5 +1,5 @@
 """Bounds on the content of node messages. A node whose key was stolen can send anything, and some values are compared
-with later ones: a time in the future or a number near the end of its column would win every comparison for ever. A
+with later ones: a time in the future or a number near the end of its column would win every later comparison. A
 message that takes long to write delays those of all nodes."""
 
 import re
@@ -32,6 +32,7 @@ LONGEST_FACT = 500
 MOST_ITEMS = 10_000  # of any list
 MOST_ENVIRONMENTS = 1_024
 MOST_PHASES = 200  # of one task
+MOST_FOUND = 200  # fields and items of what a kind of task declares for itself
 HOST_KEY = re.compile(r"[a-z0-9-]{1,64} [A-Za-z0-9+/=]{1,1000}")
 T = TypeVar("T")
 
@@ -86,7 +87,23 @@ def cleaned_result(result: Result) -> Result:
         environment=result.environment and cleaned_environment(result.environment),
         phases=result.phases[:MOST_PHASES],
         volume=volume and replace(volume, used_bytes=within(volume.used_bytes, MOST_BYTES)),
+        found={text(key, LONGEST_NAME): bounded(value) for key, value in islice(result.found.items(), MOST_FOUND)},
     )
+
+
+def bounded(told: object) -> object:
+    """A value that a kind of task declares; only readers of that kind know its meaning."""
+    match told:
+        case str():
+            return text(told, LONGEST_FACT)
+        case dict():
+            return {text(str(key), LONGEST_NAME): bounded(told[key]) for key in islice(told, MOST_FOUND)}
+        case list() | tuple():
+            return [bounded(each) for each in islice(told, MOST_FOUND)]
+        case bytes():
+            return ""
+        case _:
+            return told
 
 
 def cleaned_environment(environment: Environment) -> Environment:

@@ -20,8 +20,8 @@ from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.timeline.store import SYSTEM, end_operation
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import TaskKind, WriteRuntime
 from gpuaas.wire.runtimes import NOT_STAGED, RuntimeDescriptor, RuntimeState, StagingStatus
+from gpuaas.wire.tasks import WRITE_RUNTIME, Changed, TaskKind, WriteRuntime
 from gpuaas.wire.timeline import OperationStatus
 
 ONCE = Retry()
@@ -81,8 +81,8 @@ def _before_write(seen: Seen) -> Decision:
     return None
 
 
-def _target(seen: Seen) -> Target:
-    return Target(kind=TaskKind.WRITE_RUNTIME, operation_id=seen.row.operation_id, boot=seen.boot)
+def _target(seen: Seen) -> Target[Changed]:
+    return Target(task=WRITE_RUNTIME, operation_id=seen.row.operation_id, boot=seen.boot)
 
 
 def _after_task(seen: Seen, now: datetime, reached: RuntimeState, note: str) -> Decision:

@@ -24,7 +24,7 @@ def packed(master: MasterKey, terminal_id: str, first_byte: int, events: list[Ev
 
 
 async def asciicast(db: Database, master: MasterKey, terminal_id: str, began: datetime) -> AsyncGenerator[bytes, None]:
-    """The recording as asciicast v2. Bytes that are no text are kept, base64, in an event of kind `b` that players
+    """The recording as asciicast v2. Bytes that are not UTF-8 are kept, base64, in an event of kind `b` that players
     ignore, before the event with their replacement."""
     header = {"version": 2, "width": 80, "height": 24, "timestamp": int(began.timestamp())}
     yield json.dumps(header).encode() + b"\n"
@@ -61,7 +61,7 @@ def complete(data: bytes) -> int:
         if byte >= 0xC0:  # noqa: PLR2004 - the first byte of several
             needed = 2 + (byte >= 0xE0) + (byte >= 0xF0)  # noqa: PLR2004
             return len(data) - back if needed > back else len(data)
-        if byte < 0x80:  # noqa: PLR2004 - a byte of its own
+        if byte < 0x80:  # noqa: PLR2004 - ASCII
             break
     return len(data)
 

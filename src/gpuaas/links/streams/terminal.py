@@ -135,9 +135,7 @@ class TerminalStreams:
                 stream = await admitted.expected.arrived
                 begin = from_agent.decode((await stream.receive()).get("text") or b"{}")
         except (TimeoutError, OSError, msgspec.DecodeError, RecursionError):
-            begin = Error(
-                reason="the node of this machine does not answer now", reattach=ticket.terminal_id is not None
-            )
+            begin = Error(reason="the node does not answer now", reattach=ticket.terminal_id is not None)
         if not isinstance(begin, Begin):
             await self._fail(socket, terminal_id, begin)
             return

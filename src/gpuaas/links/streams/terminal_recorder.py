@@ -17,7 +17,7 @@ LOOP = "recordings"
 
 
 class Recorder:
-    """Of one terminal while this replica shows it. Bytes have offsets: those that are shown again are kept once."""
+    """Records one terminal while this replica shows it. Bytes have offsets, so bytes shown again are kept once."""
 
     def __init__(
         self,

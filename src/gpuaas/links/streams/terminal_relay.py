@@ -31,7 +31,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a relay ended. If `is_final`, the terminal has ended too, rather than the browser left or the stream broke."""
+    """Why a relay ended. If `is_final`, the terminal has ended too; else the browser left or the stream broke."""
 
     code: int
     reason: str = ""

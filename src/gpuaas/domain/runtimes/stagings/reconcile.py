@@ -15,8 +15,8 @@ from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.timeline.store import SYSTEM, NewEntry, Subject, end_operation, record, start_operation
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.link import StageRuntime, TaskKind, UnstageRuntime
 from gpuaas.wire.runtimes import IN_USE, BundleSpec, StagedBundle, StagingStatus
+from gpuaas.wire.tasks import STAGE_RUNTIME, UNSTAGE_RUNTIME, StageRuntime, TaskKind, UnstageRuntime
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 CHECK_EVERY_SECONDS = 6 * 3600.0
@@ -59,34 +59,30 @@ def decide_staging(seen: SeenStaging, now: datetime) -> Decision:
         return _decide_removal(seen, now)
     if seen.row.status is not StagingStatus.STAGING and not seen.is_busy:
         return Recheck() if seen.is_check_due else None
-    match evaluate(seen.task, _target(seen, TaskKind.STAGE_RUNTIME), ONCE, now):
+    target = Target(task=STAGE_RUNTIME, operation_id=seen.row.operation_id)
+    match evaluate(seen.task, target, ONCE, now):
         case Missing():
             return Queue()
-        case Done(result) if result and result.bundle:
+        case Done(result):
             return Settle(result.bundle)
-        case Done() | Failed():
-            return Fail((seen.task.reason if seen.task else "") or "The node could not stage it.")
+        case Failed(reason):
+            return Fail(reason or "The node could not stage it.")
         case Open() | Waiting():
             return None
 
 
 def _decide_removal(seen: SeenStaging, now: datetime) -> Decision:
-    match evaluate(seen.task, _target(seen, TaskKind.UNSTAGE_RUNTIME), ONCE, now):
+    target = Target(task=UNSTAGE_RUNTIME, operation_id=seen.row.operation_id)
+    match evaluate(seen.task, target, ONCE, now):
         case Missing():
             return Queue()
-        case Done(result) if result:
+        case Done(result):
             return Gone(result.proofs)
-        case Done():
-            return Keep(StagingStatus.FAILED, "The node could not remove it.")
         case Failed(reason):
             to = StagingStatus.STAGED if reason == IN_USE else StagingStatus.FAILED
             return Keep(to, reason or "The node could not remove it.")
         case Open() | Waiting():
             return None
-
-
-def _target(seen: SeenStaging, kind: TaskKind) -> Target:
-    return Target(kind=kind, operation_id=seen.row.operation_id)
 
 
 class StagingWorker:
