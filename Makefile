@@ -1,6 +1,6 @@
 # Every day: make check, make test; before a push also make test-lab. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up console test test-lab check schema bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
+.PHONY: help up console test test-lab check schema sdk bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
 
 BIN := .venv/bin
 # CPython 3.11 parses the source of a line to mark its columns in tracebacks, and fails with a SystemError when garbage
@@ -40,12 +40,16 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run types $(BIN)/mypy --no-error-summary src tests tools $(if $(wildcard benchmarks/*.py),benchmarks); \
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
+	run sdk $(BIN)/python -m tools.sdk --check; \
 	run console tools/console.sh check; \
 	run console-house $(BIN)/python tools/lint_console.py; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 schema: setup ## write docs/reference/schema.sql, the schema after all migrations
 	@$(BIN)/python tools/describe_schema.py
+
+sdk: setup ## write the SDK's methods from the API's description, after a route has changed
+	@$(BIN)/python -m tools.sdk
 
 bench: setup-bench ## measure, each against a peer or a floor in the same run (ARGS="placement")
 	@exec $(BIN)/python -m benchmarks $(ARGS)
@@ -61,8 +65,8 @@ interop: setup-interop ## real SSH clients, and the engine in a QEMU guest with 
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv
-	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
-	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --extra bench --constraint requirements.lock \
+	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
+	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --extra bench --constraint requirements.lock \
 		--output-file requirements-bench.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile requirements-console.in --output-file requirements-console.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile requirements-interop.in --output-file requirements-interop.lock $(LOCK) $(ARGS)

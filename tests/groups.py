@@ -20,6 +20,7 @@ FILES_TOGETHER = (
     "gateway/",
     "isolation/",
     "terminals/",
+    "upgrade/",
     "contracts/test_bad_input",
     "access/test_real_clients",
     *("access/test_real_ssh", "attacks/test_sec1", "attacks/test_database_trouble", "attacks/test_front_end"),

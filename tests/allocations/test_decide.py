@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from gpuaas.domain.allocations.reconcile import (
-    CLEANUP_PAUSE,
+    CLEAN_UP,
     PROVISION_LIMIT,
     RELEASE_LIMIT,
     REMOVE_ATTEMPTS,
@@ -15,10 +15,10 @@ from gpuaas.domain.allocations.reconcile import (
     Queue,
     Settle,
     decide,
-    is_proven,
 )
 from gpuaas.domain.allocations.states import LIVE, MACHINE
 from gpuaas.domain.allocations.store import Seen
+from gpuaas.domain.tasks.outcomes import is_proven
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import GPU_RESET, ProofItem
 from gpuaas.wire.link import TaskKind
@@ -135,7 +135,7 @@ FAILED = {
     ),
     "after a pause it is looked for again": (
         seen(Status.FAILED, task(REMOVE, "done", result=UNPROVEN, ended_at=NOON), blocked=True),
-        NOON + CLEANUP_PAUSE + timedelta(seconds=1),
+        NOON + CLEAN_UP.first + timedelta(seconds=1),
         Queue(REMOVE),
     ),
     "a failure cleaned up is over": (seen(Status.FAILED, cleanup_proven_at=NOON), LATE, None),

@@ -118,6 +118,7 @@ def described() -> Litestar:
             version=VERSION,
             components=Components(security_schemes={"bearer": bearer, "cookie": cookie}),
             security=[{"bearer": []}, {"cookie": []}],
+            use_handler_docstrings=True,
         ),
         logging_config=None,
         signature_types=[],

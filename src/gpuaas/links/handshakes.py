@@ -20,6 +20,7 @@ from gpuaas.domain.links import store as link_rows
 from gpuaas.links.link import Link, Socket, UnreadableError, read
 from gpuaas.links.task_keys import NO_KEY, LinkTaskKeys
 from gpuaas.wire.link import Challenge, Hello, Refused, link_proof
+from gpuaas.wire.protocol import SUPPORTED, ProtocolMismatch, ProtocolRange, agree
 
 HELLO_SECONDS = 10.0
 INSTANCE_LENGTH = 64
@@ -33,17 +34,25 @@ class LinkRefused(Exception):
 
 class Handshakes:
     def __init__(
-        self, *, db: Database, clock: Clock, replica_id: str, origins: frozenset[str], keys: LinkTaskKeys
+        self,
+        *,
+        db: Database,
+        clock: Clock,
+        replica_id: str,
+        origins: frozenset[str],
+        keys: LinkTaskKeys,
+        supported: ProtocolRange = SUPPORTED,
     ) -> None:
         self._db, self._clock = db, clock
         self._replica_id, self._origins = replica_id, list(origins)
-        self._keys = keys
+        self._keys, self.supported = keys, supported
         self._known = Batcher(self._look_up, most=OPENED)
         self._rows = Batcher(self._write, most=OPENED)
 
     async def open(self, socket: Socket, node_id: str) -> Link:
         nonce = os.urandom(32)
-        await socket.send(msgspec.msgpack.encode(Challenge(nonce=nonce, server_time=self._clock.now())))
+        challenge = Challenge(nonce=nonce, server_time=self._clock.now(), protocol=self.supported)
+        await socket.send(msgspec.msgpack.encode(challenge))
         try:
             async with asyncio.timeout(HELLO_SECONDS):
                 hello = read(await socket.receive())
@@ -54,6 +63,7 @@ class Handshakes:
         try:
             known = await self._known.ask(node_id)
             await self._check(socket, hello, nonce, known.public_key)
+            version = await self._agree(socket, hello)
             trusted = await self._trusted(socket, hello, known.task_key_generation)
             epoch = await self._rows.ask((hello, trusted))
             if epoch is None:
@@ -61,11 +71,19 @@ class Handshakes:
         except (asyncpg.DataError, ValueError) as error:  # an id that no text column could hold, for one
             raise LinkRefused("its hello cannot be written down") from error
         # Not silent before we listen: until then the time we take to open it is ours, and there may be thousands.
-        return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS, trusted)
+        return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS, trusted, protocol=version)
 
     async def _look_up(self, node_ids: list[str]) -> list[capacity.LinkKey]:
         async with self._db.read() as tx:
             return await capacity.link_keys(tx, node_ids)
+
+    async def _agree(self, socket: Socket, hello: Hello) -> int:
+        """Said only to a node that has proved who it is."""
+        try:
+            return agree(agent=hello.protocol, server=self.supported)
+        except ProtocolMismatch as error:
+            await socket.send(msgspec.msgpack.encode(Refused(reason=str(error))))
+            raise LinkRefused(str(error)) from error
 
     async def _trusted(self, socket: Socket, hello: Hello, recorded: int) -> tuple[int, ...]:
         trusted = self._keys.trusted_by(hello, recorded)

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from gpuaas.wire.link import Down, Up
+from gpuaas.wire.protocol import UNDECLARED
 
 SEND_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
@@ -37,14 +38,23 @@ class Link:
         "is_sending",
         "is_waiting",
         "node_id",
+        "protocol",
         "socket",
         "stated",
     )
 
     def __init__(
-        self, node_id: str, socket: Socket, epoch: int, heard_at: float, generations: tuple[int, ...] = (1,)
+        self,
+        node_id: str,
+        socket: Socket,
+        epoch: int,
+        heard_at: float,
+        generations: tuple[int, ...] = (1,),
+        *,
+        protocol: int = UNDECLARED,
     ) -> None:
         self.node_id, self.socket, self.epoch, self.heard_at = node_id, socket, epoch, heard_at
+        self.protocol = protocol  # the version that both ends agreed on
         self.generations = generations  # of task keys that the node trusts, oldest first
         self.stated = b""  # the last statement about task keys on this link
         self.is_waiting = False  # it spoke, and it is we who cannot listen yet: not silent

@@ -129,7 +129,7 @@ class LinkServer:
             await self._lose(link)
 
     async def _welcome(self, link: Link) -> None:
-        await link.send(Welcome(epoch=link.epoch, server_time=self._clock.now()))
+        await link.send(Welcome(epoch=link.epoch, server_time=self._clock.now(), protocol=link.protocol))
         await link.send(self._lease())
         other = self._links.get(link.node_id)
         if other and other.epoch > link.epoch:
@@ -141,7 +141,7 @@ class LinkServer:
         await self.keys.announce(link)
         await self.dispatch.send(link, await self._unfinished.ask(link.node_id))
         await self.spares.announce(link)
-        log.info("link.opened", node=link.node_id, epoch=link.epoch)
+        log.info("link.opened", node=link.node_id, epoch=link.epoch, protocol=link.protocol)
 
     async def _read(self, link: Link) -> None:
         while True:

@@ -23,7 +23,7 @@ from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs, settings
 from gpuaas.core.clock import Clock, DatabaseClock, SystemClock
 from gpuaas.core.db import Database, DbRole, connect
-from gpuaas.core.embedded import Embedded
+from gpuaas.core.embedded import Embedded, EmbeddedError
 from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
@@ -270,5 +270,5 @@ def command(
         logs.configure(level=config.log_level)
         log.info("proxies.trusted", networks=[str(network) for network in config.proxies])
         uvloop.run(serve(config, only))
-    except (MasterKeyError, SettingsError) as error:
+    except (EmbeddedError, MasterKeyError, SettingsError) as error:
         raise Complaint(str(error)) from error

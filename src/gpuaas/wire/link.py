@@ -25,6 +25,7 @@ from gpuaas.wire.environments import (
 )
 from gpuaas.wire.images import ImageReport
 from gpuaas.wire.metrics import Samples
+from gpuaas.wire.protocol import UNDECLARED, ProtocolRange
 from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, StagedBundle
 from gpuaas.wire.spares import SpareReport, WantedSpares
 from gpuaas.wire.storage import (
@@ -215,11 +216,13 @@ ENVIRONMENT_REMOVED = "the environment was removed and is never made again"
 class Challenge(Dated, frozen=True, kw_only=True, tag="challenge"):
     nonce: bytes
     server_time: Moment
+    protocol: ProtocolRange = ProtocolRange()  # what the server supports; an older server declares none
 
 
 class Welcome(Dated, frozen=True, kw_only=True, tag="welcome"):
     epoch: int
     server_time: Moment
+    protocol: int = UNDECLARED  # the version that this link uses
 
 
 class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
@@ -333,6 +336,7 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     instance: str = ""  # of this agent process, made at its start; empty: an older agent
     origin: str = ""  # that the agent dialled and signed, so that a refusal can name it
     trusted_keys: list[TrustedKey] = []  # task keys; empty: an older agent
+    protocol: ProtocolRange = ProtocolRange()  # what the agent supports; an older agent declares none
 
 
 class Progress(Dated, frozen=True, kw_only=True, tag="progress"):

@@ -20,7 +20,8 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.identity.store import email_of
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.timeline.store import NewEntry, audit, end_operation, entries, record, start_operation
+from gpuaas.domain.timeline.store import NewEntry, audit, entries, record
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationGroup,
@@ -30,11 +31,10 @@ from gpuaas.wire.allocations import (
     Status,
 )
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.timeline import OperationStatus, Outcome
+from gpuaas.wire.timeline import Outcome
 
 INSPECTED_ENTRIES = 200
 SHORTEST_LIFE, FURTHEST_END = timedelta(minutes=5), timedelta(days=3_650)
-STARTING = (Status.REQUESTED, Status.PROVISIONING, Status.RESTARTING)
 
 
 async def get(tx: Tx, caller: Caller, id: str) -> AllocationRow:
@@ -54,11 +54,9 @@ async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, id
         return row
     operation_id = ids.new("op")
     change = Change(operation_id=operation_id, billing_stopped_at=now)
-    if row.status in STARTING:
-        await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason="cancelled by release", now=now)
-    await start_operation(tx, operation_id, row.subject, "release", requested_by=actor, now=now)
-    moved = await store.move(tx, row, Status.RELEASING, actor=actor, note=reason, now=now, change=change)
-    return await store.get(tx, moved.id)
+    operation = OperationChange(begins="release", reason="cancelled by release")
+    await store.move(tx, row, Status.RELEASING, Act(actor=actor, now=now, note=reason), change, operation=operation)
+    return await store.get(tx, row.id)
 
 
 async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
@@ -72,9 +70,8 @@ async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now
 async def boot_again(tx: Tx, row: AllocationRow, kind: str, *, actor: str, why: str, ids: Ids, now: datetime) -> None:
     """The boot number rises with the move, so that everything laid over the environment follows."""
     operation_id = ids.new("op")
-    await start_operation(tx, operation_id, row.subject, kind, requested_by=actor, now=now)
-    change = Change(operation_id=operation_id, boot=row.boot + 1)
-    await store.move(tx, row, Status.RESTARTING, actor=actor, note=why, now=now, change=change)
+    change, operation = Change(operation_id=operation_id, boot=row.boot + 1), OperationChange(begins=kind)
+    await store.move(tx, row, Status.RESTARTING, Act(actor=actor, now=now, note=why), change, operation=operation)
 
 
 async def extend(tx: Tx, caller: Caller, id: str, data: ExtendAllocation, *, now: datetime) -> Allocation:
@@ -178,7 +175,7 @@ async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, 
     if data.runtime_verified_absent:
         proof = ProofItem(item="operator", ok=True, evidence=data.reason)
         if row.status is Status.RELEASE_FAILED:
-            row = await store.move(tx, row, Status.RELEASING, actor=caller.actor, note=data.reason, now=now)
+            row = await store.move(tx, row, Status.RELEASING, Act(actor=caller.actor, now=now, note=data.reason))
         await settle(tx, row, [proof], actor=caller.actor, now=now)
     else:
         await capacity.block_slots(tx, row.id, row.node_id, now=now)
@@ -209,5 +206,5 @@ async def fail_lost(tx: Tx, row: AllocationRow, *, actor: str, note: str, now: d
     last_seen = row.node_offline_since
     stopped = last_seen if isinstance(last_seen, datetime) else now
     change = Change(billing_stopped_at=stopped)
-    await store.move(tx, row, to, actor=actor, note=f"node_lost: {note}", now=now, change=change)
-    await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason="node_lost", now=now)
+    act = Act(actor=actor, now=now, note=f"node_lost: {note}")
+    await store.move(tx, row, to, act, change, operation=OperationChange(reason="node_lost"))

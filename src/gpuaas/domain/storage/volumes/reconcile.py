@@ -11,12 +11,14 @@ from gpuaas.domain.storage.attachments.store import ATTACHMENTS
 from gpuaas.domain.storage.volumes import store
 from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import SYSTEM, end_operation
 from gpuaas.wire.link import DeleteVolume, EnsureVolume, MeasureVolume, SnapshotVolume, TaskKind, TaskStatus
 from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
 from gpuaas.wire.timeline import OperationStatus
 
+ONCE = Retry()
 MEASURE_AGAIN_AFTER = timedelta(minutes=1)  # after a measurement that failed
 
 
@@ -32,17 +34,18 @@ class Become(Struct, frozen=True):
 Decision = Ask | Become | None
 
 
-def decide(kind: TaskKind, operation_id: str, task: TaskRow | None) -> Decision:
-    """Pure. One kind of task brings the operation to its end; whatever else was asked before is over."""
-    if task is None or task.kind is not kind or task.operation_id != operation_id:
-        return None if task and task.is_open else Ask(kind)
-    if task.is_open:
-        return None
-    if task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED):
-        return Ask(kind)
-    if task.status == TaskStatus.DONE:
-        return Become(True, "")
-    return Become(False, task.reason or "the node could not do it")
+def decide(kind: TaskKind, operation_id: str, task: TaskRow | None, now: datetime) -> Decision:
+    """Pure. One kind of task brings the operation to its end; whatever else was asked before is waited for."""
+    target = Target(kind=kind, operation_id=operation_id, shares_lane=True)
+    match evaluate(task, target, ONCE, now):
+        case Missing():
+            return Ask(kind)
+        case Done():
+            return Become(True, "")
+        case Failed(reason):
+            return Become(False, reason or "the node could not do it")
+        case Open() | Waiting():
+            return None
 
 
 def has_record(task: TaskRow, row: VolumeRow) -> bool:
@@ -100,7 +103,7 @@ class VolumeWorker(Lone):
                 return
             kind = TaskKind.VOLUME_ENSURE if row.status is VolumeStatus.CREATING else TaskKind.VOLUME_DELETE
             tx.what = f"{kind} {row.status}"
-            match decide(kind, row.operation_id, task):
+            match decide(kind, row.operation_id, task, now):
                 case Ask():
                     wants = DeleteVolume(volume=row.ref)
                     ensure = EnsureVolume(volume=row.ref, snapshot_id=row.snapshot_id, ownership=row.ownership)
@@ -160,7 +163,7 @@ class SnapshotWorker(Lone):
             is_new = row.status is SnapshotStatus.CREATING
             kind = TaskKind.VOLUME_SNAPSHOT if is_new else TaskKind.VOLUME_DELETE
             tx.what = f"{kind} {row.status}"
-            match decide(kind, row.operation_id, task):
+            match decide(kind, row.operation_id, task, now):
                 case Ask():
                     ref = VolumeRef(volume_id=row.id, backend=volume.backend, size_gib=volume.size_gib)
                     take = SnapshotVolume(volume=volume.ref, snapshot_id=row.id)

@@ -1,16 +1,18 @@
-"""Where you are signed in."""
+"""Routes of sessions. Generated from the OpenAPI description by `make sdk`; do not edit."""
 
-from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
+from gpuaas.sdk.methods import Call, Listing, R_co, Resource
 from gpuaas.sdk.requests import Request, delete, get, path
 from gpuaas.wire.common import Page
 from gpuaas.wire.identity import Session
 
 
-class Sessions(Noun[R_co]):
+class SessionsRoutes(Resource[R_co]):
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[Session]]:
+        """Where you are logged in."""
         return get(path("auth", "sessions"), Page[Session], limit=limit)
 
     @Call
     def revoke(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
-        return delete(path("auth", "sessions", id), key=idempotency_key)
+        """Log out somewhere else."""
+        return delete(path("auth", "sessions", id), type(None), idempotency_key)
