@@ -321,7 +321,7 @@ SEEN = """
     ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
         works_in(a.holder_id, a.project_id) as is_held, exists (
-            select from access_grants g where g.allocation_id = a.id and g.user_id = fence_principal()
+            select from access_grants g where g.allocation_id = a.id and fence_principal() = g.user_id
                 and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp()
         ) as is_granted
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
