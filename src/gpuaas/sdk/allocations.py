@@ -29,6 +29,7 @@ from gpuaas.wire.sessions import EndedSession, LiveSessions
 from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.terminals import BreakGlass, MintTerminalToken, Terminal, TerminalToken
 from gpuaas.wire.timeline import Entry, LogLine
+from gpuaas.wire.usage import Usage
 
 STATUSES = frozenset(Status)
 AT_REST = frozenset({Status.RELEASED, Status.FAILED, Status.RELEASE_FAILED, Status.RESTART_FAILED})
@@ -135,6 +136,11 @@ class Allocations(Noun[R_co]):
     def limits(self, id: str) -> Request[LimitsNow]:
         """When it ends by itself, with the time left and every signal of use behind it."""
         return get(path("allocations", id, "limits"), LimitsNow)
+
+    @Call
+    def usage(self, id: str, *, limit: int | None = None, cursor: str | None = None) -> Request[Usage]:
+        """What it used and at which rate, newest first, and what all of that cost so far."""
+        return get(path("allocations", id, "usage"), Usage, limit=limit, cursor=cursor)
 
     @Call
     def consequences(self, id: str, of: Disruption) -> Request[Consequences]:

@@ -14,6 +14,7 @@ from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
 from gpuaas.wire.timeline import Entry
+from gpuaas.wire.usage import Cost
 
 
 class Status(StrEnum):
@@ -176,6 +177,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     runtime: RuntimeSummary | None = None  # null is raw compute that never had one
     held_by: HeldBy = HeldBy.HOLDER
+    cost_so_far: Cost | None = None  # none: the server is older than usage intervals
     retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
 
 

@@ -17,11 +17,10 @@ from gpuaas.domain.runtimes.stagings import reconcile as stagings
 from gpuaas.domain.runtimes.stagings.reconcile import Recheck
 from gpuaas.domain.runtimes.store import RUNTIMES
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.timeline.store import SYSTEM, end_operation
+from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.link import TaskKind, TaskStatus, WriteRuntime
 from gpuaas.wire.runtimes import NOT_STAGED, RuntimeDescriptor, RuntimeState, StagingStatus
-from gpuaas.wire.timeline import OperationStatus
 
 OVER = (Status.RELEASING, Status.RELEASE_FAILED, Status.RELEASED, Status.FAILED)
 
@@ -165,5 +164,3 @@ class RuntimeWorker:
         if to is RuntimeState.APPLIED and seen.bundle:
             evidence |= {"bundle": seen.bundle.slug, "version": seen.bundle.version, "digest": seen.bundle.digest}
         await store.move(tx, seen.row, to, boot=seen.boot, note=note, evidence=evidence, now=now)
-        ended = OperationStatus.FAILED if to is RuntimeState.FAILED else OperationStatus.SUCCEEDED
-        await end_operation(tx, seen.row.operation_id, ended, reason=note, now=now)

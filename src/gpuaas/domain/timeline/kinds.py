@@ -76,7 +76,7 @@ class Kind(Generic[S]):
     facts: Mapping[str, str] = field(default_factory=dict)  # columns that `restate` may set
     tenant: str = "tenant_id"
     project: str = "project_id"
-    phase: str | None = "{status}"  # None: the move writes no timeline entry
+    phase: str | None = "{status}"  # None: a timeline entry is written only if the caller names its phase
     outcome: Callable[[str], Outcome] = outcome_of
     note: str = ":note::text"
     evidence: str = "'{}'::jsonb"
@@ -86,7 +86,7 @@ class Kind(Generic[S]):
     node: str = "null"  # the node of operations that begin
     ends: Mapping[S, OperationStatus] = field(default_factory=dict)  # how a move ends the operation under way
     billed: Billed[S] | None = None
-    shows: str = "t.*"  # what a move returns of the row `t`,
+    shows: str | None = "t.*"  # what a move returns of the row `t`; None: the row is read again where it is shown
     joins: str = ""  # and of the tables joined to it
 
     def pays(self, to: S) -> bool | None:

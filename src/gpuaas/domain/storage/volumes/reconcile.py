@@ -12,10 +12,10 @@ from gpuaas.domain.storage.volumes import store
 from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import SYSTEM, end_operation
+from gpuaas.domain.timeline.store import SYSTEM
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.link import DeleteVolume, EnsureVolume, MeasureVolume, SnapshotVolume, TaskKind, TaskStatus
 from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
-from gpuaas.wire.timeline import OperationStatus
 
 MEASURE_AGAIN_AFTER = timedelta(minutes=1)  # after a measurement that failed
 
@@ -137,11 +137,9 @@ class VolumeWorker(Lone):
             note = note or ("nothing of its data is left" if succeeded else "its deletion could not be proven")
             to = VolumeStatus.DELETED if succeeded else VolumeStatus.DELETE_FAILED
             await store.deleted(tx, row, proofs)
-        await store.move_volume(tx, row, to, actor=SYSTEM, note=note, now=now)
+        await store.move_volume(tx, row, to, Act(actor=SYSTEM, now=now, note=note))
         if task and task.result and task.result.volume:
             await store.measured(tx, row.id, task.result.volume)
-        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=note if not succeeded else "", now=now)
         for attachment in row.attachments:
             tx.hint(ATTACHMENTS, attachment.allocation_id)
 
@@ -174,15 +172,9 @@ class SnapshotWorker(Lone):
     ) -> None:
         done = SnapshotStatus.READY if row.status is SnapshotStatus.CREATING else SnapshotStatus.DELETED
         result = task.result if task else None
-        await store.move_snapshot(
-            tx,
-            row,
-            done if succeeded else SnapshotStatus.FAILED,
-            actor=SYSTEM,
-            note=note,
-            now=now,
+        change = store.SnapshotChange(
             size_bytes=result.volume.used_bytes if result and result.volume else None,
             consistency=result.note if result and result.note else None,
         )
-        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=note, now=now)
+        act, to = Act(actor=SYSTEM, now=now, note=note), done if succeeded else SnapshotStatus.FAILED
+        await store.move_snapshot(tx, row, to, act, change, operation=OperationChange(reason=note))

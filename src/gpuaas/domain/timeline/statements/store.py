@@ -4,6 +4,7 @@ A statement is one `with`: the row changes in `moved`, and every further part re
 caller read, `moved` is empty and nothing is written.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,6 +21,7 @@ class Form:
     begins: bool = False  # an operation begins
     ends: OperationStatus | None = None  # the operation under way ends
     audit: Audit | None = None
+    phase: Outcome | None = None  # of the timeline entry, if the caller names its phase
     given: tuple[str, ...] = ()  # the columns that the change has a value for
     pays: bool | None = None  # usage runs from here on, or does not; None leaves the intervals as they are
 
@@ -33,7 +35,7 @@ def move(kind: Kind[S], to: S, form: Form) -> Statement:
     parts = [
         *([ENDED.format(status=form.ends)] if form.ends else []),
         *([_operation(kind, "moved", ":begins::text")] if form.begins else []),
-        *([_entry(kind, "moved", _phase(kind, to), f"'{kind.outcome(to.value)}'")] if kind.phase else []),
+        *([_entry(kind, "moved", *_told(kind, to, form))] if kind.phase or form.phase else []),
         *([_audit(kind, "moved", form.audit, to.value)] if form.audit else []),
         *([_published(kind.outbox, to)] if kind.outbox and to in kind.outbox.states else []),
     ]
@@ -63,6 +65,11 @@ def created(kind: Kind[S], status: S, *, source: str, operation: str | None, aud
     return ", ".join(parts)
 
 
+def entries(columns: Mapping[str, str], source: str) -> str:
+    """An insert of one timeline entry for each row of `source`: each column with its expression."""
+    return f"insert into timeline_entries ({', '.join(columns)}) select {', '.join(columns.values())} from {source}"
+
+
 def placed(kind: Kind[S], *, source: str, audit: Audit) -> str:
     """The same for a submitted allocation, which has an entry for each of its first two phases."""
     entries = _entry(kind, f"{source}, unnest(array['requested', 'placed']) as phase", "phase", "'began'", PLACED)
@@ -83,7 +90,14 @@ def _statement(kind: Kind[S], written: dict[str, str], parts: list[str], form: F
         )
     """
     head = [before, moved] if form.ends else [moved]
-    return numbered(f"with {', '.join([*head, *parts])} select {kind.shows} from moved t {kind.joins}")
+    return numbered(f"with {', '.join([*head, *parts])} select {kind.shows or 1} from moved t {kind.joins}")
+
+
+def _told(kind: Kind[S], status: S, form: Form) -> tuple[str, str]:
+    """Phase and outcome."""
+    if form.phase:
+        return ":phase::text", f"'{form.phase}'"
+    return _phase(kind, status), f"'{kind.outcome(status.value)}'"
 
 
 def _phase(kind: Kind[S], status: S) -> str:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from gpuaas.core.db import Tx
+from gpuaas.core.db import Tx, decode
 from gpuaas.core.errors import StaleWrite
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.outbox import TOPIC as OUTBOX
@@ -29,6 +29,8 @@ class Act(Struct, frozen=True, kw_only=True):
     now: datetime
     note: str = ""
     at: datetime | None = None  # of the timeline entry, if not now
+    phase: str | None = None  # of the timeline entry, in place of the declared one,
+    outcome: Outcome = Outcome.DONE  # and its outcome
     evidence: Mapping[str, object] = {}
     audit: Audit | None = None  # replaces the audit row that the kind declares
     facts: Mapping[str, object] = {}  # of that audit row
@@ -63,6 +65,7 @@ async def move(
         begins=operation.begins is not None,
         ends=ends,
         audit=act.audit or kind.audit,
+        phase=act.outcome if act.phase else None,
         given=tuple(column for column in kind.given if getattr(change, column, None) is not None),
         pays=kind.pays(to),
     )
@@ -89,11 +92,10 @@ async def restate(
     *,
     change: Struct | None = None,
     columns: tuple[str, ...] = (),
-    outcome: Outcome = Outcome.DONE,
     pays: bool | None = None,
 ) -> T:
     """Sets facts of the row at the same status, with a timeline entry; `pays` starts or ends its usage."""
-    statement = composed.restate(kind, columns, outcome, Form(audit=act.audit, pays=pays))
+    statement = composed.restate(kind, columns, act.outcome, Form(audit=act.audit, pays=pays))
     values = {**_values(kind, row, act, change), "phase": phase, "until": act.at or act.now}
     return await _write(tx, kind, row, statement, values)
 
@@ -106,6 +108,7 @@ def _values(kind: Kind[S], row: Struct, act: Act, change: Struct | None) -> dict
         "now": act.now,
         "at": act.at or act.now,
         "actor": act.actor,
+        "phase": act.phase,
         "note": act.note,
         "evidence": dict(act.evidence),
         "facts": dict(act.facts),
@@ -114,7 +117,7 @@ def _values(kind: Kind[S], row: Struct, act: Act, change: Struct | None) -> dict
 
 
 async def _write(tx: Tx, kind: Kind[S], row: T, statement: Statement, values: Mapping[str, object]) -> T:
-    moved = await tx.maybe(type(row), statement.sql, *statement.values(values))
+    moved = await tx.connection.fetchrow(statement.sql, *statement.values(values))
     if moved is None:
         raise StaleWrite(kind.noun)
-    return moved
+    return row if kind.shows is None else decode(type(row), moved)
