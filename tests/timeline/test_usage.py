@@ -1,4 +1,4 @@
-"""Usage intervals: transitions write them, none overlap, a closed one never changes, and the timeline proves them."""
+"""Usage intervals: transitions write them, a closed one never changes, none overlap, and the timeline proves them."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListAllAllocations */
+        /**
+         * ListAllAllocations
+         * @description Every allocation of the platform; `?only=unsettled` finds what is stuck or on its way.
+         */
         get: operations["ApiV1AdminAllocationsListAllAllocations"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** InspectAllocation */
+        /**
+         * InspectAllocation
+         * @description One allocation with its timeline, every task its node was given and every proof, in full.
+         */
         get: operations["ApiV1AdminAllocationsIdInspectAllocation"];
         put?: never;
         post?: never;
@@ -47,9 +53,15 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** OpenBreakGlass */
+        /**
+         * OpenBreakGlass
+         * @description Open a recorded terminal on somebody's allocation. Its people see who, why and until when, and may end it.
+         */
         post: operations["ApiV1AdminAllocationsIdBreakGlassOpenBreakGlass"];
-        /** EndBreakGlass */
+        /**
+         * EndBreakGlass
+         * @description End all break-glass access to this allocation; its terminals are closed.
+         */
         delete: operations["ApiV1AdminAllocationsIdBreakGlassEndBreakGlass"];
         options?: never;
         head?: never;
@@ -65,7 +77,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ForceCleanup */
+        /**
+         * ForceCleanup
+         * @description Stand in for the proof of cleanup that a node will not give.
+         */
         post: operations["ApiV1AdminAllocationsIdForceCleanupForceCleanup"];
         delete?: never;
         options?: never;
@@ -82,7 +97,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ForceRelease */
+        /**
+         * ForceRelease
+         * @description Release anybody's allocation; its timeline says that an operator did.
+         */
         post: operations["ApiV1AdminAllocationsIdForceReleaseForceRelease"];
         delete?: never;
         options?: never;
@@ -97,7 +115,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** PlatformAudit */
+        /**
+         * PlatformAudit
+         * @description Who did what on the platform, newest first: log-ins, tokens, operators' and nodes' actions, all projects.
+         */
         get: operations["ApiV1AdminAuditPlatformAudit"];
         put?: never;
         post?: never;
@@ -114,7 +135,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ExportAudit */
+        /**
+         * ExportAudit
+         * @description The whole audit log with its signed seals as JSON lines, in commit order; `gpuaas admin audit verify` reads it.
+         *     The export itself is audited.
+         */
         get: operations["ApiV1AdminAuditExportExportAudit"];
         put?: never;
         post?: never;
@@ -131,7 +156,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** VerifyAudit */
+        /**
+         * VerifyAudit
+         * @description Verify the next seals of the hash chain on the server; ask again with `after` until `is_complete`.
+         */
         get: operations["ApiV1AdminAuditVerificationVerifyAudit"];
         put?: never;
         post?: never;
@@ -150,7 +178,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** CreateEnrolmentToken */
+        /**
+         * CreateEnrolmentToken
+         * @description A single-use token that makes one machine a node.
+         */
         post: operations["ApiV1AdminEnrolmentTokensCreateEnrolmentToken"];
         delete?: never;
         options?: never;
@@ -165,7 +196,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListInvariants */
+        /**
+         * ListInvariants
+         * @description Each invariant with when it was last checked, and the violations that were seen at least twice in a row.
+         */
         get: operations["ApiV1AdminInvariantsListInvariants"];
         put?: never;
         post?: never;
@@ -182,7 +216,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListNodes */
+        /**
+         * ListNodes
+         * @description The fleet.
+         */
         get: operations["ApiV1AdminNodesListNodes"];
         put?: never;
         post?: never;
@@ -199,7 +236,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetNode */
+        /**
+         * GetNode
+         * @description One node, with the facts its probe found.
+         */
         get: operations["ApiV1AdminNodesIdGetNode"];
         put?: never;
         post?: never;
@@ -217,7 +257,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** SetDiskOvercommit */
+        /**
+         * SetDiskOvercommit
+         * @description How much disk the node sells for each GiB that it has. Above 1 it sells nothing while less than 10 % is free.
+         */
         put: operations["ApiV1AdminNodesIdDiskOvercommitSetDiskOvercommit"];
         post?: never;
         delete?: never;
@@ -235,7 +278,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** DrainNode */
+        /**
+         * DrainNode
+         * @description Nothing new is placed here; what runs goes on.
+         */
         post: operations["ApiV1AdminNodesIdDrainDrainNode"];
         delete?: never;
         options?: never;
@@ -252,7 +298,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** DeclareNodeLost */
+        /**
+         * DeclareNodeLost
+         * @description Say that a node which does not answer never will: what lived on it has failed.
+         */
         post: operations["ApiV1AdminNodesIdLostDeclareNodeLost"];
         delete?: never;
         options?: never;
@@ -269,7 +318,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** QuarantineNode */
+        /**
+         * QuarantineNode
+         * @description Kept out of sale because something is wrong with it.
+         */
         post: operations["ApiV1AdminNodesIdQuarantineQuarantineNode"];
         delete?: never;
         options?: never;
@@ -286,7 +338,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RetireNode */
+        /**
+         * RetireNode
+         * @description Gone for good; refused while anything is claimed on it, or a volume is on its disk.
+         */
         post: operations["ApiV1AdminNodesIdRetireRetireNode"];
         delete?: never;
         options?: never;
@@ -303,7 +358,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RotateKey */
+        /**
+         * RotateKey
+         * @description A single-use token with which the node changes its key: `gpuaas agent rotate-key` on the node.
+         */
         post: operations["ApiV1AdminNodesIdRotateKeyRotateKey"];
         delete?: never;
         options?: never;
@@ -318,7 +376,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListSlots */
+        /**
+         * ListSlots
+         * @description The node's slots: candidates, approved, claimed, blocked.
+         */
         get: operations["ApiV1AdminNodesIdSlotsListSlots"];
         put?: never;
         post?: never;
@@ -337,7 +398,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ApproveSlot */
+        /**
+         * ApproveSlot
+         * @description This slot may be sold.
+         */
         post: operations["ApiV1AdminNodesIdSlotsIndexApproveApproveSlot"];
         delete?: never;
         options?: never;
@@ -354,7 +418,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** DisableSlot */
+        /**
+         * DisableSlot
+         * @description Not sold again; who has it keeps it.
+         */
         post: operations["ApiV1AdminNodesIdSlotsIndexDisableDisableSlot"];
         delete?: never;
         options?: never;
@@ -371,7 +438,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** EnableSlot */
+        /**
+         * EnableSlot
+         * @description For sale again.
+         */
         post: operations["ApiV1AdminNodesIdSlotsIndexEnableEnableSlot"];
         delete?: never;
         options?: never;
@@ -388,7 +458,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** UndrainNode */
+        /**
+         * UndrainNode
+         * @description Back to work.
+         */
         post: operations["ApiV1AdminNodesIdUndrainUndrainNode"];
         delete?: never;
         options?: never;
@@ -403,7 +476,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListUnknownEnvironmentsOfNode */
+        /**
+         * ListUnknownEnvironmentsOfNode
+         * @description Those of one node.
+         */
         get: operations["ApiV1AdminNodesIdUnknownEnvironmentsListUnknownEnvironmentsOfNode"];
         put?: never;
         post?: never;
@@ -422,7 +498,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** AdoptEnvironment */
+        /**
+         * AdoptEnvironment
+         * @description Restore the allocation that its ownership record names, on the same slots, port and host key, and the attachments
+         *     of volumes that the database knows.
+         */
         post: operations["ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdAdoptAdoptEnvironment"];
         delete?: never;
         options?: never;
@@ -439,7 +519,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RemoveUnknownEnvironment */
+        /**
+         * RemoveUnknownEnvironment
+         * @description Have its node destroy it, with proof of cleanup; it keeps its devices until then.
+         */
         post: operations["ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdRemoveRemoveUnknownEnvironment"];
         delete?: never;
         options?: never;
@@ -454,7 +537,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListUnknownVolumesOfNode */
+        /**
+         * ListUnknownVolumesOfNode
+         * @description Those that one node sees, shared ones among them.
+         */
         get: operations["ApiV1AdminNodesIdUnknownVolumesListUnknownVolumesOfNode"];
         put?: never;
         post?: never;
@@ -471,7 +557,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetUnknownVolume */
+        /**
+         * GetUnknownVolume
+         * @description One of them, also after its removal, with the proof.
+         */
         get: operations["ApiV1AdminNodesIdUnknownVolumesVolumeIdGetUnknownVolume"];
         put?: never;
         post?: never;
@@ -490,7 +579,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** AdoptVolume */
+        /**
+         * AdoptVolume
+         * @description Restore the volume that its ownership record names, with its data.
+         */
         post: operations["ApiV1AdminNodesIdUnknownVolumesVolumeIdAdoptAdoptVolume"];
         delete?: never;
         options?: never;
@@ -507,7 +599,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RemoveUnknownVolume */
+        /**
+         * RemoveUnknownVolume
+         * @description Have a node that sees it erase its data, with proof; the volume is never made again.
+         */
         post: operations["ApiV1AdminNodesIdUnknownVolumesVolumeIdRemoveRemoveUnknownVolume"];
         delete?: never;
         options?: never;
@@ -524,7 +619,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** UnquarantineNode */
+        /**
+         * UnquarantineNode
+         * @description Found well again.
+         */
         post: operations["ApiV1AdminNodesIdUnquarantineUnquarantineNode"];
         delete?: never;
         options?: never;
@@ -539,7 +637,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListFleetOperations */
+        /**
+         * ListFleetOperations
+         * @description Running and past operations of the whole fleet, newest first; without phases.
+         */
         get: operations["ApiV1AdminOperationsListFleetOperations"];
         put?: never;
         post?: never;
@@ -556,7 +657,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetFleetOperation */
+        /**
+         * GetFleetOperation
+         * @description Any operation, phase by phase, with the last the node said in each.
+         */
         get: operations["ApiV1AdminOperationsIdGetFleetOperation"];
         put?: never;
         post?: never;
@@ -573,7 +677,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Overview */
+        /**
+         * Overview
+         * @description What waits and for how long, what fails, how fast it answers, and what the fleet has.
+         */
         get: operations["ApiV1AdminOverviewOverview"];
         put?: never;
         post?: never;
@@ -590,7 +697,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListAllProjects */
+        /**
+         * ListAllProjects
+         * @description Every project, newest first.
+         */
         get: operations["ApiV1AdminProjectsListAllProjects"];
         put?: never;
         post?: never;
@@ -607,12 +717,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetQuotas */
+        /**
+         * GetQuotas
+         * @description The limits and usage of any tenant, project or person.
+         */
         get: operations["ApiV1AdminProjectsIdQuotasGetQuotas"];
-        /** SetQuotas */
+        /**
+         * SetQuotas
+         * @description Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well.
+         */
         put: operations["ApiV1AdminProjectsIdQuotasSetQuotas"];
         post?: never;
-        /** ClearQuotas */
+        /**
+         * ClearQuotas
+         * @description Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold.
+         */
         delete: operations["ApiV1AdminProjectsIdQuotasClearQuotas"];
         options?: never;
         head?: never;
@@ -628,7 +747,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Suspend */
+        /**
+         * Suspend
+         * @description Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
+         *     tokens and keys of a suspended person are refused, and admins of their projects hold their allocations.
+         */
         post: operations["ApiV1AdminProjectsIdSuspendSuspend"];
         delete?: never;
         options?: never;
@@ -645,7 +768,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unsuspend */
+        /**
+         * Unsuspend
+         * @description End a suspension: roles, keys and grants are as before.
+         */
         post: operations["ApiV1AdminProjectsIdUnsuspendUnsuspend"];
         delete?: never;
         options?: never;
@@ -660,9 +786,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListQuotaLimits */
+        /**
+         * ListQuotaLimits
+         * @description Every limit that is set: the platform's defaults, and what differs from them.
+         */
         get: operations["ApiV1AdminQuotasListQuotaLimits"];
-        /** SetDefaultQuotas */
+        /**
+         * SetDefaultQuotas
+         * @description The defaults: for every tenant and person without a limit of their own.
+         */
         put: operations["ApiV1AdminQuotasSetDefaultQuotas"];
         post?: never;
         delete?: never;
@@ -678,10 +810,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListAllRuntimeBundles */
+        /**
+         * ListAllRuntimeBundles
+         * @description The whole catalog, retired ones too.
+         */
         get: operations["ApiV1AdminRuntimeBundlesListAllRuntimeBundles"];
         put?: never;
-        /** PublishRuntimeBundle */
+        /**
+         * PublishRuntimeBundle
+         * @description Offer a bundle. Its version is its own for ever: the digest of its recipe is what nodes are held to.
+         */
         post: operations["ApiV1AdminRuntimeBundlesPublishRuntimeBundle"];
         delete?: never;
         options?: never;
@@ -696,7 +834,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetRuntimeBundle */
+        /**
+         * GetRuntimeBundle
+         * @description One bundle with its recipe: every package by version and checksum, and its check.
+         */
         get: operations["ApiV1AdminRuntimeBundlesIdGetRuntimeBundle"];
         put?: never;
         post?: never;
@@ -715,7 +856,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** DeprecateRuntimeBundle */
+        /**
+         * DeprecateRuntimeBundle
+         * @description No slug leads to it any more; who names it exactly still gets it.
+         */
         post: operations["ApiV1AdminRuntimeBundlesIdDeprecateDeprecateRuntimeBundle"];
         delete?: never;
         options?: never;
@@ -730,7 +874,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListStagings */
+        /**
+         * ListStagings
+         * @description Where it is staged, on its way or failed, with the evidence of its check.
+         */
         get: operations["ApiV1AdminRuntimeBundlesIdNodesListStagings"];
         put?: never;
         post?: never;
@@ -747,11 +894,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetStaging */
+        /**
+         * GetStaging
+         * @description One staging, phase by phase, with the node's log lines.
+         */
         get: operations["ApiV1AdminRuntimeBundlesIdNodesNodeIdGetStaging"];
         put?: never;
         post?: never;
-        /** UnstageRuntimeBundle */
+        /**
+         * UnstageRuntimeBundle
+         * @description Take it off a node, which frees its disk; refused while a machine there runs with it or may roll back to it.
+         */
         delete: operations["ApiV1AdminRuntimeBundlesIdNodesNodeIdUnstageRuntimeBundle"];
         options?: never;
         head?: never;
@@ -767,7 +920,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RepublishRuntimeBundle */
+        /**
+         * RepublishRuntimeBundle
+         * @description Take a deprecation back.
+         */
         post: operations["ApiV1AdminRuntimeBundlesIdRepublishRepublishRuntimeBundle"];
         delete?: never;
         options?: never;
@@ -784,7 +940,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RetireRuntimeBundle */
+        /**
+         * RetireRuntimeBundle
+         * @description For nobody new, for good; who runs with it keeps it.
+         */
         post: operations["ApiV1AdminRuntimeBundlesIdRetireRetireRuntimeBundle"];
         delete?: never;
         options?: never;
@@ -801,7 +960,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** StageRuntimeBundle */
+        /**
+         * StageRuntimeBundle
+         * @description Make it ready on nodes, beside what is there; each staging names its operation.
+         */
         post: operations["ApiV1AdminRuntimeBundlesIdStageStageRuntimeBundle"];
         delete?: never;
         options?: never;
@@ -818,7 +980,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RunConformance */
+        /**
+         * RunConformance
+         * @description Try on one node whether a backend keeps what it promises; the result is shown with the backend.
+         */
         post: operations["ApiV1AdminStorageBackendsConformanceRunConformance"];
         delete?: never;
         options?: never;
@@ -833,10 +998,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListTaskKeys */
+        /**
+         * ListTaskKeys
+         * @description Every generation, newest first, with the nodes that do not trust it yet.
+         */
         get: operations["ApiV1AdminTaskKeysListTaskKeys"];
         put?: never;
-        /** RotateTaskKey */
+        /**
+         * RotateTaskKey
+         * @description Start a new generation. Nodes accept it over their links; offline nodes when they return.
+         */
         post: operations["ApiV1AdminTaskKeysRotateTaskKey"];
         delete?: never;
         options?: never;
@@ -853,7 +1024,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RetireTaskKey */
+        /**
+         * RetireTaskKey
+         * @description End this generation and every older one; refused while a node trusts no newer one, unless forced.
+         */
         post: operations["ApiV1AdminTaskKeysGenerationRetireRetireTaskKey"];
         delete?: never;
         options?: never;
@@ -868,7 +1042,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListTenants */
+        /**
+         * ListTenants
+         * @description Every tenant, newest first.
+         */
         get: operations["ApiV1AdminTenantsListTenants"];
         put?: never;
         post?: never;
@@ -885,12 +1062,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetQuotas */
+        /**
+         * GetQuotas
+         * @description The limits and usage of any tenant, project or person.
+         */
         get: operations["ApiV1AdminTenantsIdQuotasGetQuotas"];
-        /** SetQuotas */
+        /**
+         * SetQuotas
+         * @description Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well.
+         */
         put: operations["ApiV1AdminTenantsIdQuotasSetQuotas"];
         post?: never;
-        /** ClearQuotas */
+        /**
+         * ClearQuotas
+         * @description Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold.
+         */
         delete: operations["ApiV1AdminTenantsIdQuotasClearQuotas"];
         options?: never;
         head?: never;
@@ -906,7 +1092,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Suspend */
+        /**
+         * Suspend
+         * @description Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
+         *     tokens and keys of a suspended person are refused, and admins of their projects hold their allocations.
+         */
         post: operations["ApiV1AdminTenantsIdSuspendSuspend"];
         delete?: never;
         options?: never;
@@ -923,7 +1113,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unsuspend */
+        /**
+         * Unsuspend
+         * @description End a suspension: roles, keys and grants are as before.
+         */
         post: operations["ApiV1AdminTenantsIdUnsuspendUnsuspend"];
         delete?: never;
         options?: never;
@@ -938,7 +1131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListUnknownEnvironments */
+        /**
+         * ListUnknownEnvironments
+         * @description Every environment of the fleet that the database does not know; each holds its devices.
+         */
         get: operations["ApiV1AdminUnknownEnvironmentsListUnknownEnvironments"];
         put?: never;
         post?: never;
@@ -955,7 +1151,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListUnknownVolumes */
+        /**
+         * ListUnknownVolumes
+         * @description Every volume of the fleet that the database does not know, a shared one once; their data is kept.
+         */
         get: operations["ApiV1AdminUnknownVolumesListUnknownVolumes"];
         put?: never;
         post?: never;
@@ -972,7 +1171,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListUsers */
+        /**
+         * ListUsers
+         * @description Everybody who has an account, newest first.
+         */
         get: operations["ApiV1AdminUsersListUsers"];
         put?: never;
         post?: never;
@@ -989,12 +1191,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetQuotas */
+        /**
+         * GetQuotas
+         * @description The limits and usage of any tenant, project or person.
+         */
         get: operations["ApiV1AdminUsersIdQuotasGetQuotas"];
-        /** SetQuotas */
+        /**
+         * SetQuotas
+         * @description Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well.
+         */
         put: operations["ApiV1AdminUsersIdQuotasSetQuotas"];
         post?: never;
-        /** ClearQuotas */
+        /**
+         * ClearQuotas
+         * @description Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold.
+         */
         delete: operations["ApiV1AdminUsersIdQuotasClearQuotas"];
         options?: never;
         head?: never;
@@ -1010,7 +1221,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Suspend */
+        /**
+         * Suspend
+         * @description Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
+         *     tokens and keys of a suspended person are refused, and admins of their projects hold their allocations.
+         */
         post: operations["ApiV1AdminUsersIdSuspendSuspend"];
         delete?: never;
         options?: never;
@@ -1027,7 +1242,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unsuspend */
+        /**
+         * Unsuspend
+         * @description End a suspension: roles, keys and grants are as before.
+         */
         post: operations["ApiV1AdminUsersIdUnsuspendUnsuspend"];
         delete?: never;
         options?: never;
@@ -1042,7 +1260,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListWorkers */
+        /**
+         * ListWorkers
+         * @description Each worker: what is due, in hand, failing, and whether it is switched off.
+         */
         get: operations["ApiV1AdminWorkersListWorkers"];
         put?: never;
         post?: never;
@@ -1061,7 +1282,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** DisableWorker */
+        /**
+         * DisableWorker
+         * @description Break the glass: stop a worker on every replica, without a restart.
+         */
         post: operations["ApiV1AdminWorkersDisableDisableWorker"];
         delete?: never;
         options?: never;
@@ -1078,7 +1302,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** EnableWorker */
+        /**
+         * EnableWorker
+         * @description Let it work again; it catches up by itself.
+         */
         post: operations["ApiV1AdminWorkersEnableEnableWorker"];
         delete?: never;
         options?: never;
@@ -1093,7 +1320,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetAllocationGroup */
+        /**
+         * GetAllocationGroup
+         * @description A group and its members.
+         */
         get: operations["ApiV1AllocationGroupsIdGetAllocationGroup"];
         put?: never;
         post?: never;
@@ -1112,7 +1342,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ReleaseAllocationGroup */
+        /**
+         * ReleaseAllocationGroup
+         * @description Release every member that still lives.
+         */
         post: operations["ApiV1AllocationGroupsIdReleaseReleaseAllocationGroup"];
         delete?: never;
         options?: never;
@@ -1129,7 +1362,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** CreateAllocation */
+        /**
+         * CreateAllocation
+         * @description Ask for one machine, or for several as a group, all or nothing. Watch the timeline for progress.
+         */
         post: operations["ApiV1AllocationsCreateAllocation"];
         delete?: never;
         options?: never;
@@ -1144,10 +1380,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListAttachments */
+        /**
+         * ListAttachments
+         * @description What is and was attached to a machine, newest first.
+         */
         get: operations["ApiV1AllocationsAllocationIdStorageAttachmentsListAttachments"];
         put?: never;
-        /** AttachVolume */
+        /**
+         * AttachVolume
+         * @description Mount a volume on a machine, also while it runs. It comes back by itself after every restart.
+         */
         post: operations["ApiV1AllocationsAllocationIdStorageAttachmentsAttachVolume"];
         delete?: never;
         options?: never;
@@ -1162,11 +1404,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetAttachment */
+        /**
+         * GetAttachment
+         * @description One attachment, as observed.
+         */
         get: operations["ApiV1AllocationsAllocationIdStorageAttachmentsAttachmentIdGetAttachment"];
         put?: never;
         post?: never;
-        /** DetachVolume */
+        /**
+         * DetachVolume
+         * @description Unmount a volume from a machine; its data stays. If it is in use, the attachment's reason names by what;
+         *     with `force` those processes are ended.
+         */
         delete: operations["ApiV1AllocationsAllocationIdStorageAttachmentsAttachmentIdDetachVolume"];
         options?: never;
         head?: never;
@@ -1180,7 +1429,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetAllocation */
+        /**
+         * GetAllocation
+         * @description One allocation, as observed.
+         */
         get: operations["ApiV1AllocationsIdGetAllocation"];
         put?: never;
         post?: never;
@@ -1197,10 +1449,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListAccessGrants */
+        /**
+         * ListAccessGrants
+         * @description Who was granted this machine, and who asked, also what is over.
+         */
         get: operations["ApiV1AllocationsIdAccessGrantsListAccessGrants"];
         put?: never;
-        /** CreateAccessGrant */
+        /**
+         * CreateAccessGrant
+         * @description Share the machine with a member, at once; without a key of theirs it waits for them to choose one.
+         */
         post: operations["ApiV1AllocationsIdAccessGrantsCreateAccessGrant"];
         delete?: never;
         options?: never;
@@ -1215,15 +1473,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetAccessGrant */
+        /**
+         * GetAccessGrant
+         * @description One grant.
+         */
         get: operations["ApiV1AllocationsIdAccessGrantsGrantIdGetAccessGrant"];
         put?: never;
         post?: never;
-        /** RevokeAccessGrant */
+        /**
+         * RevokeAccessGrant
+         * @description Take it back, or give it up: new logins are refused and open sessions cut within seconds.
+         */
         delete: operations["ApiV1AllocationsIdAccessGrantsGrantIdRevokeAccessGrant"];
         options?: never;
         head?: never;
-        /** ChangeAccessGrant */
+        /**
+         * ChangeAccessGrant
+         * @description The grantee chooses the key, whoever shares the machine when it ends.
+         */
         patch: operations["ApiV1AllocationsIdAccessGrantsGrantIdChangeAccessGrant"];
         trace?: never;
     };
@@ -1236,7 +1503,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** AskAccess */
+        /**
+         * AskAccess
+         * @description Ask for access; whoever holds the machine grants it in one step.
+         */
         post: operations["ApiV1AllocationsIdAccessRequestsAskAccess"];
         delete?: never;
         options?: never;
@@ -1251,11 +1521,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListBreakGlass */
+        /**
+         * ListBreakGlass
+         * @description Which operators had or have access to this allocation, and why.
+         */
         get: operations["ApiV1AllocationsIdBreakGlassListBreakGlass"];
         put?: never;
         post?: never;
-        /** RefuseBreakGlass */
+        /**
+         * RefuseBreakGlass
+         * @description End all access of operators to this allocation; their terminals are closed.
+         */
         delete: operations["ApiV1AllocationsIdBreakGlassRefuseBreakGlass"];
         options?: never;
         head?: never;
@@ -1269,7 +1545,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** AllocationConsequences */
+        /**
+         * AllocationConsequences
+         * @description What a release, restart or resize would end, and what it would leave.
+         */
         get: operations["ApiV1AllocationsIdConsequencesAllocationConsequences"];
         put?: never;
         post?: never;
@@ -1286,7 +1565,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** AllocationEvents */
+        /**
+         * AllocationEvents
+         * @description One allocation's timeline from its beginning, then as it happens; resume with Last-Event-ID.
+         */
         get: operations["ApiV1AllocationsIdEventsAllocationEvents"];
         put?: never;
         post?: never;
@@ -1305,7 +1587,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ExtendAllocation */
+        /**
+         * ExtendAllocation
+         * @description Change when the machine ends by itself: its time, its idle limit, or neither any more.
+         */
         post: operations["ApiV1AllocationsIdExtendExtendAllocation"];
         delete?: never;
         options?: never;
@@ -1322,7 +1607,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** HandOverAllocation */
+        /**
+         * HandOverAllocation
+         * @description Somebody else holds it from now on, with keys of their own; nothing inside is touched.
+         */
         post: operations["ApiV1AllocationsIdHandoverHandOverAllocation"];
         delete?: never;
         options?: never;
@@ -1337,7 +1625,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** AllocationHealth */
+        /**
+         * AllocationHealth
+         * @description How it is, why, since when, and what to do next.
+         */
         get: operations["ApiV1AllocationsIdHealthAllocationHealth"];
         put?: never;
         post?: never;
@@ -1354,7 +1645,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** AllocationLimits */
+        /**
+         * AllocationLimits
+         * @description When it ends by itself, with the time left and every signal of use behind it.
+         */
         get: operations["ApiV1AllocationsIdLimitsAllocationLimits"];
         put?: never;
         post?: never;
@@ -1371,7 +1665,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** AllocationLogs */
+        /**
+         * AllocationLogs
+         * @description What its node said in all its operations, newest first. With `follow` as server-sent events, until you go.
+         */
         get: operations["ApiV1AllocationsIdLogsAllocationLogs"];
         put?: never;
         post?: never;
@@ -1388,7 +1685,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** AllocationMetrics */
+        /**
+         * AllocationMetrics
+         * @description What it uses, each series with its source and age; what cannot be known says why. Ten seconds fine for the last
+         *     hour, a minute for the last day.
+         */
         get: operations["ApiV1AllocationsIdMetricsAllocationMetrics"];
         put?: never;
         post?: never;
@@ -1406,7 +1707,11 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** AllowOwnKeys */
+        /**
+         * AllowOwnKeys
+         * @description Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are. Allowing
+         *     it needs a login; a personal token may only refuse it.
+         */
         put: operations["ApiV1AllocationsIdOwnKeysAllowOwnKeys"];
         post?: never;
         delete?: never;
@@ -1424,7 +1729,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ReleaseAllocation */
+        /**
+         * ReleaseAllocation
+         * @description Give the machine back: its local disk is lost, billing stops now. Also retries a failed release.
+         */
         post: operations["ApiV1AllocationsIdReleaseReleaseAllocation"];
         delete?: never;
         options?: never;
@@ -1441,7 +1749,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ResizeAllocation */
+        /**
+         * ResizeAllocation
+         * @description Another GPU count or size on the same node, by way of a restart. After a failed resize, also the way back.
+         */
         post: operations["ApiV1AllocationsIdResizeResizeAllocation"];
         delete?: never;
         options?: never;
@@ -1458,7 +1769,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** RestartAllocation */
+        /**
+         * RestartAllocation
+         * @description Reboot the machine; disk, address, keys and all that lies over it stay. Also retries a failed restart.
+         */
         post: operations["ApiV1AllocationsIdRestartRestartAllocation"];
         delete?: never;
         options?: never;
@@ -1473,12 +1787,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetAllocationRuntime */
+        /**
+         * GetAllocationRuntime
+         * @description What is wanted, what is in force since when, and where a roll back leads. Managed bundles are supported and
+         *     observable; environments installed by hand over SSH are allowed but not platform-managed.
+         */
         get: operations["ApiV1AllocationsIdRuntimeBundlesGetAllocationRuntime"];
         put?: never;
-        /** ApplyRuntimeBundle */
+        /**
+         * ApplyRuntimeBundle
+         * @description Apply or switch; or upgrade, roll back, repair what is there. No restart; what runs keeps its version.
+         */
         post: operations["ApiV1AllocationsIdRuntimeBundlesApplyRuntimeBundle"];
-        /** ClearAllocationRuntime */
+        /**
+         * ClearAllocationRuntime
+         * @description Back to raw compute.
+         */
         delete: operations["ApiV1AllocationsIdRuntimeBundlesClearAllocationRuntime"];
         options?: never;
         head?: never;
@@ -1492,7 +1816,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListLiveSessions */
+        /**
+         * ListLiveSessions
+         * @description Who is in, from where, since when and by which key, as the node last said; with the age of that knowledge.
+         */
         get: operations["ApiV1AllocationsIdSessionsListLiveSessions"];
         put?: never;
         post?: never;
@@ -1512,7 +1839,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** EndLiveSession */
+        /**
+         * EndLiveSession
+         * @description Cut one session, telling its person why. Their key still admits: revoke the grant to keep them out.
+         */
         delete: operations["ApiV1AllocationsIdSessionsSessionIdEndLiveSession"];
         options?: never;
         head?: never;
@@ -1526,9 +1856,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetAllocationKeys */
+        /**
+         * GetAllocationKeys
+         * @description Which keys open this machine, and whether it was seen to admit exactly these.
+         */
         get: operations["ApiV1AllocationsIdSshKeysGetAllocationKeys"];
-        /** SetAllocationKeys */
+        /**
+         * SetAllocationKeys
+         * @description Change the holder's keys of a running machine; sessions of keys that go are cut. The last one needs a word.
+         */
         put: operations["ApiV1AllocationsIdSshKeysSetAllocationKeys"];
         post?: never;
         delete?: never;
@@ -1546,7 +1882,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** MintTerminalToken */
+        /**
+         * MintTerminalToken
+         * @description A token for one terminal on this machine: for 30 seconds, once, ten a minute.
+         */
         post: operations["ApiV1AllocationsIdTerminalTokenMintTerminalToken"];
         delete?: never;
         options?: never;
@@ -1561,7 +1900,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListTerminals */
+        /**
+         * ListTerminals
+         * @description The terminals opened on this machine in a browser, also those that ended.
+         */
         get: operations["ApiV1AllocationsIdTerminalsListTerminals"];
         put?: never;
         post?: never;
@@ -1578,7 +1920,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetRecording */
+        /**
+         * GetRecording
+         * @description What a recorded terminal showed, byte for byte, as asciicast v2 (`asciinema play`).
+         */
         get: operations["ApiV1AllocationsIdTerminalsTerminalIdRecordingGetRecording"];
         put?: never;
         post?: never;
@@ -1595,7 +1940,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** AllocationTimeline */
+        /**
+         * AllocationTimeline
+         * @description What happened to it, newest first: who, when, why.
+         */
         get: operations["ApiV1AllocationsIdTimelineAllocationTimeline"];
         put?: never;
         post?: never;
@@ -1614,7 +1962,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Logout */
+        /**
+         * Logout
+         * @description End this session, here and everywhere its token is used.
+         */
         post: operations["ApiV1AuthLogoutLogout"];
         delete?: never;
         options?: never;
@@ -1631,7 +1982,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Login */
+        /**
+         * Login
+         * @description Log in with e-mail and password; the token is also set as a session cookie.
+         */
         post: operations["ApiV1AuthPersonalLoginLogin"];
         delete?: never;
         options?: never;
@@ -1648,7 +2002,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** SignUp */
+        /**
+         * SignUp
+         * @description Make an account with a tenant and a project of its own, and log in.
+         */
         post: operations["ApiV1AuthPersonalSignupSignUp"];
         delete?: never;
         options?: never;
@@ -1663,7 +2020,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListSessions */
+        /**
+         * ListSessions
+         * @description Where you are logged in.
+         */
         get: operations["ApiV1AuthSessionsListSessions"];
         put?: never;
         post?: never;
@@ -1683,7 +2043,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** RevokeSession */
+        /**
+         * RevokeSession
+         * @description Log out somewhere else.
+         */
         delete: operations["ApiV1AuthSessionsIdRevokeSession"];
         options?: never;
         head?: never;
@@ -1697,7 +2060,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** SignUpOffer */
+        /**
+         * SignUpOffer
+         * @description Who may sign up here: everybody, those with an invitation, or nobody.
+         */
         get: operations["ApiV1AuthSignUpSignUpOffer"];
         put?: never;
         post?: never;
@@ -1714,10 +2080,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListTokens */
+        /**
+         * ListTokens
+         * @description Your personal tokens; the secret itself was shown once.
+         */
         get: operations["ApiV1AuthTokensListTokens"];
         put?: never;
-        /** CreateToken */
+        /**
+         * CreateToken
+         * @description Make a personal token for scripts: scoped, expiring, revocable.
+         */
         post: operations["ApiV1AuthTokensCreateToken"];
         delete?: never;
         options?: never;
@@ -1735,7 +2107,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** RevokeToken */
+        /**
+         * RevokeToken
+         * @description Revoke a personal token at once. SSH keys that it added are removed.
+         */
         delete: operations["ApiV1AuthTokensIdRevokeToken"];
         options?: never;
         head?: never;
@@ -1749,7 +2124,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListInvitations */
+        /**
+         * ListInvitations
+         * @description Open invitations that you sent; or, with `project_id`, all of a project that you lead.
+         */
         get: operations["ApiV1InvitationsListInvitations"];
         put?: never;
         post?: never;
@@ -1768,7 +2146,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** AcceptInvitation */
+        /**
+         * AcceptInvitation
+         * @description Join with the secret of an invitation link: you become a member of the project and of its tenant.
+         */
         post: operations["ApiV1InvitationsAcceptAcceptInvitation"];
         delete?: never;
         options?: never;
@@ -1786,7 +2167,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** WithdrawInvitation */
+        /**
+         * WithdrawInvitation
+         * @description Withdraw an invitation of a project that you lead; its link ends.
+         */
         delete: operations["ApiV1InvitationsIdWithdrawInvitation"];
         options?: never;
         head?: never;
@@ -1800,7 +2184,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Me */
+        /**
+         * Me
+         * @description Who you are and what you can reach.
+         */
         get: operations["ApiV1MeMe"];
         put?: never;
         post?: never;
@@ -1817,7 +2204,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** MyQuota */
+        /**
+         * MyQuota
+         * @description How many tokens, SSH keys and open streams you may have; streams are counted by each replica for itself.
+         */
         get: operations["ApiV1MeQuotaMyQuota"];
         put?: never;
         post?: never;
@@ -1834,7 +2224,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** MyReach */
+        /**
+         * MyReach
+         * @description All that you can reach: projects, your role in each, and machines that you hold or were granted.
+         */
         get: operations["ApiV1MeReachMyReach"];
         put?: never;
         post?: never;
@@ -1851,7 +2244,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListOperations */
+        /**
+         * ListOperations
+         * @description Running and past operations of a project; without phases.
+         */
         get: operations["ApiV1OperationsListOperations"];
         put?: never;
         post?: never;
@@ -1868,7 +2264,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetOperation */
+        /**
+         * GetOperation
+         * @description One operation, phase by phase: start, end, duration, which attempt, by whom, and the last the node said in it.
+         */
         get: operations["ApiV1OperationsIdGetOperation"];
         put?: never;
         post?: never;
@@ -1885,7 +2284,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** OperationLogs */
+        /**
+         * OperationLogs
+         * @description What the node said while it worked, newest first. With `follow` from the first line on as server-sent events,
+         *     until the operation has ended (`event: done`); resume with Last-Event-ID.
+         */
         get: operations["ApiV1OperationsIdLogsOperationLogs"];
         put?: never;
         post?: never;
@@ -1904,7 +2307,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** ExplainPlacement */
+        /**
+         * ExplainPlacement
+         * @description Where a would-be request would go; or why not, and what would fit. With a project, its remaining quota too.
+         */
         post: operations["ApiV1PlacementExplainExplainPlacement"];
         delete?: never;
         options?: never;
@@ -1919,10 +2325,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListProjects */
+        /**
+         * ListProjects
+         * @description The projects you can reach.
+         */
         get: operations["ApiV1ProjectsListProjects"];
         put?: never;
-        /** CreateProject */
+        /**
+         * CreateProject
+         * @description Make a project in your tenant; you own it.
+         */
         post: operations["ApiV1ProjectsCreateProject"];
         delete?: never;
         options?: never;
@@ -1937,14 +2349,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetProject */
+        /**
+         * GetProject
+         * @description One project.
+         */
         get: operations["ApiV1ProjectsProjectIdGetProject"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** ChangeProject */
+        /**
+         * ChangeProject
+         * @description Change what holds for the whole project, such as that terminals on its machines are recorded.
+         */
         patch: operations["ApiV1ProjectsProjectIdChangeProject"];
         trace?: never;
     };
@@ -1955,7 +2373,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListProjectGrants */
+        /**
+         * ListProjectGrants
+         * @description Every live grant in the project.
+         */
         get: operations["ApiV1ProjectsProjectIdAccessGrantsListProjectGrants"];
         put?: never;
         post?: never;
@@ -1972,7 +2393,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListAllocations */
+        /**
+         * ListAllocations
+         * @description The project's allocations, also released and failed ones.
+         */
         get: operations["ApiV1ProjectsProjectIdAllocationsListAllocations"];
         put?: never;
         post?: never;
@@ -1989,7 +2413,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ProjectAudit */
+        /**
+         * ProjectAudit
+         * @description Who did what in the project, or was refused, newest first.
+         */
         get: operations["ApiV1ProjectsProjectIdAuditProjectAudit"];
         put?: never;
         post?: never;
@@ -2006,7 +2433,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ProjectEvents */
+        /**
+         * ProjectEvents
+         * @description Everything that happens in a project, as it happens; resume with Last-Event-ID.
+         */
         get: operations["ApiV1ProjectsProjectIdEventsProjectEvents"];
         put?: never;
         post?: never;
@@ -2023,10 +2453,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListMembers */
+        /**
+         * ListMembers
+         * @description Who is in the project, and as what.
+         */
         get: operations["ApiV1ProjectsProjectIdMembersListMembers"];
         put?: never;
-        /** InviteMember */
+        /**
+         * InviteMember
+         * @description Invite somebody. The response contains the link to pass on to them, once; inviting again makes a new link. Needs
+         *     a login; a personal token is refused.
+         */
         post: operations["ApiV1ProjectsProjectIdMembersInviteMember"];
         delete?: never;
         options?: never;
@@ -2041,12 +2478,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetMember */
+        /**
+         * GetMember
+         * @description One member: their role, and the machines of the project that they hold or were granted.
+         */
         get: operations["ApiV1ProjectsProjectIdMembersUserIdGetMember"];
-        /** ChangeMember */
+        /**
+         * ChangeMember
+         * @description Change a role; who becomes a viewer loses the machines they could enter. The last owner stays. A personal token
+         *     may only lower a role.
+         */
         put: operations["ApiV1ProjectsProjectIdMembersUserIdChangeMember"];
         post?: never;
-        /** RemoveMember */
+        /**
+         * RemoveMember
+         * @description Remove a member, or leave: their keys go from every machine of the project at once.
+         */
         delete: operations["ApiV1ProjectsProjectIdMembersUserIdRemoveMember"];
         options?: never;
         head?: never;
@@ -2060,7 +2507,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListProjectOwnKeys */
+        /**
+         * ListProjectOwnKeys
+         * @description List the allocations that admit their own key file: who allowed it, since when, and the keys found in it.
+         */
         get: operations["ApiV1ProjectsProjectIdOwnKeysListProjectOwnKeys"];
         put?: never;
         post?: never;
@@ -2077,7 +2527,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ProjectQuota */
+        /**
+         * ProjectQuota
+         * @description What the project has, and how much more it may have: the tightest of its own and its tenant's limits.
+         */
         get: operations["ApiV1ProjectsProjectIdQuotaProjectQuota"];
         put?: never;
         post?: never;
@@ -2094,7 +2547,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ProjectTimeline */
+        /**
+         * ProjectTimeline
+         * @description What happened to anything in the project, newest first; the events stream tells what comes next.
+         */
         get: operations["ApiV1ProjectsProjectIdTimelineProjectTimeline"];
         put?: never;
         post?: never;
@@ -2111,10 +2567,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListVolumes */
+        /**
+         * ListVolumes
+         * @description The project's volumes; deleted ones only when asked for by status.
+         */
         get: operations["ApiV1ProjectsProjectIdVolumesListVolumes"];
         put?: never;
-        /** CreateVolume */
+        /**
+         * CreateVolume
+         * @description Make a volume: data that outlives machines. It can be attached at once; the mount waits until it is there.
+         */
         post: operations["ApiV1ProjectsProjectIdVolumesCreateVolume"];
         delete?: never;
         options?: never;
@@ -2129,15 +2591,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetVolume */
+        /**
+         * GetVolume
+         * @description One volume: its durability, use as measured, and where it is attached.
+         */
         get: operations["ApiV1ProjectsProjectIdVolumesVolumeIdGetVolume"];
         put?: never;
         post?: never;
-        /** DeleteVolume */
+        /**
+         * DeleteVolume
+         * @description Erase its data for good, with proof. Refused while it is attached, protected, or has snapshots.
+         */
         delete: operations["ApiV1ProjectsProjectIdVolumesVolumeIdDeleteVolume"];
         options?: never;
         head?: never;
-        /** ChangeVolume */
+        /**
+         * ChangeVolume
+         * @description Rename it, or protect it against deletion.
+         */
         patch: operations["ApiV1ProjectsProjectIdVolumesVolumeIdChangeVolume"];
         trace?: never;
     };
@@ -2148,7 +2619,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListRuntimeBundles */
+        /**
+         * ListRuntimeBundles
+         * @description Supported environments, newest first; for an allocation, or for a SKU before there is one, whether each fits, and
+         *     why not.
+         */
         get: operations["ApiV1RuntimeBundlesListRuntimeBundles"];
         put?: never;
         post?: never;
@@ -2165,7 +2640,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListSkus */
+        /**
+         * ListSkus
+         * @description What is sold, with its price and how much of it is free now.
+         */
         get: operations["ApiV1SkusListSkus"];
         put?: never;
         post?: never;
@@ -2182,7 +2660,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetSku */
+        /**
+         * GetSku
+         * @description One SKU.
+         */
         get: operations["ApiV1SkusGetSku"];
         put?: never;
         post?: never;
@@ -2199,10 +2680,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListSshKeys */
+        /**
+         * ListSshKeys
+         * @description Your public keys.
+         */
         get: operations["ApiV1SshKeysListSshKeys"];
         put?: never;
-        /** AddSshKey */
+        /**
+         * AddSshKey
+         * @description Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never a private one.
+         */
         post: operations["ApiV1SshKeysAddSshKey"];
         delete?: never;
         options?: never;
@@ -2217,11 +2704,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** GetSshKey */
+        /**
+         * GetSshKey
+         * @description One of your public keys.
+         */
         get: operations["ApiV1SshKeysIdGetSshKey"];
         put?: never;
         post?: never;
-        /** RemoveSshKey */
+        /**
+         * RemoveSshKey
+         * @description Remove a key from your account; it opens no machine any more.
+         */
         delete: operations["ApiV1SshKeysIdRemoveSshKey"];
         options?: never;
         head?: never;
@@ -2235,7 +2728,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListStorageBackends */
+        /**
+         * ListStorageBackends
+         * @description What volumes can be kept on, how durable that is, and how it did when it was last tried.
+         */
         get: operations["ApiV1StorageBackendsListStorageBackends"];
         put?: never;
         post?: never;
@@ -2252,7 +2748,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** TenantAudit */
+        /**
+         * TenantAudit
+         * @description Who did what in the tenant, or was refused, newest first; for its owners and admins.
+         */
         get: operations["ApiV1TenantsTenantIdAuditTenantAudit"];
         put?: never;
         post?: never;
@@ -2269,7 +2768,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ExportTenantAudit */
+        /**
+         * ExportTenantAudit
+         * @description The audit log of a tenant as JSON lines, oldest first. The export itself is audited.
+         */
         get: operations["ApiV1TenantsTenantIdAuditExportExportTenantAudit"];
         put?: never;
         post?: never;
@@ -2286,7 +2788,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** TenantQuota */
+        /**
+         * TenantQuota
+         * @description What all projects of the tenant have together, and how much more they may have.
+         */
         get: operations["ApiV1TenantsTenantIdQuotaTenantQuota"];
         put?: never;
         post?: never;
@@ -2303,10 +2808,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListSnapshots */
+        /**
+         * ListSnapshots
+         * @description Snapshots of a volume, newest first.
+         */
         get: operations["ApiV1VolumesVolumeIdSnapshotsListSnapshots"];
         put?: never;
-        /** CreateSnapshot */
+        /**
+         * CreateSnapshot
+         * @description Copy the volume as it is now; `consistency` says how it was taken. Restore it by creating a volume from it.
+         */
         post: operations["ApiV1VolumesVolumeIdSnapshotsCreateSnapshot"];
         delete?: never;
         options?: never;
@@ -2324,7 +2835,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** DeleteSnapshot */
+        /**
+         * DeleteSnapshot
+         * @description Erase a snapshot; the volume, and volumes restored from it, stay as they are.
+         */
         delete: operations["ApiV1VolumesVolumeIdSnapshotsSnapshotIdDeleteSnapshot"];
         options?: never;
         head?: never;
@@ -2338,7 +2852,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** VolumeTimeline */
+        /**
+         * VolumeTimeline
+         * @description What happened to it, newest first; attaching and detaching stand on the machine's own timeline.
+         */
         get: operations["ApiV1VolumesVolumeIdTimelineVolumeTimeline"];
         put?: never;
         post?: never;
@@ -2486,6 +3003,7 @@ export interface components {
             name: string;
             node: components["schemas"]["AllocationNode"];
             operation_id?: string | null;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             price_per_hour: components["schemas"]["Money"];
             project_id: string;
             released_at: string | null;
@@ -3258,6 +3776,7 @@ export interface components {
         };
         /** Me */
         Me: {
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             projects: components["schemas"]["ProjectMembership"][];
             scopes: components["schemas"]["Scope"][];
             tenants: components["schemas"]["TenantMembership"][];
@@ -3265,7 +3784,10 @@ export interface components {
         };
         /** Member */
         Member: {
+            /** @default false */
+            can_be_granted: boolean;
             email: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             role: components["schemas"]["Role"];
             user_id: string;
@@ -3725,9 +4247,11 @@ export interface components {
         };
         /** Project */
         Project: {
+            assignable_roles?: components["schemas"]["Role"][];
             /** Format: date-time */
             created_at: string;
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             /** @default false */
             record_terminals: boolean;
             slug: string;
@@ -3735,7 +4259,9 @@ export interface components {
         };
         /** ProjectMembership */
         ProjectMembership: {
+            assignable_roles?: components["schemas"]["Role"][];
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4131,6 +4657,7 @@ export interface components {
             id: string;
             name: string;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             size_bytes: number | null;
             status: components["schemas"]["SnapshotStatus"];
@@ -4298,6 +4825,7 @@ export interface components {
         /** TenantMembership */
         TenantMembership: {
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4435,6 +4963,7 @@ export interface components {
             name: string;
             node_id: string | null;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             protected: boolean;
             quota: string;

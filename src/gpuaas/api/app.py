@@ -101,7 +101,6 @@ def routes() -> list[Router]:
     return [
         Router("/api/v1", route_handlers=[*(noun.ROUTER for noun in NOUNS), openapi]),
         nodes.ROUTER,
-        terminals.STREAMS,
         health.ROUTER,
         exposition.ROUTER,
     ]
@@ -119,6 +118,7 @@ def described() -> Litestar:
             version=VERSION,
             components=Components(security_schemes={"bearer": bearer, "cookie": cookie}),
             security=[{"bearer": []}, {"cookie": []}],
+            use_handler_docstrings=True,
         ),
         logging_config=None,
         signature_types=[],
@@ -151,4 +151,4 @@ def create_health_app(services: Services) -> ASGIApp:
 
 def create_app(services: Services, litestar: Litestar | None = None) -> ASGIApp:
     unit = UnitMiddleware(litestar or create_litestar(services), services, DIRECT)
-    return nodes.LinkDoor(console.ConsoleDoor(unit, console.load()), services.links)
+    return console.ConsoleDoor(unit, console.load())

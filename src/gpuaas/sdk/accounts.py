@@ -1,6 +1,6 @@
-"""For operators: tenants, projects and people, and their suspension."""
+"""For operators: tenants, projects and people by one set of methods, and their suspension."""
 
-from gpuaas.sdk.nouns import Call, Listing, Noun, R_co
+from gpuaas.sdk.methods import Call, Listing, R_co, Resource
 from gpuaas.sdk.requests import Request, get, path, post
 from gpuaas.wire.accounts import (
     AccountKind,
@@ -14,7 +14,9 @@ from gpuaas.wire.accounts import (
 from gpuaas.wire.common import Page
 
 
-class AdminAccounts(Noun[R_co]):
+class AdminAccounts(Resource[R_co]):
+    """The lists are older names of `admin.tenants.list`, `admin.projects.list` and `admin.users.list`."""
+
     @Listing
     def tenants(self, *, search: str | None = None, limit: int | None = None) -> Request[Page[AdminTenant]]:
         """`search`: an id, or part of a slug."""
@@ -35,7 +37,7 @@ class AdminAccounts(Noun[R_co]):
     def suspend(
         self, kind: AccountKind, id: str, reason: str, *, idempotency_key: str | None = None
     ) -> Request[Suspension]:
-        """No new work, connections closed, everything kept; `reason` is shown to whoever is refused."""
+        """Refuse new work and close connections; nothing is deleted. The suspended people see `reason`."""
         return post(path("admin", f"{kind}s", id, "suspend"), Suspension, Suspend(reason=reason), key=idempotency_key)
 
     @Call

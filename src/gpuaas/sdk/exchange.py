@@ -4,6 +4,7 @@ import secrets
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeVar, cast
 
 import httpx
@@ -68,7 +69,7 @@ class Exchange:
         if request.body is not None:
             headers["Content-Type"] = "application/json"
             body = msgspec.json.encode(request.body)
-        query = {name: value for name, value in request.query.items() if value is not None}
+        query = {name: moment(value) for name, value in request.query.items() if value is not None}
         url = f"{self.url}{BASE}{request.path}"
         # A request built by hand carries its own time limits, or it would wait for ever.
         extensions = {"timeout": self._limits(self.options.timeout)}
@@ -87,6 +88,10 @@ class Exchange:
 
     def _limits(self, read: float) -> dict[str, float | None]:
         return httpx.Timeout(self.options.timeout, connect=min(self.options.timeout, 5.0), read=read).as_dict()
+
+
+def moment(value: str | float | datetime) -> str | float:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def read(request: Request[T], response: httpx.Response) -> T:

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import Enum, auto
 from typing import Generic, TypeVar
 from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import Entry
 
 T = TypeVar("T")
-Query = Mapping[str, str | int | None]
+Value = str | int | float | bool | datetime | None
+Query = Mapping[str, Value]
 
 
 class Repeat(Enum):
@@ -48,10 +50,10 @@ class Watch(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait(Generic[T]):
-    """Watch to the end. `disappointment` says in words why that end is not the wanted one, or nothing."""
+    """Watch to the end. `failure` says why that end is not the wanted one; None if it is."""
 
     watch: Watch[T]
-    disappointment: Callable[[T], str | None]
+    failure: Callable[[T], str | None]
     timeout: float | None = None
 
 
@@ -60,7 +62,7 @@ def path(*parts: str | int) -> str:
     return "".join(f"/{quote(str(part), safe='')}" for part in parts)
 
 
-def get(path: str, answer: type[T], **query: str | int | None) -> Request[T]:
+def get(path: str, answer: type[T], /, **query: Value) -> Request[T]:
     return Request(method="GET", path=path, answer=answer, query=query)
 
 
@@ -68,16 +70,31 @@ def post(path: str, answer: type[T], body: Struct | None = None, *, key: str | N
     return Request(method="POST", path=path, answer=answer, body=body, repeat=Repeat.WITH_KEY, idempotency_key=key)
 
 
-def put(path: str, answer: type[T], body: Struct, *, key: str | None = None) -> Request[T]:
+def put(path: str, answer: type[T], body: Struct | None = None, *, key: str | None = None) -> Request[T]:
     return Request(method="PUT", path=path, answer=answer, body=body, repeat=Repeat.WITH_KEY, idempotency_key=key)
 
 
-def patch(path: str, answer: type[T], body: Struct, *, key: str | None = None) -> Request[T]:
+def patch(path: str, answer: type[T], body: Struct | None = None, *, key: str | None = None) -> Request[T]:
     return Request(method="PATCH", path=path, answer=answer, body=body, repeat=Repeat.WITH_KEY, idempotency_key=key)
 
 
-def delete(path: str, *, key: str | None = None) -> Request[None]:
-    return Request(method="DELETE", path=path, answer=type(None), repeat=Repeat.WITH_KEY, idempotency_key=key)
+def delete(path: str, answer: type[T], key: str | None = None, /, **query: Value) -> Request[T]:
+    return Request(method="DELETE", path=path, answer=answer, query=query, repeat=Repeat.WITH_KEY, idempotency_key=key)
+
+
+def once(request: Request[T]) -> Request[T]:
+    """The server ignores idempotency keys here, so a lost answer is not asked for again."""
+    return replace(request, repeat=Repeat.NEVER)
+
+
+def only_read(request: Request[T]) -> Request[T]:
+    """It changes nothing although it is a POST."""
+    return replace(request, repeat=Repeat.FREELY)
+
+
+def given(value: T | UnsetType | None) -> T | UnsetType:
+    """For a field that cannot be null: `None` leaves it out of the body."""
+    return UNSET if value is None else value
 
 
 def page_after(request: Request[Page[T]], cursor: str) -> Request[Page[T]]:

@@ -12,7 +12,7 @@ from gpuaas.sdk.errors import Unreachable
 from gpuaas.sdk.exchange import Exchange, read
 from gpuaas.sdk.following import Following
 from gpuaas.sdk.requests import Repeat, Request, Wait, Watch, page_after
-from gpuaas.sdk.waiting import Patience, end_of
+from gpuaas.sdk.waiting import Deadline, end_of
 from gpuaas.wire.common import Page
 
 T = TypeVar("T")
@@ -72,12 +72,12 @@ class SyncRunner:
                         return
 
     def wait(self, wait: Wait[T]) -> T:
-        patience = Patience(wait.timeout)
+        deadline = Deadline(wait.timeout)
         with closing(self.watch(wait.watch)) as things:
             for thing in things:
                 if wait.watch.is_settled(thing):
                     return end_of(wait, thing)
-                patience.check()
+                deadline.check()
         raise AssertionError("a watch ends only when it is settled")
 
     def _listen(self, following: Following[T]) -> Generator[list[T | None], None, None]:
@@ -159,12 +159,12 @@ class AsyncRunner:
                         return
 
     async def wait(self, wait: Wait[T]) -> T:
-        patience = Patience(wait.timeout)
+        deadline = Deadline(wait.timeout)
         async with aclosing(self.watch(wait.watch)) as things:
             async for thing in things:
                 if wait.watch.is_settled(thing):
                     return end_of(wait, thing)
-                patience.check()
+                deadline.check()
         raise AssertionError("a watch ends only when it is settled")
 
     async def _listen(self, following: Following[T]) -> AsyncGenerator[list[T | None], None]:

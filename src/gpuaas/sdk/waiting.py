@@ -1,4 +1,4 @@
-"""The end of a wait: reached, missed, or not in time."""
+"""The end of a wait: reached, failed, or timed out."""
 
 import time
 from typing import TypeVar
@@ -9,8 +9,8 @@ from gpuaas.sdk.requests import Wait
 T = TypeVar("T")
 
 
-class Patience:
-    """A time limit, looked at whenever there is news or a stream falls silent."""
+class Deadline:
+    """A time limit, checked after every event and whenever a stream is silent."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
@@ -22,7 +22,7 @@ class Patience:
 
 
 def end_of(wait: Wait[T], thing: T) -> T:
-    disappointment = wait.disappointment(thing)
-    if disappointment is not None:
-        raise WaitFailed(disappointment)
+    failure = wait.failure(thing)
+    if failure is not None:
+        raise WaitFailed(failure)
     return thing

@@ -1,7 +1,6 @@
 """Rows of allocations."""
 
 from datetime import datetime
-from enum import StrEnum
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
@@ -20,10 +19,11 @@ from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, S
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Init, Isolation, ProofItem
 from gpuaas.wire.images import BaseImage
-from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
+from gpuaas.wire.permissions import Permission
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
+from gpuaas.wire.tasks import TaskKind
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
@@ -31,16 +31,6 @@ LIMITS = "limits"  # the topic of machines that end by themselves
 KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
 OVER = (Status.RELEASED, Status.FAILED)
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
-
-
-class Right(StrEnum):
-    """What a person may do with an allocation, as the SQL function `allocation_rights` decides it."""
-
-    READ = "read"
-    WORK = "work"
-    CONTROL = "control"
-    HOLD = "hold"
-    ENTER = "enter"
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -118,6 +108,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     attachments: list[Attachment] | UnsetType = UNSET
     usage: UsageSum | UnsetType = UNSET
     is_held: bool | UnsetType = UNSET  # its holder works in the project; if not, project admins hold it
+    is_granted: bool | UnsetType = UNSET  # the caller has an active grant
 
     @property
     def subject(self) -> Subject:
@@ -195,8 +186,10 @@ async def get(tx: Tx, id: str) -> AllocationRow:
     return row
 
 
-async def rights(tx: Tx, allocation_id: str, user_id: str) -> frozenset[Right]:
-    return frozenset(map(Right, await tx.value("select allocation_rights($2, $1)", allocation_id, user_id) or ()))
+async def permissions(tx: Tx, allocation_id: str, principal_id: str) -> frozenset[Permission]:
+    """By role, as holder and by grant; without what a suspension leaves to read."""
+    found = await tx.value("select allocation_permissions($2, $1)", allocation_id, principal_id)
+    return frozenset(map(Permission, found or ()))
 
 
 def get_on_entering(id: str) -> Query[AllocationRow]:
@@ -329,7 +322,10 @@ SEEN = f"""
         where t.allocation_id = a.id and t.status not in ('detached', 'failed')
     ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
-        works_in(a.holder_id, a.project_id) as is_held, {SUM.format(kind="allocation", id="a.id")} as usage
+        works_in(a.holder_id, a.project_id) as is_held, exists (
+            select from access_grants g where g.allocation_id = a.id and g.user_id = fence_principal()
+                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp()
+        ) as is_granted, {SUM.format(kind="allocation", id="a.id")} as usage
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """
 LOOK = """

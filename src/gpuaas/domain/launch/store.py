@@ -114,7 +114,7 @@ FIND = """
         select coalesce(jsonb_agg(jsonb_build_object('id', k.id, 'type', k.type, 'blob', k.blob,
             'fingerprint', k.fingerprint, 'user_id', k.user_id,
             'ends_at', key_ends_at(k.token_id)) order by k.id), '[]')
-        from ssh_keys k where k.user_id = caller.caller_user_id and k.id = any ($3)
+        from ssh_keys k where k.user_id = caller.caller_id and k.id = any ($3)
             and (k.token_id is null or key_ends_at(k.token_id) > clock_timestamp())
     ) as keys
     from projects p where p.id = coalesce($2,

@@ -1,0 +1,25 @@
+"""Routes of admin workers. Generated from the OpenAPI description by `make sdk`; do not edit."""
+
+from gpuaas.sdk.methods import Call, Listing, R_co, Resource
+from gpuaas.sdk.requests import Request, get, path, post
+from gpuaas.wire.common import Page
+from gpuaas.wire.work import SwitchWorker, WorkerStatus
+
+
+class AdminWorkersRoutes(Resource[R_co]):
+    @Call
+    def disable(self, worker: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[WorkerStatus]:
+        """Break the glass: stop a worker on every replica, without a restart."""
+        body = SwitchWorker(reason=reason)
+        return post(path("admin", "workers", worker, "disable"), WorkerStatus, body, key=idempotency_key)
+
+    @Call
+    def enable(self, worker: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[WorkerStatus]:
+        """Let it work again; it catches up by itself."""
+        body = SwitchWorker(reason=reason)
+        return post(path("admin", "workers", worker, "enable"), WorkerStatus, body, key=idempotency_key)
+
+    @Listing
+    def list(self, *, limit: int | None = None) -> Request[Page[WorkerStatus]]:
+        """Each worker: what is due, in hand, failing, and whether it is switched off."""
+        return get(path("admin", "workers"), Page[WorkerStatus], limit=limit)
