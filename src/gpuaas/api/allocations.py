@@ -49,7 +49,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import Entry
-from gpuaas.wire.usage import Usage
+from gpuaas.wire.usage import AllocationUsage
 
 KeyHeader = Annotated[str, HeaderParameter(name="X-Idempotency-Key", min_length=1, max_length=200)]
 ProjectHeader = Annotated[str | None, HeaderParameter(name="X-Project-ID", required=False, max_length=64)]
@@ -161,11 +161,11 @@ async def allocation_consequences(id: str, context: Context, of: DisruptionFilte
 
 
 @get("/allocations/{id:str}/usage", responses=problems(NotFound))
-async def allocation_usage(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Usage:
+async def allocation_usage(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> AllocationUsage:
     """What it used and at which rate, newest first, and what all of that cost so far."""
     row = await commands.get(context.tx, context.caller, id)
     page = await usage.intervals(context.tx, "allocation", id, Paging.of(limit, cursor))
-    return Usage(items=page.items, next_cursor=page.next_cursor, cost=cost_so_far(row))
+    return AllocationUsage(items=page.items, next_cursor=page.next_cursor, cost=cost_so_far(row))
 
 
 @get("/allocations/{id:str}/timeline", responses=problems(NotFound))

@@ -31,7 +31,7 @@ class UsageInterval(Struct, frozen=True, kw_only=True):
     evidence: str  # `transition`; of allocations older than usage intervals, `timeline` or `row`: what proves it
 
 
-class Usage(Struct, frozen=True, kw_only=True):
+class AllocationUsage(Struct, frozen=True, kw_only=True):
     """The intervals of a resource, newest first, and what all of them cost."""
 
     items: list[UsageInterval]
