@@ -1,4 +1,4 @@
-"""What a resource used, and what that cost so far."""
+"""Usage of a resource, and its cost so far."""
 
 from datetime import datetime
 

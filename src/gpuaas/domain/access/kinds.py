@@ -1,4 +1,4 @@
-"""What a change of an access grant writes."""
+"""The declaration of access grants: how a change of one is written."""
 
 from gpuaas.domain.access.states import MACHINE
 from gpuaas.domain.timeline.kinds import Audit, Kind
@@ -20,8 +20,8 @@ AUDIT = Audit(
     """,
 )
 
-# Told on the timeline of its allocation. A change of key or end at the same status has an entry too: an older entry
-# stands for its own moment.
+# Its entries are on the timeline of its allocation. A change of key or end at the same status has an entry too, so that
+# older entries stay true.
 GRANT = Kind(
     noun="access grant",
     table="access_grants",

@@ -1,4 +1,4 @@
-"""What a change of a node's intent writes."""
+"""The declaration of nodes: how a change of an intent is written."""
 
 from gpuaas.domain.capacity.states import MACHINE
 from gpuaas.domain.timeline.kinds import Audit, Kind

@@ -1,4 +1,4 @@
-"""What a change of a runtime, of a bundle, or of a bundle on a node writes."""
+"""The declarations of runtimes, of bundles, and of bundles on nodes: how changes of them are written."""
 
 from gpuaas.domain.runtimes.states import BUNDLE as BUNDLE_STATES
 from gpuaas.domain.runtimes.states import RUNTIME as RUNTIME_STATES
@@ -53,7 +53,7 @@ def _unless_removed(column: str, value: str) -> str:
     return f"case when '{{status}}' = 'removed' then {value} else {column} end"
 
 
-# Told on the timeline of its node, where the caller names the phase. Its operation shows whether it changed meanwhile.
+# Its entries are on the timeline of its node, and the caller names their phase. Its operation shows whether it changed.
 STAGING = Kind(
     noun="staging",
     table="node_bundles",

@@ -1,4 +1,4 @@
-"""What a change of a volume, a snapshot or an attachment writes."""
+"""The declarations of volumes, snapshots and attachments: how changes of them are written."""
 
 from gpuaas.domain.storage.states import ATTACHMENT as ATTACHMENT_STATES
 from gpuaas.domain.storage.states import SNAPSHOT as SNAPSHOT_STATES
@@ -25,7 +25,7 @@ VOLUME = Kind(
     },
 )
 
-# Told on the timeline of its volume.
+# Its entries are on the timeline of its volume.
 SNAPSHOT = Kind(
     noun="snapshot",
     table="volume_snapshots",
@@ -43,8 +43,8 @@ SNAPSHOT = Kind(
     },
 )
 
-# Told on the timeline of its allocation: that is where people watch it. The caller says how its operation ends, because
-# that depends on what was under way.
+# Its entries are on the timeline of its allocation, where people watch it. The caller says how its operation ends,
+# because that depends on what was under way.
 ATTACHMENT = Kind(
     noun="storage_attachment",
     table="storage_attachments",

@@ -47,7 +47,7 @@ async def look(tx: Tx, id: str, check_every_seconds: float) -> SeenStaging:
 
 
 class StagingChange(Struct, frozen=True, kw_only=True):
-    """What a move sets besides the status; what is left out stays as it is."""
+    """Columns that a move sets with the status. A column without a value keeps its own."""
 
     operation_id: str | None = None
     reason: str = ""
@@ -76,7 +76,7 @@ async def move(
     *,
     operation: OperationChange,
 ) -> None:
-    """Whoever waits for a bundle that is staged, or is not, looks again."""
+    """Wakes the allocations that wait for the bundle."""
     await transitions.move(tx, STAGING, row, to, act, change=change, operation=operation)
     if to in (StagingStatus.STAGING, StagingStatus.REMOVING):
         tx.hint(STAGINGS, row.id)

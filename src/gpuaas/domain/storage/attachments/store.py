@@ -74,7 +74,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What a move does besides."""
+    """Columns and operations that a move writes with the status."""
 
     operation_id: str | None = None  # of what begins
     observed_boot: int | None = None

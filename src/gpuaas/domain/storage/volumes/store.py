@@ -145,13 +145,13 @@ async def change_volume(tx: Tx, row: VolumeRow, *, name: str, protected: bool, n
 
 
 class VolumeChange(Struct, frozen=True, kw_only=True):
-    """What a move of a volume sets besides the status."""
+    """Columns that a move of a volume sets with the status."""
 
     operation_id: str | None = None
 
 
 class SnapshotChange(Struct, frozen=True, kw_only=True):
-    """The same of a snapshot."""
+    """The same for a snapshot."""
 
     operation_id: str | None = None
     size_bytes: int | None = None

@@ -1,5 +1,7 @@
-"""The only functions that change a status. Each is one statement: row, timeline entry, audit row, operation, outbox row
-and usage interval are written together, or nothing is."""
+"""The only functions that change a status.
+
+Each is one statement: it writes row, timeline entry, audit row, operation, outbox row and usage interval, or nothing.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -37,11 +39,11 @@ class Act(Struct, frozen=True, kw_only=True):
 
 
 class OperationChange(Struct, frozen=True, kw_only=True):
-    """What a move does to operations, beyond what the kind declares."""
+    """The operations of a move, where the declaration of the kind is not enough."""
 
     begins: str | None = None  # the kind of the operation that begins; its id is the change's `operation_id`
     ends: OperationStatus | None = None
-    reason: str | None = None  # why it ended; left out: the note, or nothing if it succeeded
+    reason: str | None = None  # why it ended; None: the note, or empty if it succeeded
 
 
 NO_OPERATION = OperationChange()
@@ -58,7 +60,7 @@ async def move(
     operation: OperationChange = NO_OPERATION,
     usage_until: datetime | None = None,
 ) -> T:
-    """Moves the row, if the move is legal and the row is still what the caller read."""
+    """Moves the row if the move is legal and the row has not changed since the caller read it."""
     kind.states.check(getattr(row, kind.status), to)
     ends = operation.ends or kind.ends.get(to)
     form = Form(

@@ -11,7 +11,7 @@ from gpuaas.wire.usage import UsageInterval
 
 
 class UsageSum(Struct, frozen=True, kw_only=True):
-    """What all intervals of a resource come to at one moment of the database's clock."""
+    """The sum of all intervals of a resource at one time of the database's clock."""
 
     amount_minor: int
     seconds: float
