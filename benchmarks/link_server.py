@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
@@ -59,17 +60,17 @@ async def tell(clock: CountingClock, file: Path) -> None:
 @asynccontextmanager
 async def watched(config: Settings, dsn: str) -> AsyncIterator[server.Wired]:
     async with wired(config, dsn) as made:
-        services = made.services
-        clock = CountingClock(services.links._clock)
-        services.links._clock = services.links.dispatch._clock = clock
+        links = made.nodes.links
+        clock = CountingClock(links._clock)
+        links._clock = links.dispatch._clock = clock
         if os.environ.get("BENCH_UNSIGNED"):
-            unsigned = cast("TaskSigner", Unsigned(services.task_keys.signer(1)))
-            services.links.dispatch._signer_of = lambda _: unsigned
+            unsigned = cast("TaskSigner", Unsigned(made.services.task_keys.signer(1)))
+            links.dispatch._signer_of = lambda _: unsigned
 
         async def count() -> None:
             await tell(clock, config.data / "messages")
 
-        yield server.Wired(services, [*made.serving, count], made.working)
+        yield replace(made, serving=[*made.serving, count])
 
 
 def main() -> None:

@@ -8,7 +8,16 @@ from hypothesis import settings
 from gpuaas.engines.images import images
 from tests.images.real import SHARED
 
-pytest_plugins = ["tests.postgres", "tests.residue", "tests.groups", "tests.soaking", "tests.world", "tests.platform"]
+pytest_plugins = [
+    "tests.postgres",
+    "tests.residue",
+    "tests.groups",
+    "tests.soaking",
+    "tests.skips",
+    "tests.world",
+    "tests.platform",
+    "tests.docs.summary",
+]
 
 # Tests start hundreds of Python programs: without compiled modules each would compile the same sources again.
 sys.dont_write_bytecode = False

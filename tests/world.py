@@ -19,8 +19,7 @@ from argon2 import PasswordHasher
 from litestar import Litestar
 from msgspec import Struct, convert, json
 
-from gpuaas.api.app import create_app, create_litestar
-from gpuaas.api.services import Services
+from gpuaas.api.app import create_litestar
 from gpuaas.core.clock import Clock
 from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import Settings
@@ -32,7 +31,7 @@ from gpuaas.domain.identity.commands import add_personal_tenant
 from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.engines.fake_storage import FakeDisk
 from gpuaas.main.demo import Demo
-from gpuaas.main.server import Background, Parts, wired
+from gpuaas.main.server import Parts, Wired, wired
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import PlatformRole, Role, User
 from gpuaas.wire.timeline import Entry
@@ -106,11 +105,13 @@ PERSONAL = ("id", "email", "token", "tenant_id", "project_id", "key_id")
 class World:
     """One replica. `http` is the default person's client; `as_` somebody else's."""
 
-    def __init__(self, services: Services, background: list[Background], clock: Clock, dsn: str) -> None:
-        self.services, self.background, self.dsn = services, background, dsn
-        self._routes = SPARE.pop() if SPARE else create_litestar(services)
-        self._routes.state.services = services
-        self.app, self.db = create_app(services, self._routes), services.worker_db
+    def __init__(self, made: Wired, clock: Clock, dsn: str) -> None:
+        self.services, self.links, self.streams, self.dsn = made.services, made.nodes.links, made.nodes.streams, dsn
+        self.samples, self.terminals = made.nodes.samples, made.nodes.terminals
+        self.background = [*made.serving, *made.working]
+        self._routes = SPARE.pop() if SPARE else create_litestar(self.services)
+        self._routes.state.services = self.services
+        self.app, self.db = made.app(self._routes), self.services.worker_db
         self.disk = FakeDisk()  # the storage that all nodes share
         self.nodes = Nodes(self)
         self.stranger = self.client()
@@ -279,8 +280,7 @@ async def world_on(
     config = Settings(data=data, dsn=dsn, port=port, pool_size=20)
     parts = Parts(clock=clock, passwords=Passwords(QUICK), caller_type=caller_type)
     async with wired(config, dsn, parts) as made:
-        services, background = made.services, [*made.serving, *made.working]
-        world = World(services, background, clock, dsn)
+        world = World(made, clock, dsn)
         try:
             yield world
         finally:

@@ -8,9 +8,16 @@ import asyncpg
 import pytest
 
 from gpuaas.api.app import described
-from gpuaas.domain.allocations.authority import NEEDS, Action, Need
-from gpuaas.domain.allocations.store import Right
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.authority import NEEDS, Action, permissions, readable
+from gpuaas.domain.identity import store as identity
+from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.permissions import rows
 from gpuaas.wire.identity import Role
+from gpuaas.wire.permissions import Permission
 from tests.access.authorization import (
     BY_KEY,
     BY_TERMINAL,
@@ -27,38 +34,44 @@ from tests.access.authorization import (
     decided,
     document,
     expected,
+    expected_permissions,
 )
 from tests.access.test_allocation_keys import a_key
 from tests.world import Person, World
 
 MUTATIONS = {
-    "a viewer works": ("works_in", "'member')", "'member', 'viewer')"),
-    "a holder need not work": ("allocation_rights", "found.holder_id = person and", "found.holder_id = person or"),
-    "an expired grant admits": ("allocation_rights", "> clock_timestamp()", "> '-infinity'"),
-    "a revoked grant admits": ("allocation_rights", "g.status = 'active'", "true"),
-    "nobody holds what is vacant": ("allocation_rights", "not works_in(found.holder_id, found.project_id)", "false"),
-    "every worker controls": (
-        "allocation_rights",
-        "facts.holds or facts.leads then 'control'",
-        "facts.works then 'control'",
+    "whoever reads works": ("works_in", "'access:ask'", "'allocations:read'"),
+    "a holder need not work": ("allocation_permissions", "holder_id = principal and", "holder_id = principal or"),
+    "an expired grant admits": ("allocation_permissions", "> clock_timestamp()", "> '-infinity'"),
+    "a revoked grant admits": ("allocation_permissions", "g.status = 'active'", "true"),
+    "nobody holds what is vacant": ("allocation_permissions", "not works_in(holder_id, project_id)", "false"),
+    "a grantee is a holder": ("allocation_permissions", "select 'grantee'", "select 'holder'"),
+    "tenant roles count as project roles": (
+        "project_permissions",
+        "select 'tenant', m.role",
+        "select 'project', m.role",
     ),
-    "tenant admins have no role": ("effective_role", "l.role in ('owner', 'admin')", "false"),
-    "tenant members lead": ("effective_role", "l.role in ('owner', 'admin')", "true"),
-    "a suspended person keeps the role": ("effective_role", "and u.suspended_at is null", ""),
-    "key sets ask nobody": ("render_keyset", "'hold' = any (allocation_rights(k.user_id, allocation))", "true"),
+    "tenant roles do not count": ("project_permissions", "m.tenant_id = t.id", "false"),
+    "a suspended person keeps the role": ("project_permissions", "and c.suspended_at is null", ""),
+    "key sets ask nobody": ("render_keyset", "may_on_allocation(k.user_id, 'keys:choose', allocation)", "true"),
     "grants of viewers stay": ("render_keyset", "works_in(k.user_id, g.project_id)", "true"),
     "the file outlives its permission": (
         "render_keyset",
-        "'hold' = any (allocation_rights(k.admits_own_by, allocation)), k",
+        "may_on_allocation(k.admits_own_by, 'keys:choose', allocation), k",
         "true, k",
     ),
     "the file admits whoever is in it": (
         "render_keyset",
-        "'enter' = any (allocation_rights(o.user_id, allocation))",
+        "may_on_allocation(o.user_id, 'terminals:open', allocation)",
         "true",
     ),
-    "terminals stay open": ("terminal_objection", "'enter' = any (r.rights)", "true"),
+    "terminals stay open": ("terminal_objection", "'terminals:open' = any (r.permissions)", "true"),
 }
+
+
+# Every row of the role rule that decides about an allocation; without any one of them a cell changes.
+DECISIVE = {permission.value for permission in NEEDS.values()}
+RULE_ROWS = [row for row in rows() if row[0] != "platform" and row[2] in DECISIVE]
 
 
 class Scene:
@@ -73,7 +86,9 @@ class Scene:
         async with self.world.db.read() as tx:
             for name, standing in STANDINGS.items():
                 for change in CHANGES:
-                    rights, admitted, by_file, objection = await self._decide(tx.connection, standing, change)
+                    may, admitted, by_file, objection, shown = await self._decide(tx, standing, change)
+                    if shown != expected_permissions(after(standing, change)):
+                        yield f"{name}, {change}: the response shows {sorted(shown)}"
                     for entry in ENTRIES:
                         if entry in BY_KEY:
                             got = admitted
@@ -82,11 +97,14 @@ class Scene:
                         elif entry in BY_TERMINAL:
                             got = objection is None
                         else:
-                            got = decided(rights, entry, NEEDS)
+                            got = decided(may, entry, NEEDS)
                         if got != allows(entry, standing, change):
                             yield f"{name}, {change}: {entry} is {'allowed' if got else 'refused'}"
 
-    async def _decide(self, db: Any, standing: Standing, change: str) -> tuple[set[str], bool, bool, str | None]:
+    async def _decide(
+        self, tx: Tx, standing: Standing, change: str
+    ) -> tuple[set[str], bool, bool, str | None, set[str]]:
+        db: Any = tx.connection
         transaction = db.transaction()
         await transaction.start()
         try:
@@ -95,13 +113,25 @@ class Scene:
                 args = (self.pat.id, self.tenant, self.hal.id)
                 await db.execute(statement, *args[: 3 if "$3" in statement else 2])
             await db.execute("select render_keyset($1)", self.id)
-            rights = set(await db.fetchval("select allocation_rights($1, $2)", self.pat.id, self.id))
+            may = set(await db.fetchval("select allocation_permissions($1, $2)", self.pat.id, self.id))
             admitted = await db.fetchval(ADMITTED, self.id, self.pat.id)
             by_file = await db.fetchval(BY_FILE, self.id, self.pat.id)
             objection = await db.fetchval(OBJECTION, self.id, self.pat.id)
-            return rights, bool(admitted), bool(by_file), objection
+            return may, bool(admitted), bool(by_file), objection, await self._shown(tx)
         finally:
             await transaction.rollback()
+
+    async def _shown(self, tx: Tx) -> set[str]:
+        """The permissions in the response to Pat, who enters as every request does; none if there is no response."""
+        await tx.run("set local role gpuaas_api")
+        entry: identity.Entry[object] | None = await identity.enter(tx, token_hash(self.pat.token))
+        if entry is None or entry.entered.suspension is not None:
+            return set()
+        caller = entry.entered.caller(Caller)
+        try:
+            return set(permissions(caller, readable(caller, await store.get(tx, self.id))))
+        except NotFound:
+            return set()
 
     async def _arrange(self, db: Any, standing: Standing) -> None:
         if standing.project:
@@ -166,6 +196,13 @@ async def test_the_rule_decides_every_cell_as_the_model_expects_and_each_broken_
             async with aclosing(scene.differences()) as found:
                 assert await anext(found, None), what
             await connection.execute(source)
+        for row in RULE_ROWS:
+            await connection.execute(
+                "delete from role_permissions where (place, role, permission) = ($1, $2, $3)", *row
+            )
+            async with aclosing(scene.differences()) as found:
+                assert await anext(found, None), row
+            await connection.execute("insert into role_permissions values ($1, $2, $3)", *row)
         assert [each async for each in scene.differences()] == []
     finally:
         await connection.close()
@@ -176,10 +213,10 @@ def test_every_action_is_needed_and_a_weaker_need_is_seen() -> None:
     assert set(ENTRIES.values()) == set(Action) == set(NEEDS)
     member, viewer = after(STANDINGS["member"], "none"), after(STANDINGS["viewer"], "none")
     for entry, action in ENTRIES.items():
-        weaker = {**NEEDS, action: Need(Right.READ, NEEDS[action].permission)}
-        is_seen = decided({"read"}, entry, weaker) != expected(viewer, action)
+        weaker = {**NEEDS, action: Permission.ALLOCATIONS_READ}
+        is_seen = decided({"allocations:read"}, entry, weaker) != expected(viewer, action)
         assert is_seen or action is Action.READ, entry
-        assert expected(member, action) == (NEEDS[action].right.value in {"read", "work"}), entry
+        assert expected(member, action) == (NEEDS[action].value in {"allocations:read", "access:ask"}), entry
 
 
 def test_every_route_of_an_allocation_is_in_the_matrix() -> None:

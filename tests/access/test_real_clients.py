@@ -25,7 +25,7 @@ SCENES = (
 )
 BROKEN = {
     "render_keyset": ("where k.allocation_id = allocation\n        and (k.body", "where false and (k.body"),
-    "terminal_objection": ("'enter' = any (r.rights)", "true"),
+    "terminal_objection": ("'terminals:open' = any (r.permissions)", "true"),
 }
 
 

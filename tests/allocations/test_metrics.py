@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from gpuaas.api.samples import READINGS, SampleBook, cleaned
 from gpuaas.domain.metrics import store
 from gpuaas.domain.metrics.rollup import RollUp
+from gpuaas.domain.metrics.samples import READINGS, SampleBuffer, cleaned
 from gpuaas.wire.metrics import Metric, Reading, Sample, Samples
 from tests.world import World
 
@@ -101,7 +101,7 @@ async def test_a_node_cannot_speak_for_machines_of_another(world: World) -> None
 
 async def test_what_a_node_finds_wrong_degrades_until_it_is_well(world: World) -> None:
     a = await world.allocation()
-    node_id, book = (await world.get(a)).node_id, SampleBook(world.db, world.clock)
+    node_id, book = (await world.get(a)).node_id, SampleBuffer(world.db, world.clock)
     broken = Reading(metric=Metric.GPU_MEMORY, source="NVML", device="3", unavailable="GPU x does not answer: lost")
     full, volume = reading(Metric.DISK_FREE, 1000), replace(reading(Metric.DISK_FREE, 0), device="/data")
     said = Sample(
@@ -162,7 +162,7 @@ async def test_rows_are_bounded_however_long_samples_come(world: World) -> None:
 
 async def test_what_is_not_written_yet_is_bounded_by_machines(world: World) -> None:
     a = await world.allocation()
-    book = SampleBook(world.db, world.clock)
+    book = SampleBuffer(world.db, world.clock)
     for _ in range(1000):
         book.put("node", Samples(samples=[sample(a, world.clock.now(), memory=1)]))
     assert len(book._unwritten) == 1

@@ -270,7 +270,7 @@ async def test_rows_are_sealed_in_commit_order_and_refusals_counted_later_break_
     await transaction.start()
     await late.execute(
         """insert into audit (at, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
-        values (now(), 'late', 'late', 'late', 'x', 'x', 'done', '', '{}')"""
+        values (now(), 'system', 'system', 'late', 'x', 'x', 'done', '', '{}')"""
     )
     await world.http.post("/api/v1/auth/tokens", json={"title": "early", "scopes": ["read"]})  # a higher id
     await seal(world)

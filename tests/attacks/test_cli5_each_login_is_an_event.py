@@ -52,7 +52,7 @@ async def test_every_quick_login_is_told_once_also_when_the_link_is_cut_in_betwe
 
             await eventually(admits_own)
             expected = await come_and_go(engine, id, known.fingerprint)
-            await world.services.links.cut(node_id, "cut by the test")
+            await world.links.cut(node_id, "cut by the test")
             expected += await come_and_go(engine, id, STRAY)
 
             async def are_all_told() -> bool:

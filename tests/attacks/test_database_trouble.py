@@ -34,7 +34,7 @@ class Replica:
 
     @property
     def epoch(self) -> int:
-        return self.world.services.links._links[self.node_id].epoch
+        return self.world.links._links[self.node_id].epoch
 
     async def get(self, path: str) -> httpx.Response:
         async with httpx.AsyncClient(base_url=self.url) as http:
@@ -188,17 +188,17 @@ async def test_replicas_do_not_take_each_other_for_dead_after_an_outage(migrated
     async with serving(migrated, tmp_path) as (first, url), serving(migrated, tmp_path) as (other, _):
         await first.furnish()
         async with agent(first, url, tmp_path / "node", engine) as node_id:
-            epoch = first.services.links._links[node_id].epoch
-            await other.services.links.check_in("http://other")
+            epoch = first.links._links[node_id].epoch
+            await other.links.check_in("http://other")
             age = "update replicas set seen_at = seen_at - interval '1 minute'"
             async with other.db.write() as tx:  # an outage of a minute, as both see it
                 await tx.run(age)
-                other.services.links._checked_in_at -= 60
+                other.links._checked_in_at -= 60
                 await tx.run("lock table replicas in share row exclusive mode")
-            await other.services.links.check_in("http://other")
+            await other.links.check_in("http://other")
             async with first.db.read() as tx:
                 assert await tx.value("select count(*) from links where node_id = $1", node_id) == 1
-            assert first.services.links._links[node_id].epoch == epoch
+            assert first.links._links[node_id].epoch == epoch
 
 
 async def test_readiness_reports_a_disk_with_little_room(replica: Replica) -> None:

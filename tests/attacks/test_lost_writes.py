@@ -141,7 +141,7 @@ async def test_links_are_opened_again_when_the_database_has_another_history(worl
     wire = await linked(world, machine)
     watch = world.services.watch
     await watch.look()
-    assert world.services.links.count == 1
+    assert world.links.count == 1
     assert await world.value("select resumed_at()") is None
     watch.history = "another/00000001/5"
     async with world.db.write() as tx:

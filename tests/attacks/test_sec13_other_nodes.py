@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpuaas.api.samples import MACHINES, OF_NODE, SampleBook
 from gpuaas.domain.metrics import store as metrics
+from gpuaas.domain.metrics.samples import MACHINES, OF_NODE, SampleBuffer
 from gpuaas.wire.environments import LoginEvent, LoginKind
 from gpuaas.wire.link import Logins
 from gpuaas.wire.metrics import Metric, Reading, Sample, Samples
@@ -32,7 +32,7 @@ async def findings(world: World, allocation_id: str) -> list[str]:
 @pytest.mark.parametrize("is_first", [True, False])
 async def test_a_sample_of_another_node_neither_hides_nor_replaces_the_own(world: World, is_first: bool) -> None:
     victim, thief = await world.allocation(), (await world.nodes.add()).id
-    own, book = (await world.get(victim)).node_id, SampleBook(world.db, world.clock)
+    own, book = (await world.get(victim)).node_id, SampleBuffer(world.db, world.clock)
     said = [(own, sample(world, victim, Metric.MEMORY, 7)), (thief, sample(world, victim, Metric.MEMORY, 666))]
     for node_id, message in said if is_first else reversed(said):
         book.put(node_id, message)
@@ -45,7 +45,7 @@ async def test_a_sample_of_another_node_neither_hides_nor_replaces_the_own(world
 
 async def test_a_sample_of_another_node_writes_and_erases_no_finding(world: World) -> None:
     victim, thief = await world.allocation(), (await world.nodes.add()).id
-    own, book = (await world.get(victim)).node_id, SampleBook(world.db, world.clock)
+    own, book = (await world.get(victim)).node_id, SampleBuffer(world.db, world.clock)
     book.put(thief, full_disk(world, victim))
     await book.flush()
     assert await findings(world, victim) == []
@@ -59,7 +59,7 @@ async def test_a_sample_of_another_node_writes_and_erases_no_finding(world: Worl
 
 async def test_invented_allocations_of_one_node_leave_room_for_the_samples_of_others(world: World) -> None:
     victim, thief = await world.allocation(), (await world.nodes.add()).id
-    own, book = (await world.get(victim)).node_id, SampleBook(world.db, world.clock)
+    own, book = (await world.get(victim)).node_id, SampleBuffer(world.db, world.clock)
     now = world.clock.now()
     flood = [Sample(allocation_id=f"alloc_{number}", boot=1, at=now, readings=()) for number in range(MACHINES)]
     book.put(thief, Samples(samples=flood))

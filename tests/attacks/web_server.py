@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 import uvloop
 
-from gpuaas.api.sockets import admit_of
 from gpuaas.core.settings import Settings
+from gpuaas.core.websockets import admit_of
 from gpuaas.main.front_end import FrontEndLimits
 from gpuaas.main.server import listener
 from tests.patience import PATIENCE_SECONDS

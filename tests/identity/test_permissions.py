@@ -1,8 +1,11 @@
 """Who may do what: the table is whole, and each route keeps to it."""
 
+import re
+
+import asyncpg
 import pytest
 
-from gpuaas.domain.identity.permissions import RULES, Permission
+from gpuaas.domain.identity.permissions import RULES, Permission, rows
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.identity import PlatformRole, Role, Scope
 from tests import peek
@@ -11,7 +14,40 @@ from tests.world import World
 
 def test_every_permission_has_its_rule_and_every_rule_somebody() -> None:
     assert set(RULES) == set(Permission)
-    assert all(rule.project or rule.tenant or rule.platform for rule in RULES.values())
+    assert all(rule.project or rule.tenant or rule.platform or rule.allocation for rule in RULES.values())
+
+
+async def test_the_database_has_the_same_rule(world: World) -> None:
+    copied = await peek.rows(world.db, "select place, role, permission from role_permissions")
+    assert {tuple(row) for row in copied} == set(rows())
+
+
+ROLE_NAME = re.compile(r"'(owner|admin|member|viewer|ops)'")
+DATA = {"join_by_invitation", "answer_invitation"}  # give the role `member`, and compare none
+SCOPES = re.compile(r"array\['read', 'write', 'admin'\]|'admin' = any \(caller_scopes\)")  # of tokens
+
+
+async def test_no_function_and_no_policy_of_the_database_names_a_role(world: World) -> None:
+    assert await naming_roles(world) == []
+    planted = "create function planted() returns boolean language sql as $$ select 'admin' = 'x' $$"
+    connection = await asyncpg.connect(world.dsn)
+    try:
+        await connection.execute(planted)
+        await connection.execute("create policy planted on users using (platform_role = 'ops')")
+    finally:
+        await connection.close()
+    assert await naming_roles(world) == ["planted", "users.planted"]
+
+
+async def naming_roles(world: World) -> list[str]:
+    functions = "select proname as name, prosrc as source from pg_proc where pronamespace = 'public'::regnamespace"
+    policies = "select tablename || '.' || policyname as name, concat(qual, with_check) as source from pg_policies"
+    found = await peek.rows(world.db, f"{functions} union all {policies} order by 1")
+    return [
+        row["name"]
+        for row in found
+        if row["name"] not in DATA and ROLE_NAME.search(SCOPES.sub("", row["source"] or ""))
+    ]
 
 
 def test_what_reads_needs_the_read_scope_and_nothing_else_does() -> None:

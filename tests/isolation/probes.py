@@ -142,10 +142,7 @@ UNPUBLISHED = {
     "POST /internal/v1/nodes/enrol",
     "POST /internal/v1/nodes/rotate-key",
 }
-SOCKETS = {  # test_terminal.py
-    "/internal/v1/streams/{stream_id}",
-    "/api/v1/terminal/{allocation_id}",
-}
+SOCKETS = {"/api/v1/terminal/{allocation_id}"}  # test_terminal.py, as are the streams that agents dial
 IGNORES_KEY = {
     ("POST", "/api/v1/allocations/{id}/terminal-token"),
     ("POST", "/api/v1/admin/allocations/{id}/break-glass"),

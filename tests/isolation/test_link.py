@@ -78,9 +78,9 @@ async def test_whoever_is_not_the_node_is_refused_as_if_the_node_were_not(world:
 async def test_the_node_itself_is_let_in(world: World, fleet: Fleet) -> None:
     """So that the refusals above mean something."""
     socket = await fleet["mine"].link()
-    assert world.services.links.count == 1
+    assert world.links.count == 1
     await socket.hang_up()
-    assert world.services.links.count == 0
+    assert world.links.count == 0
 
 
 async def test_no_other_socket_is_there(world: World, fleet: Fleet) -> None:
@@ -92,7 +92,7 @@ async def test_no_other_socket_is_there(world: World, fleet: Fleet) -> None:
 
 @pytest.fixture
 async def writing(world: World) -> AsyncIterator[None]:
-    task = asyncio.ensure_future(world.services.links.messages.write())
+    task = asyncio.ensure_future(world.links.messages.write())
     yield
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gpuaas.api.cleaning import cleaned_spares
 from gpuaas.domain.capacity.spares import store as spares
+from gpuaas.domain.node_messages.cleaning import cleaned_spares
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.spares import Spare, SpareReport
 from tests.fleet import Node

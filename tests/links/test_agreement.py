@@ -29,11 +29,11 @@ async def machine(world: World) -> Machine:
 
 
 async def check_in(world: World) -> None:
-    await world.services.links.check_in(URL)
+    await world.links.check_in(URL)
 
 
 def replica_of(world: World) -> str:
-    return world.services.links._replica_id
+    return world.links._replica_id
 
 
 async def test_a_replica_that_was_taken_for_dead_lets_its_nodes_dial_again(
@@ -122,6 +122,6 @@ async def test_of_two_links_of_one_node_the_later_stays(world: World, machine: M
 
     await eventually(is_replaced)
     await first.ended()
-    assert (second.closed, world.services.links.count) == (None, 1)
+    assert (second.closed, world.links.count) == (None, 1)
     assert await is_online(world, machine)
     await second.hang_up()

@@ -11,7 +11,8 @@ import pytest
 from gpuaas.core.errors import Raced
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import RemoveEnvironment, Task, TaskBody, TaskKind
+from gpuaas.wire.link import Task, TaskBody
+from gpuaas.wire.tasks import RemoveEnvironment, TaskKind
 from tests.isolation.machines import enrol
 from tests.links.wires import linked, task_of
 from tests.world import World, world_on
@@ -21,7 +22,7 @@ STATUS = "select status from node_tasks where id = $1"
 
 @asynccontextmanager
 async def dispatching(world: World) -> AsyncIterator[None]:
-    task = asyncio.ensure_future(world.services.links.dispatch.run())
+    task = asyncio.ensure_future(world.links.dispatch.run())
     try:
         yield
     finally:
@@ -48,9 +49,9 @@ async def test_only_the_replica_with_the_newest_link_takes_a_nodes_tasks(world: 
     async with world_on(world.dsn, tmp_path) as other:
         stale, wire = await linked(world, machine), await linked(other, machine)
         _, task_id = await task_of(world)
-        await world.services.links.dispatch.take([machine.id])
+        await world.links.dispatch.take([machine.id])
         assert await world.value(STATUS, task_id) == "queued"
-        await other.services.links.dispatch.take([machine.id])
+        await other.links.dispatch.take([machine.id])
         assert msgspec.msgpack.decode((await wire.heard(Task)).body, type=TaskBody).id == task_id
         await stale.hang_up()
         await wire.hang_up()
@@ -67,7 +68,7 @@ async def test_a_worker_that_slept_through_a_release_queues_nothing(world: World
         allocation_id=id,
         operation_id=before.operation_id,
         boot=before.boot,
-        kind=TaskKind.ENSURE,
+        kind=TaskKind.REMOVE,
         wants=RemoveEnvironment(),
     )
     with pytest.raises(Raced):

@@ -212,7 +212,7 @@ async def hear_lies(world: World, lies_of: Callable[[Up], Iterable[bytes]]) -> N
             while (await lies.heard(Ack)).task_ids != ["the last word"]:
                 pass
             assert not writer.done()
-        await world.services.links.samples.flush()
+        await world.samples.flush()
         await world.nodes.reconcile()
     assert await world.value(POISONED) == ""
     for place in ("allocations", "nodes"):
@@ -230,7 +230,7 @@ async def test_a_hello_of_any_kind_is_taken_or_refused_and_never_an_error_of_our
     machine: Machine = await enrol(world, "machine")
     for _ in range(HELLOS):
         wire = Wire()
-        wire.running = asyncio.ensure_future(world.services.links.serve(wire, machine.id))
+        wire.running = asyncio.ensure_future(world.links.serve(wire, machine.id))
         wire.say(mutate(machine.hello((await wire.heard(Challenge)).nonce), dice))
         await wire.hang_up()
         assert wire.closed in (None, (4401, "refused"))

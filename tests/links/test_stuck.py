@@ -8,14 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuaas.api.dispatch import Dispatch
-from gpuaas.api.errands import Errands
-from gpuaas.api.sockets import Link
 from gpuaas.core.points import NoPoints
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.store import NewNodeTask
-from gpuaas.wire.link import ConformStorage, Lease, Task, TaskBody, TaskKind
+from gpuaas.links.background import BackgroundTasks
+from gpuaas.links.dispatch import Dispatch
+from gpuaas.links.link import Link
+from gpuaas.wire.link import Lease, Task, TaskBody
 from gpuaas.wire.storage import Backend
+from gpuaas.wire.tasks import ConformStorage, TaskKind
 from tests.isolation.machines import enrol
 from tests.links.wires import URL, Wire, linked
 from tests.world import World
@@ -38,12 +39,12 @@ async def leave(link: Link) -> None:
 @asynccontextmanager
 async def dispatching(world: World, kind: type[Dispatch]) -> AsyncIterator[Dispatch]:
     services = world.services
-    parts: dict[str, Any] = {"clock": services.clock, "signer_of": services.links.keys.signer, "points": NoPoints()}
+    parts: dict[str, Any] = {"clock": services.clock, "signer_of": world.links.keys.signer, "points": NoPoints()}
     dispatch = kind(
-        services.links._links,
+        world.links._links,
         db=world.db,
         hints=services.hints,
-        errands=Errands(),
+        background=BackgroundTasks(),
         cut=leave,
         send_seconds=3600,
         **parts,
@@ -110,10 +111,10 @@ async def test_a_hint_between_taking_and_sending_is_not_lost(world: World, monke
     """Without it the next task would wait for the look that comes unasked."""
     async with one_stuck(world) as (stuck, wire, node_id), dispatching(world, Dispatch) as dispatch:
         await stuck.held.wait()
-        monkeypatch.setattr("gpuaas.api.dispatch.LOOK_SECONDS", 3600)
+        monkeypatch.setattr("gpuaas.links.dispatch.LOOK_SECONDS", 3600)
         await ask(world, node_id)
         await next_task(wire)  # from here on nothing is looked for unasked
-        (link,) = (one for one in world.services.links._links.values() if one.node_id != node_id)
+        (link,) = (one for one in world.links._links.values() if one.node_id != node_id)
         asked = await ask(world, link.node_id, lane="another")
         link.has_more = False  # as sending begins
         assert await dispatch.take([link.node_id]) == []
@@ -126,6 +127,6 @@ async def test_a_lease_and_a_check_in_wait_for_no_link_that_takes_nothing(world:
     async with one_stuck(world) as (_, wire, _):
         await wire.heard(Lease)
         world.clock.advance(minutes=2)
-        world.services.links.renew_leases()
+        world.links.renew_leases()
         await wire.heard(Lease)
-        await world.services.links.check_in(URL)
+        await world.links.check_in(URL)

@@ -86,7 +86,7 @@ async def test_a_link_is_signed_with_the_new_key_only_after_its_node_has_accepte
     said = await stated(world, wire, by=1)
     assert (said.generation, said.public_key, said.oldest) == (2, world.services.task_keys.signer(2).public_key, 1)
     _, task_id = await task_of(world)
-    await world.services.links.dispatch.take([machine.id])
+    await world.links.dispatch.take([machine.id])
     assert (await wire.heard(Task)).signer == world.services.task_keys.signer(1).verifier.id
     await accept(world, wire, machine, 1, 2)
     wire.say(Result(task_id=task_id, status=TaskStatus.FAILED, at=world.clock.now(), reason="planted"))
@@ -94,7 +94,7 @@ async def test_a_link_is_signed_with_the_new_key_only_after_its_node_has_accepte
         await eventually(lambda: is_ended(world, task_id))
     await world.nodes.reconcile()
     await task_of(world)
-    await world.services.links.dispatch.take([machine.id])
+    await world.links.dispatch.take([machine.id])
     assert (await wire.heard(Task)).signer == world.services.task_keys.signer(2).verifier.id
     await wire.hang_up()
 
@@ -122,7 +122,7 @@ async def test_the_other_replica_learns_at_its_check_in_at_the_latest(
 ) -> None:
     wire = await linked(other, machine, trusts=trusted(world, 1))
     await rotate(world)
-    await other.services.links.check_in("http://other")
+    await other.links.check_in("http://other")
     assert (await stated(world, wire, by=1)).generation == 2
     await wire.hang_up()
 
@@ -134,7 +134,7 @@ async def test_an_agent_that_does_not_follow_is_told_once_per_link(world: World,
     await wire.heard(WantedSpares)
     for _ in range(3):
         wire.say(TrustedKeys(keys=trusted(world, 1)))
-        await world.services.links.check_in("http://here")
+        await world.links.check_in("http://here")
     await asyncio.sleep(0)
     assert wire.is_drained
     await wire.hang_up()
@@ -196,7 +196,7 @@ async def test_a_key_of_somebody_else_is_never_signed_with_nor_taken_for_a_gener
     foreign = ATTACKER.signer(9).verifier
     named = TrustedKey(generation=9, id=foreign.id)
     wire = await linked(world, machine, trusts=[*trusted(world, 1), named])
-    assert world.services.links.keys.signer(world.services.links._links[machine.id]).verifier.generation == 1
+    assert world.links.keys.signer(world.links._links[machine.id]).verifier.generation == 1
     await wire.hang_up()
     assert sorted(await listed(world)) == [1]
     alone = await dial(world, machine, trusts=[named])
@@ -271,7 +271,7 @@ async def test_two_replicas_and_their_agents_switch_while_tasks_flow(tmp_path: P
 
                     await eventually(has_worked_since)
                 stop.set()
-            links = {**world.services.links._links, **second.services.links._links}
+            links = {**world.links._links, **second.links._links}
 
             async def trust_only_the_newest() -> bool:
                 return {links[a].generations, links[b].generations} == {(3,)}

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from gpuaas.api.messages import UNWRITTEN
 from gpuaas.domain.tasks.store import ENTRIES_KEPT, LOG_LINES_KEPT
+from gpuaas.links.messages import UNWRITTEN
 from gpuaas.wire.environments import Environment, EnvironmentState
 from gpuaas.wire.link import Ack, LogLines, Progress, Report, Result, TaskStatus, Up
 from gpuaas.wire.storage import Backend, PresentVolume, VolumeOwnership, VolumeReport, WritePolicy
@@ -198,13 +198,13 @@ async def test_a_link_that_is_not_read_because_the_writer_is_behind_is_not_silen
     blocked.say(*[beyond] * (UNWRITTEN + 1))
 
     async def is_full() -> bool:
-        return any(link.is_waiting for link in world.services.links._links.values())
+        return any(link.is_waiting for link in world.links._links.values())
 
     await eventually(is_full)
     world.clock.advance(minutes=1)
-    sweep = asyncio.ensure_future(world.services.links.sweep())
+    sweep = asyncio.ensure_future(world.links.sweep())
     await silent.ended()
-    assert (silent.closed, blocked.closed, world.services.links.count) == ((4408, "silent"), None, 1)
+    assert (silent.closed, blocked.closed, world.links.count) == ((4408, "silent"), None, 1)
     sweep.cancel()
     await asyncio.gather(sweep, return_exceptions=True)
     assert blocked.running

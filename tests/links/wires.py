@@ -103,7 +103,7 @@ async def dial(
     """As far as the hello."""
     wire = Wire()
     wire.takes = takes
-    wire.running = asyncio.ensure_future(world.services.links.serve(wire, machine.id))
+    wire.running = asyncio.ensure_future(world.links.serve(wire, machine.id))
     nonce = (await wire.heard(Challenge)).nonce
     wire.say(machine.hello(nonce, instance=instance, origin=origin, trusts=trusts))
     return wire
@@ -117,7 +117,7 @@ async def linked(world: World, machine: Machine, *, instance: str = "", trusts: 
 
 @asynccontextmanager
 async def writing(world: World) -> AsyncIterator["asyncio.Future[None]"]:
-    task = asyncio.ensure_future(world.services.links.messages.write())
+    task = asyncio.ensure_future(world.links.messages.write())
     try:
         yield task
     finally:

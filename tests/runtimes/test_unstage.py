@@ -9,9 +9,9 @@ from gpuaas.domain.runtimes.rows import SeenStaging
 from gpuaas.domain.runtimes.stagings.reconcile import Gone, Keep, Queue, decide_staging
 from gpuaas.sdk import recipes
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.link import TaskKind
 from gpuaas.wire.runtimes import IN_USE, StagingStatus
-from tests.allocations.rows import removed, task
+from gpuaas.wire.tasks import TaskKind
+from tests.allocations.rows import NOON, removed, task
 from tests.runtimes.shelves import BUNDLES, applied, runtime, shelve
 from tests.runtimes.test_decide import BUNDLE_ROW, staging
 from tests.world import World
@@ -97,8 +97,9 @@ async def test_a_node_that_finds_it_in_use_keeps_it_whatever_the_rows_say(world:
 
 
 def removing(status: str = "", **fields: Any) -> SeenStaging:
+    fields["operation_id"] = "op_removal"
     return SeenStaging(
-        row=staging(StagingStatus.REMOVING),
+        row=staging(StagingStatus.REMOVING, operation_id="op_removal"),
         bundle=BUNDLE_ROW,
         recipe=recipes.read("python-data").recipe,
         task=task(TaskKind.UNSTAGE_RUNTIME, status, **fields) if status else None,
@@ -120,4 +121,4 @@ CASES = [
 
 @pytest.mark.parametrize(("facts", "decision"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_what_is_decided(facts: SeenStaging, decision: object) -> None:
-    assert decide_staging(facts) == decision
+    assert decide_staging(facts, NOON) == decision

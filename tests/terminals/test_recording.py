@@ -10,9 +10,9 @@ import httpx
 import pytest
 from litestar.testing import RequestFactory
 
-from gpuaas.api.recorder import complete, shown
 from gpuaas.api.terminals import get_recording
 from gpuaas.core.errors import Problem
+from gpuaas.domain.terminals.recordings import complete, shown
 from gpuaas.wire.identity import Role
 from tests import peek
 from tests.live import eventually

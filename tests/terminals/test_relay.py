@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gpuaas.api.relay import Relay, RelaySocket
+from gpuaas.core.websockets import MessageSocket
+from gpuaas.links.streams.terminal_relay import TerminalRelay
 from gpuaas.wire.terminals import WINDOW, Session, Shown
 
 CHUNK = WINDOW // 8
@@ -52,9 +53,9 @@ class Ends:
 
 @asynccontextmanager
 async def relayed(ends: Ends, *, offset: int = 0) -> AsyncIterator[None]:
-    relay = Relay(
-        RelaySocket(ends.from_page.get, ends.take),
-        RelaySocket(ends.flood, ends.ignore),
+    relay = TerminalRelay(
+        MessageSocket(ends.from_page.get, ends.take),
+        MessageSocket(ends.flood, ends.ignore),
         offset=offset,
         recorder=None,
         most_recorded=0,

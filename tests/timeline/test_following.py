@@ -33,7 +33,7 @@ async def write_side_by_side(db: Database, person: Person, seed: int) -> None:
     async def writer(number: int) -> None:
         for step in range(EACH):
             async with db.write() as tx:
-                await store.record(tx, subject, NewEntry(phase=f"{number}-{step}", at=NOON, actor="a"), None)
+                await store.record(tx, subject, NewEntry(phase=f"{number}-{step}", at=NOON, actor="system"), None)
                 for _ in range(source.randrange(6)):
                     await asyncio.sleep(0)
 
@@ -47,9 +47,9 @@ def expected() -> list[str]:
 async def test_entries_behind_an_open_transaction_wait_and_are_told_when_it_ends(world: World) -> None:
     subject = Subject(kind="test", id="test", tenant_id=world.ada.tenant_id, project_id=world.ada.project_id)
     async with world.db.write() as older:
-        await store.record(older, subject, NewEntry(phase="older", at=NOON, actor="a"), None)
+        await store.record(older, subject, NewEntry(phase="older", at=NOON, actor="system"), None)
         async with world.db.write() as newer:
-            await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="a"), None)
+            await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="system"), None)
         behind = await look(world, START)
         assert (behind.found, behind.is_waiting) == ([], True)
 
@@ -69,7 +69,7 @@ async def test_a_stream_tells_what_waited_behind_an_open_transaction_without_ano
         async with world.db.write() as older:
             await older.run("select pg_current_xact_id()")
             async with world.db.write() as newer:
-                await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="a"), None)
+                await store.record(newer, subject, NewEntry(phase="newer", at=NOON, actor="system"), None)
             telling = asyncio.create_task(anext(events))
             assert (await look(world, START)).is_waiting
             assert not telling.done()

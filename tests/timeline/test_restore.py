@@ -65,7 +65,7 @@ async def write(db: Database, world: World, *phases: str, subject_id: str = "tes
     subject = Subject(kind="test", id=subject_id, tenant_id=world.ada.tenant_id, project_id=world.ada.project_id)
     for phase in phases:
         async with db.write() as tx:
-            await store.record(tx, subject, NewEntry(phase=phase, at=NOON, actor="a"), None)
+            await store.record(tx, subject, NewEntry(phase=phase, at=NOON, actor="system"), None)
 
 
 async def follow(db: Database, world: World, after: Cursor, *, subject_id: str = "test") -> list[store.Followed[Entry]]:

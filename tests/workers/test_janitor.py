@@ -7,7 +7,7 @@ from gpuaas.wire.allocations import Status
 from tests import peek
 from tests.world import World
 
-KEYS = "insert into idempotency (caller, route, key, request_hash, expires_at) values ('c', 'r', $1, 'h', {at})"
+KEYS = "insert into idempotency (caller, route, key, request_hash, expires_at) values ('system', 'r', $1, 'h', {at})"
 
 
 async def test_expired_keys_go_and_live_ones_stay(world: World) -> None:
@@ -16,7 +16,7 @@ async def test_expired_keys_go_and_live_ones_stay(world: World) -> None:
         await tx.run(KEYS.format(at="clock_timestamp() + interval '1 hour'"), "live")
     await Janitor(world.services.worker_db, world.clock)("expired")
     async with world.services.worker_db.read() as tx:
-        assert await tx.column("select key from idempotency where caller = 'c'") == ["live"]
+        assert await tx.column("select key from idempotency where caller = 'system'") == ["live"]
 
 
 async def test_an_event_nobody_has_seen_is_kept_however_old(world: World) -> None:

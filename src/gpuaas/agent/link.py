@@ -29,6 +29,7 @@ from gpuaas.wire.link import (
     Task,
     Welcome,
 )
+from gpuaas.wire.protocol import SUPPORTED, ProtocolMismatch, ProtocolRange, agree
 from gpuaas.wire.spares import WantedSpares
 from gpuaas.wire.task_keys import TaskKeyStatement
 
@@ -106,10 +107,11 @@ class Link:
         randomness: Callable[[int], bytes],
         ping_seconds: float = PING_SECONDS,
         points: Points | None = None,
+        supported: ProtocolRange = SUPPORTED,
     ) -> None:
         self._identity, self._introduce, self._outgoing = identity, introduce, outgoing
         self._monotonic, self._randomness, self._ping_seconds = monotonic, randomness, ping_seconds
-        self._points = points or NoPoints()
+        self._points, self._supported = points or NoPoints(), supported
 
     async def run(self, listener: Listener) -> None:
         """For ever, until cancelled."""
@@ -136,7 +138,7 @@ class Link:
         ) as socket:
             async with asyncio.timeout(OPENING_SECONDS):
                 welcome = await self._open(socket)
-            log.info("link.open", node=self._identity.node_id, epoch=welcome.epoch)
+            log.info("link.open", node=self._identity.node_id, epoch=welcome.epoch, protocol=welcome.protocol)
             self._outgoing.open()
             try:
                 listener.welcomed(welcome)
@@ -151,7 +153,9 @@ class Link:
         challenge = _read(await socket.recv())
         if not isinstance(challenge, Challenge):
             raise LinkRefusedError("the server did not begin with a challenge")
-        await socket.send(msgspec.msgpack.encode(self._introduce(challenge.nonce)))
+        self._check(challenge.protocol)
+        hello = msgspec.structs.replace(self._introduce(challenge.nonce), protocol=self._supported)
+        await socket.send(msgspec.msgpack.encode(hello))
         welcome = _read(await socket.recv())
         if isinstance(welcome, Refused):
             log.error("link.refused", node=self._identity.node_id, reason=welcome.reason)
@@ -159,6 +163,14 @@ class Link:
         if not isinstance(welcome, Welcome):
             raise LinkRefusedError("the server did not welcome this node")
         return welcome
+
+    def _check(self, server: ProtocolRange) -> None:
+        """An older server would not say why it cannot serve this agent, so the agent finds out by itself."""
+        try:
+            agree(agent=self._supported, server=server)
+        except ProtocolMismatch as error:
+            log.error("link.refused", node=self._identity.node_id, reason=str(error))  # noqa: TRY400 - the message says all
+            raise LinkRefusedError(str(error)) from error
 
     async def _receive(self, socket: ClientConnection, listener: Listener) -> None:
         while True:

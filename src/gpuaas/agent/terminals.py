@@ -10,28 +10,17 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
 
 import msgspec
-import structlog
 
 from gpuaas.agent.scrollback import PTY, READ, Scrollback
-from gpuaas.engines.base import EngineTerminal, EngineTerminals
-from gpuaas.wire.link import EndedTerminal, LiveTerminal
+from gpuaas.agent.streams.kinds import StreamSocket
+from gpuaas.engines.base import EngineTerminal
+from gpuaas.wire.link import EndedTerminal
 from gpuaas.wire.terminals import WINDOW, Begin, Confirm, Error, Exit, Resize, TerminalTarget, to_agent
 
 SENT = 65_536  # bytes at a time
 NOBODY = "nobody came back to it"
-MOST_ENDED = 1_000
-log = structlog.get_logger()
-
-
-class Stream(Protocol):
-    """A socket to the replica that asked."""
-
-    async def send(self, message: bytes | str) -> None: ...
-    async def recv(self) -> bytes | str: ...
-    async def close(self, code: int = 1000, reason: str = "") -> None: ...
 
 
 class Terminal:
@@ -140,7 +129,7 @@ class Terminal:
 
     # The readers' side
 
-    async def show(self, stream: Stream, target: TerminalTarget) -> None:
+    async def show(self, stream: StreamSocket, target: TerminalTarget) -> None:
         """To this stream and no other, until it breaks, another takes over, or the end was told."""
         if self._viewer is not None:
             self._viewer.cancel()
@@ -163,7 +152,7 @@ class Terminal:
                 self._start_timer("detached", target.detached_seconds, NOBODY)
                 self._on_news()
 
-    async def _send(self, stream: Stream, begin: Begin) -> None:
+    async def _send(self, stream: StreamSocket, begin: Begin) -> None:
         await stream.send(msgspec.json.encode(begin).decode())
         while True:
             if self._sent < self._kept.end:
@@ -179,7 +168,7 @@ class Terminal:
                 self._news.clear()
                 await self._news.wait()
 
-    async def _hear(self, stream: Stream) -> None:
+    async def _hear(self, stream: StreamSocket) -> None:
         while True:
             message = await stream.recv()
             if isinstance(message, bytes):
@@ -226,71 +215,6 @@ class Terminal:
         for name in list(self._timers):
             self._stop_timer(name)
         self._kept.close()
-
-
-class Terminals:
-    """All of them. `on_news` is called when one came, went, or is looked at by somebody else."""
-
-    def __init__(self, shells: EngineTerminals, on_news: Callable[[], None]) -> None:
-        self._shells, self._on_news = shells, on_news
-        self._here: dict[str, Terminal] = {}
-        self._ended: list[EndedTerminal] = []
-
-    async def take_over(self) -> None:
-        """Those that an earlier agent left, before the server is told which ones live here."""
-        for id, allocation_id, shell in await self._shells.take_over():
-            terminal = Terminal(id=id, allocation_id=allocation_id, shell=shell, on_news=self._news)
-            self._here[id] = terminal
-            terminal.resume()
-            log.info("terminal.taken_over", terminal=id, allocation=allocation_id)
-
-    async def join(self, stream: Stream, allocation_id: str, target: TerminalTarget) -> None:
-        """Raises EngineError if there is no shell to be had."""
-        terminal = self._here.get(target.terminal_id)
-        if terminal is None:
-            if not target.is_new:
-                await stream.send(msgspec.json.encode(Error(reason="this terminal has ended")).decode())
-                return
-            shell = await self._shells.open(allocation_id, target.boot, target.terminal_id)
-            terminal = Terminal(id=target.terminal_id, allocation_id=allocation_id, shell=shell, on_news=self._news)
-            terminal.limit(target)
-            self._here[terminal.id] = terminal
-        await terminal.show(stream, target)
-
-    def end(self, ids: list[str], reason: str) -> None:
-        for id in ids:
-            if terminal := self._here.get(id):
-                terminal.finish(reason)
-            else:
-                self._ended.append(EndedTerminal(id=id, reason=reason))
-        self._news()
-
-    def _news(self) -> None:
-        for terminal in [each for each in self._here.values() if each.is_over]:
-            del self._here[terminal.id]
-            terminal.forget()
-            if terminal.end is not None:
-                self._ended.append(terminal.end)
-        del self._ended[:-MOST_ENDED]
-        self._on_news()
-
-    def live(self) -> list[LiveTerminal]:
-        return [
-            LiveTerminal(id=each.id, allocation_id=each.allocation_id, is_attached=each.is_attached)
-            for each in self._here.values()
-        ]
-
-    def take_ended(self) -> list[EndedTerminal]:
-        ended, self._ended = self._ended, []
-        return ended
-
-    def give_back(self, ended: list[EndedTerminal]) -> None:
-        """They could not be told now."""
-        self._ended = [*ended, *self._ended]
-
-    def leave(self) -> None:
-        for terminal in self._here.values():
-            terminal.leave()
 
 
 async def writable(descriptor: int) -> None:

@@ -101,7 +101,6 @@ def routes() -> list[Router]:
     return [
         Router("/api/v1", route_handlers=[*(noun.ROUTER for noun in NOUNS), openapi]),
         nodes.ROUTER,
-        terminals.STREAMS,
         health.ROUTER,
         exposition.ROUTER,
     ]
@@ -152,4 +151,4 @@ def create_health_app(services: Services) -> ASGIApp:
 
 def create_app(services: Services, litestar: Litestar | None = None) -> ASGIApp:
     unit = UnitMiddleware(litestar or create_litestar(services), services, DIRECT)
-    return nodes.LinkDoor(console.ConsoleDoor(unit, console.load()), services.links)
+    return console.ConsoleDoor(unit, console.load())

@@ -10,9 +10,9 @@ from litestar.response import Stream
 
 from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import token_of
-from gpuaas.api.open_streams import supervised
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
+from gpuaas.api.supervised import supervised
 from gpuaas.api.unit import NDJSON, admit
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import InsufficientPermissions, NotFound, ValidationError

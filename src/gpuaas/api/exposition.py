@@ -109,9 +109,10 @@ def of_replica(services: Services) -> Iterator[Metric]:
     yield raced
     yield GaugeMetricFamily("gpuaas_links", "Node links open on this replica.", links.count)
     yield CounterMetricFamily("gpuaas_beats", "Beats heard from agents by this replica.", links.beats)
-    yield CounterMetricFamily("gpuaas_samples_dropped", "Samples dropped for want of room.", links.samples.dropped)
-    dropped = sum(links.messages.logins_dropped.values())
-    yield GaugeMetricFamily("gpuaas_logins_dropped", "SSH logins that agents had no room to keep.", dropped)
+    yield CounterMetricFamily("gpuaas_samples_dropped", "Samples dropped for want of room.", links.samples_dropped)
+    yield GaugeMetricFamily(
+        "gpuaas_logins_dropped", "SSH logins that agents had no room to keep.", links.logins_dropped
+    )
     pool = GaugeMetricFamily("gpuaas_database_connections", "Of this replica's pools.", labels=["role", "state"])
     for role, db in (("api", services.api_db), ("operator", services.operator_db), ("worker", services.worker_db)):
         pool.add_metric([role, "in_use"], db.pool.in_use)

@@ -8,7 +8,6 @@ from litestar.params import QueryParameter
 
 from gpuaas.api.deps import AnyRequest, Cursor, Limit
 from gpuaas.api.edge import token_of
-from gpuaas.api.open_streams import OpenStream
 from gpuaas.api.operations import readable
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
@@ -21,6 +20,7 @@ from gpuaas.core.secrets import token_hash
 from gpuaas.domain.allocations import commands
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.quotas.commands import QuotaExceeded
+from gpuaas.domain.quotas.open_streams import OpenStream
 from gpuaas.domain.streams import store as streams
 from gpuaas.domain.timeline import store
 from gpuaas.domain.timeline.store import LogsOf

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from gpuaas.api.links import Links
-from gpuaas.api.open_streams import OpenStreams
-from gpuaas.api.relays import Relays
 from gpuaas.api.traffic import Traffic
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
@@ -14,12 +12,41 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import AuditSigner, MasterKey, TaskKeyring
 from gpuaas.core.watch import Watch
+from gpuaas.core.websockets import MessageSocket
 from gpuaas.core.work import Worker
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import Accounts
 from gpuaas.domain.launch.commands import Launch
+from gpuaas.domain.quotas.open_streams import OpenStreams
+from gpuaas.domain.terminals.commands import Policy
 from gpuaas.wire.identity import SignUpMode
+
+
+class NodeLinks(Protocol):
+    """What routes use of the link server; the API does not import it."""
+
+    @property
+    def holder_lease_seconds(self) -> float: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def beats(self) -> int: ...
+    @property
+    def samples_dropped(self) -> int: ...
+    @property
+    def logins_dropped(self) -> int: ...
+
+    async def cut(self, node_id: str, reason: str) -> None: ...
+
+
+class Terminals(Protocol):
+    """What routes use of the terminal streams."""
+
+    @property
+    def policy(self) -> Policy: ...
+
+    async def serve(self, socket: MessageSocket, allocation_id: str, token: str, source: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +63,9 @@ class Services:
     accounts: Accounts
     index: Index
     launch: Launch
-    links: Links
-    relays: Relays
+    links: NodeLinks
+    terminals: Terminals
+    streams: OpenStreams
     workers: tuple[Worker, ...]
     health: Health
     watch: Watch
@@ -48,7 +76,3 @@ class Services:
     metrics_token: str = ""  # empty: /metrics answers this machine alone
     traffic: Traffic = field(default_factory=Traffic)
     caller_type: type[Caller] = field(default=Caller)  # tests pass one without checks, to see the row fence hold alone
-
-    @property
-    def streams(self) -> OpenStreams:
-        return self.relays.streams

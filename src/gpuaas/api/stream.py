@@ -14,7 +14,6 @@ from litestar.response.base import ASGIResponse
 
 from gpuaas.api.deps import AnyRequest
 from gpuaas.api.edge import token_of
-from gpuaas.api.open_streams import OpenStream
 from gpuaas.api.problems import problems
 from gpuaas.api.services import Services
 from gpuaas.api.unit import admit
@@ -27,6 +26,7 @@ from gpuaas.domain.identity.commands import get_project
 from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.identity.store import Query
 from gpuaas.domain.quotas.commands import QuotaExceeded
+from gpuaas.domain.quotas.open_streams import OpenStream
 from gpuaas.domain.streams import store as streams
 from gpuaas.domain.streams.store import Look
 from gpuaas.domain.timeline import store

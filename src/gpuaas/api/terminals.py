@@ -1,4 +1,4 @@
-"""Browser terminals: the token that opens one, the two sockets of each, and what was recorded."""
+"""Browser terminals: the token that opens one, its socket, and what was recorded."""
 
 from typing import Any
 
@@ -7,23 +7,22 @@ from litestar.response import Stream
 
 from gpuaas.api.deps import AnyRequest, Context, Cursor, Limit
 from gpuaas.api.edge import is_own_origin, token_of
-from gpuaas.api.open_streams import supervised
 from gpuaas.api.problems import problems
-from gpuaas.api.recorder import asciicast
-from gpuaas.api.relay import RelaySocket
 from gpuaas.api.services import Services
-from gpuaas.api.sockets import admit_of
+from gpuaas.api.supervised import supervised
 from gpuaas.api.unit import admit
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound, RateLimitExceeded
 from gpuaas.core.paging import Paging
 from gpuaas.core.secrets import token_hash
+from gpuaas.core.websockets import MessageSocket, accept, admit_of
 from gpuaas.domain.allocations import commands as allocations
 from gpuaas.domain.allocations.authority import Action, authorize
 from gpuaas.domain.identity import store as identity
 from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.terminals import commands, store
+from gpuaas.domain.terminals.recordings import asciicast
 from gpuaas.wire.common import Page
-from gpuaas.wire.terminals import STREAM_SUBPROTOCOL, SUBPROTOCOL, MintTerminalToken, Terminal, TerminalToken
+from gpuaas.wire.terminals import SUBPROTOCOL, MintTerminalToken, Terminal, TerminalToken
 
 AnySocket = WebSocket[Any, Any, Any]
 ASCIICAST = "application/x-asciicast"
@@ -40,7 +39,7 @@ async def mint_terminal_token(id: str, data: MintTerminalToken, context: Context
     """A token for one terminal on this machine: for 30 seconds, once, ten a minute."""
     services = context.services
     url = f"ws{services.public_url.removeprefix('http')}/api/v1/terminal/{id}"
-    policy = services.relays.policy
+    policy = services.terminals.policy
     return await commands.mint(context.tx, context.caller, id, data, url=url, policy=policy, now=context.now)
 
 
@@ -81,22 +80,11 @@ async def terminal(socket: AnySocket, allocation_id: str) -> None:
     if not is_own_page(socket, services.public_url):
         await socket.send({"type": "websocket.close", "code": 4403, "reason": "another site's page"})
         return
-    token = await accepted(socket, SUBPROTOCOL)
+    token = await accept(socket.receive, socket.send, list(socket.scope.get("subprotocols", [])), SUBPROTOCOL)
     client = socket.scope.get("client")
     source = f"{client[0]}:{client[1]}" if client else "unknown"
-    await services.relays.serve(relay_socket(socket), allocation_id, token, source)
-
-
-@websocket("/streams/{stream_id:str}")
-async def stream(socket: AnySocket, stream_id: str) -> None:
-    """An agent was asked to dial here."""
-    services: Services = socket.app.state.services
-    secret = await accepted(socket, STREAM_SUBPROTOCOL)
-    await services.relays.serve_stream(relay_socket(socket), stream_id, secret)
-
-
-def relay_socket(socket: AnySocket) -> RelaySocket:
-    return RelaySocket(socket.receive, socket.send, admit_of(socket.scope))
+    browser = MessageSocket(socket.receive, socket.send, admit_of(socket.scope))
+    await services.terminals.serve(browser, allocation_id, token, source)
 
 
 def is_own_page(socket: AnySocket, public_url: str) -> bool:
@@ -105,14 +93,4 @@ def is_own_page(socket: AnySocket, public_url: str) -> bool:
     return origin is None or is_own_origin(origin, socket.scope, socket.headers.get("host", ""), public_url)
 
 
-async def accepted(socket: AnySocket, subprotocol: str) -> str:
-    """What was offered beside the subprotocol: the token, or nothing that is one."""
-    offered = list(socket.scope.get("subprotocols", []))
-    await socket.receive()
-    chosen = subprotocol if subprotocol in offered else None
-    await socket.send({"type": "websocket.accept", "subprotocol": chosen, "headers": []})
-    return next((word for word in offered if word != subprotocol), "") if chosen else ""
-
-
 ROUTER = Router("", tags=["terminals"], route_handlers=[mint_terminal_token, list_terminals, get_recording, terminal])
-STREAMS = Router("/internal/v1", route_handlers=[stream], include_in_schema=False)

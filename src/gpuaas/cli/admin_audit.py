@@ -23,6 +23,7 @@ from gpuaas.cli.audit import (
 )
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
+from gpuaas.cli.extras import require
 from gpuaas.cli.output import Output, OutputOption, show_rows
 from gpuaas.cli.speech import note, say
 from gpuaas.wire.audit import ExportLine, Seal, Verification
@@ -81,6 +82,7 @@ def verify_audit(
       gpuaas admin audit export --to monday.jsonl
       gpuaas admin audit verify --known monday.jsonl
     """
+    require("audit")
     if file is None:
         with connected(ctx) as client:
             exported = client.admin.audit.export()

@@ -4,11 +4,10 @@ import asyncio
 import os
 import signal
 import sys
-import termios
-import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -16,6 +15,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from gpuaas.wire.terminals import SUBPROTOCOL, Error, Exit, Notice, Resize, Session, to_browser
+
+HAS_TERMIOS = find_spec("termios") is not None  # not on Windows
+if HAS_TERMIOS:
+    import termios
+    import tty
 
 LEAVE = b"\x1d"  # Ctrl-]
 READ = 65_536

@@ -1,14 +1,18 @@
 """How OpenSSH is told about an allocation: its address, and the host key that the API vouches for."""
 
-import fcntl
 import os
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import OWNER_ONLY, write_privately
 from gpuaas.cli.surroundings import Surroundings
 from gpuaas.wire.allocations import Allocation, SshConnection, Status
+
+HAS_FCNTL = find_spec("fcntl") is not None  # not on Windows
+if HAS_FCNTL:
+    import fcntl
 
 
 def known_hosts_file(around: Surroundings) -> Path:
@@ -34,7 +38,8 @@ def remember_host_keys(around: Surroundings, allocations: Iterable[Allocation]) 
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, OWNER_ONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # another `gpuaas ssh` must not lose its line to ours
+        if HAS_FCNTL:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another `gpuaas ssh` must not lose its line to ours
         before = file.read_text().splitlines() if file.exists() else []
         kept = [line for line in before if line.partition(" ")[0] not in lines]
         after = [*kept, *lines.values()]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.attending import Outcome, attend
+from gpuaas.cli.attending import HAS_TERMIOS, Outcome, attend
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import signed_in
 from gpuaas.cli.connections import connected
@@ -50,6 +50,8 @@ def command(
 
 
 def require_terminal(next_step: str) -> None:
+    if not HAS_TERMIOS:
+        raise Complaint("This system has no POSIX terminals.", next_step="gpuaas ssh NAME")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Complaint("A terminal needs a terminal.", next_step=next_step)
 

@@ -14,6 +14,7 @@ from typer.main import get_command as build
 
 from gpuaas.cli.apps import HELP_NAMES
 from gpuaas.cli.complaints import Complaint, ExitCode, tell
+from gpuaas.cli.extras import require
 from gpuaas.cli.surroundings import Surroundings
 from gpuaas.core.clock import SystemClock
 
@@ -29,12 +30,15 @@ class Lazy:
     section: str
     module: str
     help: str
+    extra: str = ""  # that it needs; cli/extras.py
 
     def signpost(self, name: str) -> TyperCommand:
         """All that help and completion need of a command that is not loaded."""
         return TyperCommand(name, help=self.help, rich_markup_mode=None)
 
     def load(self, name: str) -> Any:
+        if self.extra:
+            require(self.extra)
         if self.module in DAEMONS:
             load_logs_without_rich()
         found: typer.Typer | Callable[..., None] = import_module(self.module).command
@@ -74,11 +78,11 @@ COMMANDS = {
     "terminal": Lazy("Compute", "gpuaas.cli.terminal", "Open a terminal on an allocation without SSH."),
     "ssh-config": Lazy("Compute", "gpuaas.cli.ssh_config", "Print Host blocks for ssh, scp, rsync and editors."),
     "admin": Lazy("Platform", "gpuaas.cli.admin", "For operators: nodes, slots, allocations, workers."),
-    "up": Lazy("Platform", "gpuaas.main.up", "Run a whole GPUaaS on this machine."),
-    "server": Lazy("Platform", "gpuaas.main.server", "Run the control plane."),
-    "agent": Lazy("Platform", "gpuaas.main.agent", "Enrol and run a node's agent."),
-    "ssh-gateway": Lazy("Platform", "gpuaas.main.ssh_gateway", "Run a node's SSH gateway."),
-    "node": Lazy("Platform", "gpuaas.main.node", "Base images of a node: build, list, remove."),
+    "up": Lazy("Platform", "gpuaas.main.up", "Run a whole GPUaaS on this machine.", "up"),
+    "server": Lazy("Platform", "gpuaas.main.server", "Run the control plane.", "server"),
+    "agent": Lazy("Platform", "gpuaas.main.agent", "Enrol and run a node's agent.", "node"),
+    "ssh-gateway": Lazy("Platform", "gpuaas.main.ssh_gateway", "Run a node's SSH gateway.", "node"),
+    "node": Lazy("Platform", "gpuaas.main.node", "Base images of a node: build, list, remove.", "node"),
 }
 
 HELP = """GPU machines as self-service compute.

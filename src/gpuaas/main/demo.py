@@ -16,6 +16,7 @@ from gpuaas.domain.identity import store as identity
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import add_personal_tenant, add_tenant
 from gpuaas.domain.identity.passwords import Passwords
+from gpuaas.domain.identity.principals import PrincipalKind
 from gpuaas.domain.quotas import store as quotas
 from gpuaas.domain.runtimes import store as runtimes
 from gpuaas.domain.runtimes.catalog import publish_as
@@ -168,7 +169,9 @@ class Demo:
         return issued.token
 
     async def approve_slots(self, node_id: str, count: int) -> None:
-        operator = Caller(user_id=SYSTEM, email="", credential_id="", platform_role=PlatformRole.ADMIN)
+        operator = Caller(
+            id=SYSTEM, kind=PrincipalKind.SYSTEM, name=SYSTEM, credential_id="", platform_role=PlatformRole.ADMIN
+        )
         async with self._db.write() as tx:
             for index in range(count):
                 slot = await capacity.slot(tx, node_id, index)

@@ -14,17 +14,16 @@ import structlog
 import typer
 import uvicorn
 import uvloop
+from litestar import Litestar
 from litestar.types import ASGIApp
 
 from gpuaas.api.app import create_app, create_health_app
-from gpuaas.api.links import Links
-from gpuaas.api.relays import Relays
 from gpuaas.api.services import Services
 from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs, settings
 from gpuaas.core.clock import Clock, DatabaseClock, SystemClock
 from gpuaas.core.db import Database, DbRole, connect
-from gpuaas.core.embedded import Embedded
+from gpuaas.core.embedded import Embedded, EmbeddedError
 from gpuaas.core.health import Health
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
@@ -59,12 +58,13 @@ from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
 from gpuaas.domain.terminals.commands import Policy as TerminalPolicy
 from gpuaas.domain.terminals.reconcile import TerminalWorker
 from gpuaas.domain.workers.janitor import Janitor
+from gpuaas.links.endpoint import AgentEndpoints
 from gpuaas.main.children import die_with_parent
 from gpuaas.main.front_end import FrontEndLimits, limited
+from gpuaas.main.node_links import NodeLinks, node_links, terminal_policy
 from gpuaas.main.traces import traces_from
 from gpuaas.main.waiting import WaitingApp, until_usable
 from gpuaas.main.websockets import QuickProtocol
-from gpuaas.wire.link import origin_of
 
 log = structlog.get_logger()
 POOLS = (DbRole.API, DbRole.OPERATOR, DbRole.WORKER)
@@ -99,8 +99,13 @@ class Wired:
     """A control plane, and the loops of its two halves."""
 
     services: Services
+    nodes: NodeLinks
     serving: Sequence[Background]  # beside the routes: the index, the node links
     working: Sequence[Background]
+
+    def app(self, litestar: Litestar | None = None) -> ASGIApp:
+        """The API, and in front of it what agents dial."""
+        return AgentEndpoints(create_app(self.services, litestar), self.nodes.links, self.nodes.streams)
 
 
 @asynccontextmanager
@@ -128,18 +133,15 @@ async def assemble(
     api_db, operator_db, worker_db = pools
     await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
     clock, master = watch.clock, MasterKey.from_file(config.master_key_file)
-    index, policy = Index(worker_db, hints, clock), terminal_policy(config)
+    index = Index(worker_db, hints, clock)
     await index.refresh()
     task_keys = await pin(worker_db, TaskKeyring(master))
-    links = Links(
-        db=worker_db, hints=hints, ids=ids, clock=clock, keyring=task_keys, points=points, origins=origins(config)
+    nodes = await node_links(
+        config, worker_db, hints=hints, ids=ids, clock=clock, points=points, master=master, keyring=task_keys
     )
-    await links.keys.refresh()
-    url, links.holder_lease_seconds = config.advertise_url or config.public_url, config.holder_lease_hours * 3600
-    relays = Relays(master, links, db=worker_db, hints=hints, ids=ids, clock=clock, policy=policy, url=url)
     catalog, audit_signer = Catalog(worker_db, clock), AuditSigner(master)
     workers = (
-        *all_workers(worker_db, ids, clock, policy, config.retention),
+        *all_workers(worker_db, ids, clock, terminal_policy(config), config.retention),
         SealWorker(worker_db, clock, audit_signer),
     )
     services = Services(
@@ -155,8 +157,9 @@ async def assemble(
         accounts=Accounts(worker_db, ids, parts.passwords),
         index=index,
         launch=Launch(index, catalog, ids),
-        links=links,
-        relays=relays,
+        links=nodes,
+        terminals=nodes.terminals,
+        streams=nodes.open_streams,
         workers=workers,
         health=watch.health,
         watch=watch,
@@ -168,9 +171,9 @@ async def assemble(
         caller_type=parts.caller_type,
     )
     loops = [Loop(worker_db, worker, hints, token=hints.replica_id, jitter=parts.jitter).run for worker in workers]
-    for forget in (*(db.pool.renew_now for db in pools), catalog.refresh, index.refresh, links.reopen_all):
+    for forget in (*(db.pool.renew_now for db in pools), catalog.refresh, index.refresh, nodes.links.reopen_all):
         watch.on_change(forget)
-    return Wired(services, [watch.run, index.run, relays.run, *links.loops(url)], loops)
+    return Wired(services, nodes, [watch.run, index.run, *nodes.loops()], loops)
 
 
 async def open_pools(
@@ -208,20 +211,6 @@ def all_workers(
     )
 
 
-def terminal_policy(config: Settings) -> TerminalPolicy:
-    return TerminalPolicy(
-        life=timedelta(hours=config.terminal_hours),
-        detached=timedelta(minutes=config.terminal_detached_minutes),
-        record=config.terminal_record,
-    )
-
-
-def origins(config: Settings) -> frozenset[str]:
-    """What an agent may have dialled to reach this server; its proof of identity is bound to it."""
-    local = {f"http://{name}:{config.port}" for name in ("127.0.0.1", "localhost", "[::1]", config.host)}
-    return frozenset(origin_of(url) for url in {config.public_url, config.advertise_url, *local} if url)
-
-
 async def serve(config: Settings, only: Only | None) -> None:
     dsn = config.dsn or await Embedded(config.data / "postgres").start()
     health = Health()
@@ -234,7 +223,7 @@ async def serve(config: Settings, only: Only | None) -> None:
         }
         running = [group.create_task(made.services.hints.relay(dsn, made.services.health))]
         running += [group.create_task(run()) for run in halves[only]]
-        app = create_health_app(made.services) if only is Only.WORKERS else create_app(made.services)
+        app = create_health_app(made.services) if only is Only.WORKERS else made.app()
         try:
             await listener(app, config).serve()
         finally:
@@ -281,5 +270,5 @@ def command(
         logs.configure(level=config.log_level)
         log.info("proxies.trusted", networks=[str(network) for network in config.proxies])
         uvloop.run(serve(config, only))
-    except (MasterKeyError, SettingsError) as error:
+    except (EmbeddedError, MasterKeyError, SettingsError) as error:
         raise Complaint(str(error)) from error

@@ -12,8 +12,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.http11 import Request
 from websockets.protocol import OPEN
 
-from gpuaas.api.sockets import ADMIT
 from gpuaas.core import frames
+from gpuaas.core.websockets import ADMIT
 
 FINAL, CONTROL = 0x80, 0x08
 FIRST_BYTES = 65_536  # the largest message before the application admits the other end; a hello has a few KiB

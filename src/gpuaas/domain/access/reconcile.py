@@ -14,12 +14,14 @@ from gpuaas.domain.allocations.environments import store as environments
 from gpuaas.domain.allocations.ownership import ownership
 from gpuaas.domain.allocations.store import KEYS, OVERLAYS
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Missing, Retry, Target, evaluate
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.access import GrantStatus
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import InstallKeys, TaskKind
+from gpuaas.wire.tasks import INSTALL_KEYS, InstallKeys, TaskKind
 
 TRY_AGAIN_AFTER = timedelta(seconds=2)
+UNTIL_SEEN = Retry(first=TRY_AGAIN_AFTER, tries=None)
 OVER = frozenset({Status.RELEASING, Status.RELEASED, Status.RELEASE_FAILED, Status.FAILED})
 
 
@@ -39,17 +41,11 @@ def decide(seen: Seen, now: datetime) -> Observe | Install | None:
         return None
     if seen.reported > seen.observed_generation:
         return Observe(min(seen.reported, seen.keys.generation))
-    task = seen.task
-    if task is None or task.boot != seen.row.boot or _generation(task) != seen.keys.generation:
-        return Install()
-    if task.is_open or (task.ended_at is not None and now - task.ended_at < TRY_AGAIN_AFTER):
-        return None
-    return Install()
-
-
-def _generation(task: tasks.TaskRow) -> object:
-    keys = task.wants.get("keys")
-    return keys.get("generation") if isinstance(keys, dict) else None
+    wanted = {"keys.generation": seen.keys.generation}
+    target = Target(task=INSTALL_KEYS, boot=seen.row.boot, wants=wanted)
+    # Only an observed key set ends this, so a task that is done counts as an attempt.
+    outcome = evaluate(seen.task, target, UNTIL_SEEN, now, is_believed=False)
+    return Install() if outcome == Missing() else None
 
 
 class KeysWorker:

@@ -1,18 +1,17 @@
-"""What a person may do with an allocation: one table of actions, decided by one SQL function.
+"""What a principal may do with an allocation: the permission that each action needs.
 
-`allocation_rights` also decides which keys a key set holds and which terminals stay open, so an HTTP route, an SSH
-login and a live terminal cannot disagree.
+The SQL function `allocation_permissions` decides who has it. Key sets and open terminals follow the same function, so
+an HTTP route, an SSH login and a live terminal cannot disagree.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound
 from gpuaas.domain.allocations import store
-from gpuaas.domain.allocations.store import AllocationRow, Right
+from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.identity.permissions import WORK, Permission, Relation, by_relation
 
 
 class Action(StrEnum):
@@ -42,50 +41,47 @@ class Action(StrEnum):
     LOG_IN = "log_in"
 
 
-@dataclass(frozen=True)
-class Need:
-    right: Right
-    permission: Permission  # names the scope that a token needs, and the refused action in the audit
-
-
 CONTROLLERS = "its holder, and admins of the project"
 WHO = {
-    Right.READ: "members of the project",
-    Right.WORK: "members of the project above viewer",
-    Right.CONTROL: CONTROLLERS,
-    Right.HOLD: "its holder, or admins of the project while it has none",
-    Right.ENTER: "its holder, and people it is shared with",
+    Permission.ALLOCATIONS_READ: "members of the project",
+    Permission.ACCESS_ASK: "members of the project above viewer",
+    Permission.ALLOCATIONS_OPERATE: CONTROLLERS,
+    Permission.ALLOCATIONS_RELEASE: CONTROLLERS,
+    Permission.RUNTIMES_APPLY: CONTROLLERS,
+    Permission.ACCESS_MANAGE: CONTROLLERS,
+    Permission.RECORDINGS_READ: CONTROLLERS,
+    Permission.KEYS_CHOOSE: "its holder, or admins of the project while it has none",
+    Permission.TERMINALS_OPEN: "its holder, and people it is shared with",
 }
-OPERATE = Need(Right.CONTROL, Permission.ALLOCATIONS_OPERATE)
-MANAGE = Need(Right.CONTROL, Permission.ACCESS_MANAGE)
-ENTER = Need(Right.ENTER, Permission.TERMINALS_OPEN)
-ASK = Need(Right.WORK, Permission.ACCESS_ASK)
-NEEDS: dict[Action, Need] = {
-    Action.READ: Need(Right.READ, Permission.ALLOCATIONS_READ),
-    Action.RELEASE: Need(Right.CONTROL, Permission.ALLOCATIONS_RELEASE),
-    Action.RESTART: OPERATE,
-    Action.RESIZE: OPERATE,
-    Action.SET_LIMITS: OPERATE,
-    Action.ATTACH: OPERATE,
-    Action.DETACH: OPERATE,
-    Action.APPLY_RUNTIME: Need(Right.CONTROL, Permission.RUNTIMES_APPLY),
-    Action.CLEAR_RUNTIME: Need(Right.CONTROL, Permission.RUNTIMES_APPLY),
-    Action.REMOVE_KEYS: MANAGE,
-    Action.ADD_KEYS: Need(Right.HOLD, Permission.ACCESS_MANAGE),
-    Action.ALLOW_OWN_KEYS: Need(Right.HOLD, Permission.ACCESS_MANAGE),
-    Action.REFUSE_OWN_KEYS: MANAGE,
-    Action.HAND_OVER: MANAGE,
-    Action.GRANT: MANAGE,
-    Action.CHANGE_GRANT: MANAGE,
-    Action.REVOKE_GRANT: MANAGE,
-    Action.ASK_ACCESS: ASK,
-    Action.USE_GRANT: ASK,
-    Action.END_CONNECTION: MANAGE,
-    Action.END_OWN_CONNECTION: ASK,
-    Action.OPEN_TERMINAL: ENTER,
-    Action.READ_RECORDING: Need(Right.CONTROL, Permission.RECORDINGS_READ),
-    Action.LOG_IN: ENTER,
+NEEDS: dict[Action, Permission] = {
+    Action.READ: Permission.ALLOCATIONS_READ,
+    Action.RELEASE: Permission.ALLOCATIONS_RELEASE,
+    Action.RESTART: Permission.ALLOCATIONS_OPERATE,
+    Action.RESIZE: Permission.ALLOCATIONS_OPERATE,
+    Action.SET_LIMITS: Permission.ALLOCATIONS_OPERATE,
+    Action.ATTACH: Permission.ALLOCATIONS_OPERATE,
+    Action.DETACH: Permission.ALLOCATIONS_OPERATE,
+    Action.APPLY_RUNTIME: Permission.RUNTIMES_APPLY,
+    Action.CLEAR_RUNTIME: Permission.RUNTIMES_APPLY,
+    Action.REMOVE_KEYS: Permission.ACCESS_MANAGE,
+    Action.ADD_KEYS: Permission.KEYS_CHOOSE,
+    Action.ALLOW_OWN_KEYS: Permission.KEYS_CHOOSE,
+    Action.REFUSE_OWN_KEYS: Permission.ACCESS_MANAGE,
+    Action.HAND_OVER: Permission.ACCESS_MANAGE,
+    Action.GRANT: Permission.ACCESS_MANAGE,
+    Action.CHANGE_GRANT: Permission.ACCESS_MANAGE,
+    Action.REVOKE_GRANT: Permission.ACCESS_MANAGE,
+    Action.ASK_ACCESS: Permission.ACCESS_ASK,
+    Action.USE_GRANT: Permission.ACCESS_ASK,
+    Action.END_CONNECTION: Permission.ACCESS_MANAGE,
+    Action.END_OWN_CONNECTION: Permission.ACCESS_ASK,
+    Action.OPEN_TERMINAL: Permission.TERMINALS_OPEN,
+    Action.READ_RECORDING: Permission.RECORDINGS_READ,
+    Action.LOG_IN: Permission.TERMINALS_OPEN,
 }
+
+
+ABOUT_ALLOCATIONS = frozenset(NEEDS.values())
 
 
 async def authorize(tx: Tx, caller: Caller, id: str, action: Action) -> AllocationRow:
@@ -97,18 +93,27 @@ async def authorize(tx: Tx, caller: Caller, id: str, action: Action) -> Allocati
 
 async def require(tx: Tx, caller: Caller, row: AllocationRow, action: Action) -> None:
     need = NEEDS[action]
-    caller.require_right(
-        need.permission, "allocation", row, has_right=need.right in await rights(tx, caller, row), who=WHO[need.right]
-    )
-
-
-async def rights(tx: Tx, caller: Caller, row: AllocationRow) -> frozenset[Right]:
-    return await store.rights(tx, row.id, caller.user_id)
+    has_right = need in await store.permissions(tx, row.id, caller.id)
+    caller.require_right(need, "allocation", row, has_right=has_right, who=WHO[need])
 
 
 async def may(tx: Tx, caller: Caller, row: AllocationRow, action: Action) -> bool:
-    """For what an answer shows; what an act needs is required."""
-    return NEEDS[action].right in await rights(tx, caller, row)
+    """For what a response shows; an action requires its permission."""
+    return NEEDS[action] in await store.permissions(tx, row.id, caller.id)
+
+
+def permissions(caller: Caller, row: AllocationRow) -> list[str]:
+    """What the caller may do with an allocation, for a response; from facts that came with the row and the caller."""
+    by_role = caller.by_role(row)
+    relations = set[Relation]()
+    if WORK in by_role and row.holder_id == caller.id:
+        relations.add(Relation.HOLDER)
+    if Permission.ACCESS_MANAGE in by_role and row.is_held is False:
+        relations.add(Relation.ACTING_HOLDER)
+    if WORK in by_role and row.is_granted is True:
+        relations.add(Relation.GRANTEE)
+    allowed = by_role if caller.is_suspended(row) else by_role | by_relation(frozenset(relations))
+    return sorted(caller.usable(allowed & ABOUT_ALLOCATIONS, row))
 
 
 def readable(caller: Caller, row: AllocationRow | None) -> AllocationRow:

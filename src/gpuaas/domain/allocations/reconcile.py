@@ -17,19 +17,23 @@ from gpuaas.domain.resizes import store as resizes
 from gpuaas.domain.resizes.store import Resize
 from gpuaas.domain.skus import store as skus
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import SYSTEM, NewEntry, end_operation, record
+from gpuaas.domain.timeline.store import SYSTEM, NewEntry, record
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import GPU_RESET, Environment, EnvironmentSpec, ProofItem
-from gpuaas.wire.link import EnsureEnvironment, RemoveEnvironment, Result, TaskKind, TaskStatus
-from gpuaas.wire.timeline import OperationStatus, Outcome
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, Result
+from gpuaas.wire.tasks import ENSURE, REMOVE, EnsureEnvironment, RemoveEnvironment, TaskKind
+from gpuaas.wire.timeline import Outcome
 
 PROVISION_LIMIT = timedelta(minutes=5)
 RELEASE_LIMIT = timedelta(minutes=5)
 REMOVE_ATTEMPTS = 3
 CONTESTED = "Two agents use the key of this node, so nothing it says proves a removal. An operator has to look."
-CLEANUP_PAUSE = timedelta(seconds=30)  # between looks at a failed allocation whose cleanup is not proven; doubles
-MOST_DOUBLINGS = 7  # an hour
+UNTIL_LIMIT = Retry(deadline=PROVISION_LIMIT, late="The node did not finish in time.")
+RELEASE = Retry(tries=REMOVE_ATTEMPTS, counts_idle=True)
+CLEAN_UP = Retry(first=timedelta(seconds=30), doublings=7, tries=None)  # up to an hour
 PORT_FENCE = "allocations_port"
 
 
@@ -43,13 +47,13 @@ class Queue(Struct, frozen=True):
 class Move(Struct, frozen=True):
     to: Status
     note: str
-    result: Result | None = None
+    environment: Environment | None = None
 
 
 class Settle(Struct, frozen=True):
     """What was wanted gone is proven gone."""
 
-    result: Result
+    proofs: list[ProofItem]
 
 
 class Block(Struct, frozen=True):
@@ -80,60 +84,63 @@ def decide(seen: Seen, now: datetime) -> Decision:
 
 
 def _after_ensure(seen: Seen, now: datetime, *, failed: Status) -> Decision:
-    task = seen.task
-    if task is None or task.kind is not TaskKind.ENSURE or task.boot != seen.row.boot:
-        return Queue(TaskKind.ENSURE)
-    if task.status == TaskStatus.DONE and task.result and task.result.environment:
-        return Move(Status.ACTIVE, "the machine is ready", result=task.result)
-    if task.is_open or task.status == TaskStatus.EXPIRED:
-        if now - seen.waiting_since > PROVISION_LIMIT:
-            return Move(failed, "The node did not finish in time.")
-        return None if task.is_open else Queue(TaskKind.ENSURE)
-    return Move(failed, task.reason or "The node could not make the machine.")
+    target = Target(task=ENSURE, boot=seen.row.boot)
+    if seen.task and target.is_of(seen.task) and seen.task.reason == ENVIRONMENT_REMOVED:
+        return Move(failed, seen.task.reason)  # it would say so until the limit
+    match evaluate(seen.task, target, UNTIL_LIMIT, now, since=seen.waiting_since):
+        case Missing():
+            return Queue(TaskKind.ENSURE)
+        case Done(made):
+            return Move(Status.ACTIVE, "the machine is ready", environment=made.environment)
+        case Failed(reason):
+            return Move(failed, reason or "The node could not make the machine.")
+        case Open() | Waiting():
+            return None
 
 
 def _release(seen: Seen, now: datetime) -> Decision:  # noqa: PLR0911 - one line a case
-    late = now - seen.waiting_since > RELEASE_LIMIT
+    late, task = now - seen.waiting_since > RELEASE_LIMIT, seen.task
     if seen.holds:
         return Move(Status.RELEASE_FAILED, f"Still held by {', '.join(seen.holds)}.") if late else None
-    task = seen.task
-    if task is None or task.kind is not TaskKind.REMOVE or task.operation_id != seen.row.operation_id:
-        return Queue(TaskKind.REMOVE)
-    if task.is_open:
-        return Block("The node does not answer.", None) if late else None
-    if _is_doubtful(seen, now):
+    target = Target(task=REMOVE, operation_id=seen.row.operation_id, is_proof_needed=True)
+    if task and target.is_of(task) and not task.is_open and _is_doubtful(seen, now):
         return Block(CONTESTED, None) if late else None
-    if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs) and not task.disputed:
-        return Settle(task.result)
-    if seen.attempts < REMOVE_ATTEMPTS:
-        return Queue(TaskKind.REMOVE)
-    return Block(_why_not_clean(task), task.result)
+    is_believed = not (task and task.disputed)
+    match evaluate(task, target, RELEASE, now, attempts=seen.attempts, is_believed=is_believed):
+        case Missing():
+            return Queue(TaskKind.REMOVE)
+        case Done(removed):
+            return Settle(removed.proofs)
+        case Open():
+            return Block("The node does not answer.", None) if late else None
+        case Failed() if task:
+            return Block(_why_not_clean(task), task.result)
+        case _:
+            return None
 
 
 def _clean_up(seen: Seen, now: datetime) -> Decision:
     """`failed` is final for the person, not for us: the slots are held until nothing is left on them."""
-    task = seen.task
-    if task is None or task.kind is not TaskKind.REMOVE:
-        return Queue(TaskKind.REMOVE)
-    if task.is_open or _is_doubtful(seen, now):
-        return None
-    if task.disputed:
-        return Queue(TaskKind.REMOVE)
-    if task.status == TaskStatus.DONE and task.result and is_proven(task.result.proofs):
-        return Settle(task.result)
-    if now - (task.ended_at or now) > CLEANUP_PAUSE * 2 ** min(seen.attempts - 1, MOST_DOUBLINGS):
-        return Queue(TaskKind.REMOVE)
-    return None if seen.blocked else Block(_why_not_clean(task), task.result)
+    task, target = seen.task, Target(task=REMOVE, is_proof_needed=True)
+    if task and target.is_of(task) and not task.is_open:
+        if _is_doubtful(seen, now):
+            return None
+        if task.disputed:
+            return Queue(TaskKind.REMOVE)
+    match evaluate(task, target, CLEAN_UP, now, attempts=seen.attempts):
+        case Missing():
+            return Queue(TaskKind.REMOVE)
+        case Done(removed):
+            return Settle(removed.proofs)
+        case Waiting() if task and not seen.blocked:
+            return Block(_why_not_clean(task), task.result)
+        case _:
+            return None
 
 
 def _is_doubtful(seen: Seen, now: datetime) -> bool:
     """Nobody knows whether it was the node that answered."""
     return seen.contested or (seen.disputed_until is not None and now < seen.disputed_until)
-
-
-def is_proven(proofs: list[ProofItem]) -> bool:
-    """An empty list proves nothing."""
-    return bool(proofs) and all(proof.ok for proof in proofs)
 
 
 def _why_not_clean(task: TaskRow) -> str:
@@ -182,15 +189,15 @@ class AllocationWorker:
                     await self._queue(tx, seen, decision, now)
                 case Move():
                     await self._move(tx, seen, decision, now)
-                case Settle(result):
-                    await settle(tx, row, result.proofs, actor=SYSTEM, now=now)
+                case Settle(proofs):
+                    await settle(tx, row, proofs, actor=SYSTEM, now=now)
                 case Block(note, result):
                     await self._block(tx, row, note, result, now)
 
     async def _queue(self, tx: Tx, seen: Seen, queue: Queue, now: datetime) -> None:
         row, kind = seen.row, queue.kind
         if queue.to:
-            row = await store.move(tx, row, queue.to, actor=SYSTEM, note="", now=now)
+            row = await store.move(tx, row, queue.to, Act(actor=SYSTEM, now=now))
         task = tasks.NewTask(
             id=self._ids.new("task"),
             node_id=row.node_id,
@@ -204,8 +211,7 @@ class AllocationWorker:
         await tasks.queue(tx, task, version=row.version, now=now)
 
     async def _move(self, tx: Tx, seen: Seen, move: Move, now: datetime) -> None:
-        row, change = seen.row, Change()
-        environment = move.result.environment if move.result else None
+        row, change, environment = seen.row, Change(), move.environment
         if move.to is Status.ACTIVE and environment:
             change = Change(
                 observed_boot=environment.boot,
@@ -218,11 +224,12 @@ class AllocationWorker:
             )
         elif move.to in (Status.FAILED, Status.RESTART_FAILED):
             change = Change(billing_stopped_at=now)
-        await store.move(tx, row, move.to, actor=SYSTEM, note=move.note, now=now, change=change)
+        if move.to is Status.ACTIVE and seen.resize:
+            change = change.with_size(seen.resize)
+        act = Act(actor=SYSTEM, now=now, note=move.note)
+        await store.move(tx, row, move.to, act, change, operation=OperationChange(reason=move.note))
         if move.to is Status.ACTIVE:
             await self._up(tx, seen, environment, now)
-        ended = OperationStatus.SUCCEEDED if move.to is Status.ACTIVE else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=move.note, now=now)
 
     async def _up(self, tx: Tx, seen: Seen, environment: Environment | None, now: datetime) -> None:
         """What else is known now that the environment runs: which keys it admits, and that a new size is in force."""
@@ -241,8 +248,7 @@ class AllocationWorker:
         await store.add_proofs(tx, row, result.proofs if result else [], now)
         await capacity.block_slots(tx, row.id, row.node_id, now=now)
         if row.status is Status.RELEASING:
-            await store.move(tx, row, Status.RELEASE_FAILED, actor=SYSTEM, note=note, now=now)
-            await end_operation(tx, row.operation_id, OperationStatus.FAILED, reason=note, now=now)
+            await store.move(tx, row, Status.RELEASE_FAILED, Act(actor=SYSTEM, now=now, note=note))
         else:
             blocked = NewEntry(phase="cleanup_blocked", outcome=Outcome.FAILED, at=now, actor=SYSTEM, note=note)
             await record(tx, row.subject, blocked, row.operation_id)
@@ -259,8 +265,7 @@ async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: 
         await store.settle(tx, row, now)
         return
     change = Change(released_at=now, cleanup_proven_at=now)
-    await store.move(tx, row, Status.RELEASED, actor=actor, note="nothing is left", now=now, change=change)
-    await end_operation(tx, row.operation_id, OperationStatus.SUCCEEDED, reason="", now=now)
+    await store.move(tx, row, Status.RELEASED, Act(actor=actor, now=now, note="nothing is left"), change)
 
 
 async def wants(

@@ -1,29 +1,28 @@
-"""Rows of allocations. `move` is the only writer of a status."""
+"""Rows of allocations."""
 
 from datetime import datetime
-from enum import StrEnum
 
-from msgspec import UNSET, Struct, UnsetType
-from msgspec.structs import astuple
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, StaleWrite
-from gpuaas.core.logs import correlation_id
-from gpuaas.core.outbox import TOPIC as OUTBOX
 from gpuaas.core.paging import Paging, matching
-from gpuaas.domain.allocations.states import MACHINE
+from gpuaas.domain.allocations.kinds import ALLOCATION
 from gpuaas.domain.identity.store import Query
 from gpuaas.domain.resizes.store import Resize
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
+from gpuaas.domain.timeline.transitions import store as transitions
+from gpuaas.domain.timeline.transitions.store import NO_OPERATION, Act, OperationChange
 from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Init, Isolation, ProofItem
 from gpuaas.wire.images import BaseImage
-from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
+from gpuaas.wire.permissions import Permission
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
+from gpuaas.wire.tasks import TaskKind
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
@@ -31,16 +30,6 @@ LIMITS = "limits"  # the topic of machines that end by themselves
 KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
 OVER = (Status.RELEASED, Status.FAILED)
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
-
-
-class Right(StrEnum):
-    """What a person may do with an allocation, as the SQL function `allocation_rights` decides it."""
-
-    READ = "read"
-    WORK = "work"
-    CONTROL = "control"
-    HOLD = "hold"
-    ENTER = "enter"
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -117,6 +106,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     runtime: RuntimeSummary | UnsetType | None = UNSET
     attachments: list[Attachment] | UnsetType = UNSET
     is_held: bool | UnsetType = UNSET  # its holder works in the project; if not, project admins hold it
+    is_granted: bool | UnsetType = UNSET  # the caller has an active grant
 
     @property
     def subject(self) -> Subject:
@@ -158,8 +148,31 @@ class Change(Struct, frozen=True, kw_only=True):
     cleanup_proven_at: datetime | None = None
     billing_stopped_at: datetime | None = None
     image: BaseImage | None = None
+    # The new size, once a resize is in force.
+    gpu_count: int | None = None
+    size: str | None = None
+    vcpus: int | None = None
+    memory_mib: int | None = None
+    disk_gib: int | None = None
+    init: Init | None = None
+    price_id: str | None = None
+    price_minor_per_hour: int | None = None
+
+    def with_size(self, resize: Resize) -> "Change":
+        return structs.replace(
+            self,
+            gpu_count=resize.gpu_count,
+            size=resize.size,
+            vcpus=resize.vcpus,
+            memory_mib=resize.memory_mib,
+            disk_gib=resize.disk_gib,
+            init=resize.init,
+            price_id=resize.price_id,
+            price_minor_per_hour=resize.price_minor_per_hour,
+        )
 
 
+BILLING = ("billing_stopped_at",)
 NOTHING_ELSE = Change()
 
 
@@ -171,8 +184,10 @@ async def get(tx: Tx, id: str) -> AllocationRow:
     return row
 
 
-async def rights(tx: Tx, allocation_id: str, user_id: str) -> frozenset[Right]:
-    return frozenset(map(Right, await tx.value("select allocation_rights($2, $1)", allocation_id, user_id) or ()))
+async def permissions(tx: Tx, allocation_id: str, principal_id: str) -> frozenset[Permission]:
+    """By role, as holder and by grant; without what a suspension leaves to read."""
+    found = await tx.value("select allocation_permissions($2, $1)", allocation_id, principal_id)
+    return frozenset(map(Permission, found or ()))
 
 
 def get_on_entering(id: str) -> Query[AllocationRow]:
@@ -207,20 +222,34 @@ async def look(tx: Tx, id: str) -> Seen:
 
 
 async def move(
-    tx: Tx, row: AllocationRow, to: Status, *, actor: str, note: str, now: datetime, change: Change = NOTHING_ELSE
+    tx: Tx,
+    row: AllocationRow,
+    to: Status,
+    act: Act,
+    change: Change = NOTHING_ELSE,
+    *,
+    operation: OperationChange = NO_OPERATION,
 ) -> AllocationRow:
-    """The only writer of `status`: checks the move, wins or loses the race, tells timeline and audit. One statement."""
-    MACHINE.check(row.status, to)
-    told = (to.value, now, actor, note, correlation_id.get())
-    moved = await tx.maybe(AllocationRow, MOVE, row.id, row.version, *told, *astuple(change))
-    if moved is None:
-        raise StaleWrite("allocation")
+    """Usage ends with the billing: at the node's last proof of life, if the allocation is lost with it."""
+    until = change.billing_stopped_at
+    moved = await transitions.move(tx, ALLOCATION, row, to, act, change=change, operation=operation, usage_until=until)
     tx.hint(ALLOCATIONS, row.id)
     if to in SETTLED:
         tx.hint(OVERLAYS, row.id)
     tx.hint(EVENTS, row.project_id)
-    tx.hint(OUTBOX, "")
     return moved
+
+
+async def pause_billing(tx: Tx, row: AllocationRow, act: Act) -> None:
+    """Usage ends at the time of the entry: the node's last proof of life."""
+    stopped = Change(billing_stopped_at=act.at or act.now)
+    await transitions.restate(tx, ALLOCATION, row, "billing_paused", act, change=stopped, columns=BILLING, pays=False)
+    tx.hint(EVENTS, row.project_id)
+
+
+async def resume_billing(tx: Tx, row: AllocationRow, act: Act) -> None:
+    await transitions.restate(tx, ALLOCATION, row, "billing_resumed", act, change=Change(), columns=BILLING, pays=True)
+    tx.hint(EVENTS, row.project_id)
 
 
 async def set_limits(
@@ -260,12 +289,6 @@ async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:
         raise StaleWrite("allocation")
 
 
-async def stop_billing(tx: Tx, row: AllocationRow, at: datetime | None) -> None:
-    """`at` null: it runs again."""
-    if not await tx.run(STOP_BILLING, row.id, row.version, at):
-        raise StaleWrite("allocation")
-
-
 SEEN = """
     select a.*, n.offline_since as node_offline_since, (
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
@@ -297,7 +320,10 @@ SEEN = """
         where t.allocation_id = a.id and t.status not in ('detached', 'failed')
     ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
-        works_in(a.holder_id, a.project_id) as is_held
+        works_in(a.holder_id, a.project_id) as is_held, exists (
+            select from access_grants g where g.allocation_id = a.id and g.user_id = fence_principal()
+                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp()
+        ) as is_granted
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """
 LOOK = """
@@ -325,40 +351,6 @@ FILTERS = {
 LIST_FLEET = f"""
     {SEEN} where {{only}} and a.id < $1 {{matching}} order by a.id desc limit $2
 """  # house: project-filter because operators see the whole fleet
-MOVE = """
-    with moved as (
-        update allocations set
-            status = $3, status_since = $4, status_reason = $6, version = version + 1, last_progress_at = $4,
-            operation_id = coalesce($8, operation_id), boot = coalesce($9, boot),
-            observed_boot = coalesce($10, observed_boot),
-            ssh_host = coalesce($11, ssh_host), port = coalesce($12, port),
-            host_key = coalesce($13, host_key), isolation = coalesce($14, isolation), image = coalesce($19, image),
-            active_at = coalesce(active_at, $15), released_at = coalesce($16, released_at),
-            cleanup_proven_at = coalesce($17, cleanup_proven_at),
-            billing_stopped_at = case when $3 = 'active' then null else coalesce(billing_stopped_at, $18) end
-        where id = $1 and version = $2
-        returning *
-    ), told as (
-        insert into timeline_entries
-            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
-        select tenant_id, project_id, 'allocation', id, operation_id, $3,
-            case when $3 like '%failed' then 'failed' when $3 in ('active', 'released') then 'done' else 'began' end,
-            $4, $5, $6
-        from moved
-    ), audited as (
-        insert into audit
-            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
-        select $4, tenant_id, project_id, $5, $5, 'allocation.' || $3, 'allocation', id, 'done', $7,
-            jsonb_build_object('note', $6::text)
-        from moved
-    ), published as (
-        insert into outbox (topic, payload)
-        select 'allocation.' || $3,
-            jsonb_build_object('allocation_id', id, 'project_id', project_id, 'at', $4::timestamptz)
-        from moved where $3 in ('active', 'failed', 'restart_failed', 'released', 'release_failed')
-    )
-    select * from moved
-"""
 ADD_PROOF = """
     insert into cleanup_proofs (allocation_id, tenant_id, item, ok, evidence, at) values ($1, $2, $3, $4, $5, $6)
     on conflict do nothing
@@ -366,9 +358,6 @@ ADD_PROOF = """
 SETTLE = """
     update allocations set cleanup_proven_at = $3, version = version + 1, last_progress_at = $3
     where id = $1 and version = $2 and cleanup_proven_at is null
-"""
-STOP_BILLING = """
-    update allocations set billing_stopped_at = $3, version = version + 1 where id = $1 and version = $2
 """
 SET_LIMITS = """
     update allocations set expires_at = $3, idle_minutes = $4, expiry_warned_at = null, idle_warned_at = null,

@@ -1,10 +1,12 @@
-"""Who is asking. A caller is the first fence; row-level security in the database is the second."""
+"""The principal of a request. A caller is checked first; row-level security in the database checks again."""
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
 
 from gpuaas.core.errors import NOWHERE, InsufficientPermissions, NotFound, Place, Suspended
-from gpuaas.domain.identity.permissions import RULES, Permission
+from gpuaas.domain.identity.permissions import RULES, Permission, in_project
+from gpuaas.domain.identity.principals import Principal
 from gpuaas.wire.identity import PlatformRole, Role, Scope
 
 
@@ -18,9 +20,7 @@ class Placed(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caller:
-    user_id: str
-    email: str
+class Caller(Principal):
     credential_id: str
     platform_role: PlatformRole | None = None
     scopes: frozenset[Scope] = frozenset(Scope)
@@ -30,7 +30,15 @@ class Caller:
 
     @property
     def actor(self) -> str:
-        return self.user_id
+        return self.id
+
+    @property
+    def user_id(self) -> str:
+        return self.id
+
+    @property
+    def email(self) -> str:
+        return self.name
 
     def require(self, permission: Permission, noun: str, thing: Placed) -> None:
         """What the caller cannot see does not exist; what they see and may not do is forbidden."""
@@ -69,8 +77,34 @@ class Caller:
             raise Suspended("the project")
 
     def may(self, permission: Permission, thing: Placed) -> bool:
-        """For what an answer shows; what an act needs is required."""
-        return self._has_role(permission, thing)
+        """For what a response shows; an action requires its permission."""
+        return permission in self.permissions_in(thing)
+
+    def permissions_in(self, thing: Placed) -> frozenset[Permission]:
+        """What this caller may do in a project, by role."""
+        return self.usable(self.by_role(thing), thing)
+
+    def by_role(self, thing: Placed) -> frozenset[Permission]:
+        return in_project(self.projects.get(thing.project_id), self.tenants.get(thing.tenant_id))
+
+    def with_role(self, thing: Placed, role: Role) -> Self:
+        """As after this transaction, which gives the caller the role."""
+        return replace(self, projects={**self.projects, thing.project_id: role})
+
+    def usable(self, permissions: Iterable[Permission], thing: Placed) -> frozenset[Permission]:
+        """Of what roles and relations allow, what the token's scopes and a suspension leave."""
+        scopes = {Scope.READ} & self.scopes if self.is_suspended(thing) else self.scopes
+        return frozenset(permission for permission in permissions if RULES[permission].scope in scopes)
+
+    def permissions_in_tenant(self, tenant_id: str) -> frozenset[Permission]:
+        role = self.tenants.get(tenant_id)
+        scopes = {Scope.READ} & self.scopes if tenant_id in self.suspended else self.scopes
+        return frozenset(each for each, rule in RULES.items() if role in rule.tenant and rule.scope in scopes)
+
+    def permissions_on_platform(self) -> frozenset[Permission]:
+        return frozenset(
+            each for each, rule in RULES.items() if self.platform_role in rule.platform and rule.scope in self.scopes
+        )
 
     def require_tenant(self, permission: Permission, tenant_id: str) -> None:
         role = self.tenants.get(tenant_id)
@@ -91,10 +125,10 @@ class Caller:
             raise InsufficientPermissions(f"This is for {who} of the platform.", permission=permission)
 
     def is_user(self, user_id: str) -> bool:
-        return user_id == self.user_id
+        return user_id == self.id
 
     def require_own(self, noun: str, user_id: str) -> None:
-        if user_id != self.user_id:
+        if user_id != self.id:
             raise NotFound(noun)
 
     def require_write(self) -> None:
@@ -103,8 +137,7 @@ class Caller:
             raise InsufficientPermissions("This token may only read. Use one with the scope `write`.")
 
     def _has_role(self, permission: Permission, thing: Placed) -> bool:
-        rule = RULES[permission]
-        return self.projects.get(thing.project_id) in rule.project or self.tenants.get(thing.tenant_id) in rule.tenant
+        return permission in self.by_role(thing)
 
     def _require_scope(self, permission: Permission, place: Place = NOWHERE) -> None:
         scope = RULES[permission].scope

@@ -1,43 +1,32 @@
-"""The one permission table: who may do what, by role in project, tenant and platform."""
+"""The role rule: which role allows what. The table `role_permissions` is its copy for SQL; a test compares the two."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from gpuaas.wire.identity import PlatformRole, Role, Scope
+from gpuaas.wire.permissions import Permission
+
+__all__ = ["RULES", "WORK", "Permission", "Relation", "Rule", "by_relation", "in_project", "raises", "rows", "to_give"]
 
 
-class Permission(StrEnum):
-    PROJECTS_READ = "projects:read"
-    PROJECTS_CREATE = "projects:create"
-    PROJECTS_MANAGE = "projects:manage"
-    AUDIT_READ = "audit:read"
-    ALLOCATIONS_READ = "allocations:read"
-    ALLOCATIONS_CREATE = "allocations:create"
-    ALLOCATIONS_RELEASE = "allocations:release"
-    ALLOCATIONS_OPERATE = "allocations:operate"  # restart, resize, limits, volumes; a holder may without it
-    RUNTIMES_APPLY = "runtimes:apply"
-    VOLUMES_READ = "volumes:read"
-    VOLUMES_WRITE = "volumes:write"
-    TERMINALS_OPEN = "terminals:open"
-    RECORDINGS_READ = "recordings:read"
-    ACCESS_ASK = "access:ask"
-    ACCESS_MANAGE = "access:manage"  # keys, grants, sessions, handover; a holder may without it
-    MEMBERS_READ = "members:read"
-    MEMBERS_MANAGE = "members:manage"
-    INVITATIONS_READ = "invitations:read"
-    OWNERS_MANAGE = "owners:manage"
-    FLEET_READ = "fleet:read"
-    FLEET_OPERATE = "fleet:operate"
-    OPERATORS_MANAGE = "operators:manage"
+class Relation(StrEnum):
+    """What a person is to one allocation, besides their role. Facts decide it: see `allocation_permissions` in SQL."""
+
+    HOLDER = "holder"  # recorded as its holder, and works in the project
+    ACTING_HOLDER = "acting_holder"  # leads the project while the recorded holder does not work in it
+    GRANTEE = "grantee"  # has an active grant, and works in the project
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Any one of the roles is enough; the scope bounds what a personal token may use."""
+    """Any one of the roles or relations is enough; the scope limits what a personal token may use."""
 
     project: frozenset[Role] = frozenset()
     tenant: frozenset[Role] = frozenset()
     platform: frozenset[PlatformRole] = frozenset()
+    allocation: frozenset[Relation] = frozenset()
     scope: Scope = Scope.WRITE
 
 
@@ -46,6 +35,9 @@ WORKING = frozenset({Role.OWNER, Role.ADMIN, Role.MEMBER})
 LEADING = frozenset({Role.OWNER, Role.ADMIN})
 OWNING = frozenset({Role.OWNER})
 OPERATORS = frozenset(PlatformRole)
+HOLDER = frozenset({Relation.HOLDER})
+HOLDING = frozenset({Relation.HOLDER, Relation.ACTING_HOLDER})
+ADMITTED = frozenset(Relation)
 
 RULES: dict[Permission, Rule] = {
     Permission.PROJECTS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
@@ -54,21 +46,60 @@ RULES: dict[Permission, Rule] = {
     Permission.AUDIT_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),
     Permission.ALLOCATIONS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.ALLOCATIONS_CREATE: Rule(project=WORKING, tenant=LEADING),
-    # On one allocation, its holder has these too; domain/allocations/authority.py decides.
-    Permission.ALLOCATIONS_RELEASE: Rule(project=LEADING, tenant=LEADING),
-    Permission.ALLOCATIONS_OPERATE: Rule(project=LEADING, tenant=LEADING),
-    Permission.RUNTIMES_APPLY: Rule(project=LEADING, tenant=LEADING),
+    Permission.ALLOCATIONS_RELEASE: Rule(project=LEADING, tenant=LEADING, allocation=HOLDER),
+    Permission.ALLOCATIONS_OPERATE: Rule(project=LEADING, tenant=LEADING, allocation=HOLDER),
+    Permission.RUNTIMES_APPLY: Rule(project=LEADING, tenant=LEADING, allocation=HOLDER),
     Permission.VOLUMES_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.VOLUMES_WRITE: Rule(project=WORKING, tenant=LEADING),
-    Permission.TERMINALS_OPEN: Rule(project=WORKING, tenant=LEADING),  # the holder and grantees
+    Permission.TERMINALS_OPEN: Rule(allocation=ADMITTED),
     Permission.ACCESS_ASK: Rule(project=WORKING, tenant=LEADING),
-    Permission.ACCESS_MANAGE: Rule(project=LEADING, tenant=LEADING),
+    Permission.ACCESS_MANAGE: Rule(project=LEADING, tenant=LEADING, allocation=HOLDER),
+    Permission.KEYS_CHOOSE: Rule(allocation=HOLDING),
     Permission.MEMBERS_READ: Rule(project=EVERYBODY, tenant=LEADING, scope=Scope.READ),
     Permission.MEMBERS_MANAGE: Rule(project=LEADING, tenant=LEADING),
     Permission.INVITATIONS_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),
     Permission.OWNERS_MANAGE: Rule(project=OWNING, tenant=OWNING),
-    Permission.RECORDINGS_READ: Rule(project=LEADING, tenant=LEADING, scope=Scope.READ),  # and the holder
+    Permission.RECORDINGS_READ: Rule(project=LEADING, tenant=LEADING, allocation=HOLDER, scope=Scope.READ),
     Permission.FLEET_READ: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.OPERATORS_MANAGE: Rule(platform=frozenset({PlatformRole.ADMIN}), scope=Scope.ADMIN),
 }
+WORK = Permission.ACCESS_ASK  # whoever has it in a project works there: may hold allocations and be granted access
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    """Place, role and permission: the rows of `role_permissions`."""
+    for permission, rule in RULES.items():
+        roles = {
+            "project": rule.project,
+            "tenant": rule.tenant,
+            "platform": rule.platform,
+            "allocation": rule.allocation,
+        }
+        for place, allowed in roles.items():
+            yield from ((place, role.value, permission.value) for role in sorted(allowed))
+
+
+@cache
+def in_project(role: Role | None, tenant_role: Role | None) -> frozenset[Permission]:
+    """What the roles of a principal in a project and its tenant allow there."""
+    return frozenset(
+        permission for permission, rule in RULES.items() if role in rule.project or tenant_role in rule.tenant
+    )
+
+
+@cache
+def by_relation(relations: frozenset[Relation]) -> frozenset[Permission]:
+    """What they allow on one allocation."""
+    return frozenset(permission for permission, rule in RULES.items() if rule.allocation & relations)
+
+
+def to_give(role: Role) -> Permission:
+    """What a person needs to give this role to somebody, or to take it away: only owners make owners."""
+    makes_owners = role in RULES[Permission.OWNERS_MANAGE].project
+    return Permission.OWNERS_MANAGE if makes_owners else Permission.MEMBERS_MANAGE
+
+
+def raises(role: Role, before: Role) -> bool:
+    """Whether this role allows anything that the one before did not."""
+    return not in_project(role, None) <= in_project(before, None)

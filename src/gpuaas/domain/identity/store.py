@@ -13,6 +13,7 @@ from gpuaas.core.errors import NotFound
 from gpuaas.core.idempotency import Kept
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.principals import PrincipalKind
 from gpuaas.domain.timeline.store import Subject
 from gpuaas.wire.emails import key
 from gpuaas.wire.identity import (
@@ -41,8 +42,9 @@ IMPLIED = {  # who may change may look
 class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{field}"):
     """What the database says of a token; its row fence is set for the rest of the transaction unless it expired."""
 
-    user_id: str
-    email: str
+    id: str
+    kind: PrincipalKind
+    name: str
     platform_role: PlatformRole | None
     credential_id: str
     scopes: list[Scope]
@@ -56,8 +58,9 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
 
     def caller(self, kind: type[Caller]) -> Caller:
         return kind(
-            user_id=self.user_id,
-            email=self.email,
+            id=self.id,
+            kind=self.kind,
+            name=self.name,
             credential_id=self.credential_id,
             platform_role=self.platform_role,
             scopes=frozenset().union(*(IMPLIED[scope] for scope in self.scopes)),
@@ -123,6 +126,12 @@ class PlacedProject(Project, frozen=True, kw_only=True):
         return Subject(kind="project", id=self.id, tenant_id=self.tenant_id, project_id=self.id)
 
 
+class PlacedMembership(ProjectMembership, frozen=True, kw_only=True):
+    @property
+    def project_id(self) -> str:
+        return self.id
+
+
 async def enter(
     tx: Tx, token_hash: bytes, *, key: Key | None = None, query: Query[T_co] | None = None
 ) -> Entry[T_co] | None:
@@ -144,14 +153,14 @@ async def enter(
 def entering(sql: str | None, arguments: int, *, with_key: bool) -> str:
     """The fence is up before a row is looked for: a subquery that is kept apart by `offset 0` and refers to the caller
     can only be run once the caller is there."""
-    columns, tables = ["caller.*"], ["enter($1) as caller"]
+    columns, tables = ["caller.*"], ["enter_principal($1) as caller"]
     if with_key:
         columns.append("kept.*")
-        tables.append(f"lateral kept_answer(caller.caller_user_id, ${arguments + 2}, ${arguments + 3}) as kept on true")
+        tables.append(f"lateral kept_answer(caller.caller_id, ${arguments + 2}, ${arguments + 3}) as kept on true")
     if sql:
         columns.append("found.*")
         tables.append(
-            f"lateral (select * from ({sql}) as row where caller.caller_user_id is not null offset 0) as found on true"
+            f"lateral (select * from ({sql}) as row where caller.caller_id is not null offset 0) as found on true"
         )
     return f"select {', '.join(columns)} from {' left join '.join(tables)}"
 
@@ -246,14 +255,14 @@ async def record_terminals(tx: Tx, project_id: str, *, wanted: bool) -> None:
     await tx.run("update projects set record_terminals = $2 where id = $1", project_id, wanted)
 
 
-async def projects(tx: Tx, ids: list[str], tenant_ids: list[str], paging: Paging) -> list[Project]:
-    return await tx.all(Project, LIST_PROJECTS, ids, tenant_ids, paging.before, paging.limit + 1)
+async def projects(tx: Tx, ids: list[str], tenant_ids: list[str], paging: Paging) -> list[PlacedProject]:
+    return await tx.all(PlacedProject, LIST_PROJECTS, ids, tenant_ids, paging.before, paging.limit + 1)
 
 
-async def memberships(tx: Tx, user_id: str) -> tuple[list[TenantMembership], list[ProjectMembership]]:
+async def memberships(tx: Tx, user_id: str) -> tuple[list[TenantMembership], list[PlacedMembership]]:
     return (
         await tx.all(TenantMembership, TENANT_MEMBERSHIPS, user_id),
-        await tx.all(ProjectMembership, PROJECT_MEMBERSHIPS, user_id),
+        await tx.all(PlacedMembership, PROJECT_MEMBERSHIPS, user_id),
     )
 
 

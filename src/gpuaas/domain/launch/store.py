@@ -4,21 +4,25 @@ from datetime import datetime
 
 import asyncpg
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import asdict
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, Raced
 from gpuaas.core.logs import correlation_id
+from gpuaas.domain.allocations.kinds import ALLOCATION
 from gpuaas.domain.allocations.store import ALLOCATIONS, AllocationRow
 from gpuaas.domain.capacity.store import CLAIMED
 from gpuaas.domain.identity.store import Query
+from gpuaas.domain.timeline.kinds import Audit
+from gpuaas.domain.timeline.statements import store as statements
+from gpuaas.domain.timeline.statements.parameters import numbered
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.allocations import CreateAllocation
 from gpuaas.wire.environments import AuthorizedKey, Init
 
 
 class NewAllocation(Struct, frozen=True, kw_only=True):
-    """In the order of the statement's parameters."""
+    """Each field is a parameter of the statement."""
 
     id: str
     tenant_id: str
@@ -83,7 +87,7 @@ async def add_group(tx: Tx, id: str, tenant_id: str, project_id: str, *, created
 async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
     """Claims, allocation, keys, operation, timeline and audit: all of it or nothing."""
     try:
-        row = await tx.maybe(AllocationRow, SUBMIT, *astuple(new), correlation_id.get())
+        row = await tx.maybe(AllocationRow, SUBMIT.sql, *SUBMIT.values(_values(new)))
     except asyncpg.UniqueViolationError as error:
         if error.constraint_name == "allocations_name":
             raise Conflict(
@@ -99,13 +103,18 @@ async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
     return row
 
 
+def _values(new: NewAllocation) -> dict[str, object]:
+    act = {"actor": new.requested_by, "now": new.created_at, "at": new.created_at, "note": ""}
+    return {**asdict(new), **act, "correlation": correlation_id.get()}
+
+
 # Who names no project means the only one they are a member of.
 FIND = """
     select p.id, p.tenant_id, (
         select coalesce(jsonb_agg(jsonb_build_object('id', k.id, 'type', k.type, 'blob', k.blob,
             'fingerprint', k.fingerprint, 'user_id', k.user_id,
             'ends_at', key_ends_at(k.token_id)) order by k.id), '[]')
-        from ssh_keys k where k.user_id = caller.caller_user_id and k.id = any ($3)
+        from ssh_keys k where k.user_id = caller.caller_id and k.id = any ($3)
             and (k.token_id is null or key_ends_at(k.token_id) > clock_timestamp())
     ) as keys
     from projects p where p.id = coalesce($2,
@@ -117,52 +126,35 @@ ADD_GROUP = """
 # Nothing is inserted unless the node is ready, all the slots are for sale, the price still holds and the person still
 # works in the project. What is sold already is refused by the unique index on live claims, whatever this statement
 # believes.
-SUBMIT = """
+CREATED = Audit(action="allocation.create", target_kind="allocation", facts="'{}'::jsonb")
+SUBMIT = numbered(f"""
     with ready as materialized (
-        select claimable($13, $22, $26, $23) and lock_role($18, $3) and exists (
-            select from prices p join skus k on k.key = p.sku_key
-            where p.id = $15 and k.sku = $6 and k.active and p.valid @> clock_timestamp()
-        ) as ok
+        select claimable(:node_id, :slot_ids, :gpu_family, :whole) and lock_role(:requested_by, :project_id)
+            and exists (select from prices p join skus k on k.key = p.sku_key
+                where p.id = :price_id and k.sku = :sku and k.active and p.valid @> clock_timestamp()) as ok
     ), allocation as (
         insert into allocations (id, tenant_id, project_id, group_id, name, sku, shape, gpu_count, size, vcpus,
             memory_mib, simulated, node_id, region, price_id, price_minor_per_hour, currency, requested_by, holder_id,
             username, operation_id, created_at, disk_gib, init, spare_access, status, status_since, last_progress_at)
-        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $19, $20, $21,
-            $27, $28, spare_access($13, $22, $10, $11, $27, $28), 'requested', $21, $21
+        select :id, :tenant_id, :project_id, :group_id, :name, :sku, :shape, :gpu_count, :size, :vcpus, :memory_mib,
+            :simulated, :node_id, :region, :price_id, :price_minor_per_hour, :currency, :requested_by, :requested_by,
+            :username, :operation_id, :now, :disk_gib, :init,
+            spare_access(:node_id, :slot_ids, :vcpus, :memory_mib, :disk_gib, :init), 'requested', :now, :now
         from ready where ok
         returning *
     ), claimed as (
         insert into claims (allocation_id, tenant_id, node_id, slot_id, kind, claimed_at)
         select a.id, a.tenant_id, a.node_id, slot_id, 'slot', a.created_at
-        from allocation a, unnest($22::text[]) as slot_id order by slot_id
+        from allocation a, unnest(:slot_ids::text[]) as slot_id order by slot_id
     ), whole as (
         insert into claims (allocation_id, tenant_id, node_id, kind, claimed_at)
-        select id, tenant_id, node_id, 'node_exclusive', created_at from allocation where $23
+        select id, tenant_id, node_id, 'node_exclusive', created_at from allocation where :whole
     ), keyset as (
         insert into allocation_keysets (allocation_id, tenant_id, generation, body)
-        select id, tenant_id, 1, $24 from allocation
+        select id, tenant_id, 1, :keys from allocation
     ), keys as (
         insert into allocation_keys (allocation_id, tenant_id, ssh_key_id)
-        select a.id, a.tenant_id, key_id from allocation a, unnest($25::text[]) as key_id
-    ), operation as (
-        insert into operations (id, tenant_id, project_id, kind, subject_kind, subject_id, status, requested_by,
-            started_at, last_progress_at, correlation_id, node_id)
-        select operation_id, tenant_id, project_id, 'create', 'allocation', id, 'running', requested_by, created_at,
-            created_at, $29, node_id
-        from allocation
-    ), told as (
-        insert into timeline_entries
-            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, evidence)
-        select a.tenant_id, a.project_id, 'allocation', a.id, a.operation_id, phase, 'began', a.created_at,
-            a.requested_by, case phase when 'placed'
-                then jsonb_build_object('node', a.node_id, 'slots', to_jsonb($22::text[])) else '{}' end
-        from allocation a, unnest(array['requested', 'placed']) as phase
-    ), audited as (
-        insert into audit
-            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id)
-        select created_at, tenant_id, project_id, requested_by, requested_by, 'allocation.create', 'allocation', id,
-            'done', $29
-        from allocation
-    )
+        select a.id, a.tenant_id, key_id from allocation a, unnest(:ssh_key_ids::text[]) as key_id
+    ), {statements.placed(ALLOCATION, source="allocation", audit=CREATED)}
     select * from allocation
-"""
+""")

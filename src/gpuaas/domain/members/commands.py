@@ -14,7 +14,7 @@ from gpuaas.domain.access import grants
 from gpuaas.domain.access import store as access
 from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.commands import checked_email, get_project, require_session
-from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.identity.permissions import Permission, raises, to_give
 from gpuaas.domain.identity.store import PlacedProject
 from gpuaas.domain.members import store
 from gpuaas.domain.timeline.store import EVENTS, Subject, audit
@@ -23,7 +23,6 @@ from gpuaas.wire.members import ChangeMember, Invitation, InviteMember, Member, 
 
 INVITATION_LIFE = timedelta(days=14)
 INVITATION_PREFIX = "gpi_"
-RISING = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OWNER)
 
 
 class InvitationInvalid(Problem):
@@ -45,7 +44,16 @@ class LastOwner(Conflict):
 async def listed(tx: Tx, caller: Caller, project_id: str, paging: Paging) -> list[Member]:
     project = await get_project(tx, caller, project_id)
     caller.require(Permission.MEMBERS_READ, "project", project)
-    return await store.members(tx, project_id, paging)
+    return [_view(row, caller, project) for row in await store.members(tx, project_id, paging)]
+
+
+def _view(row: Member, caller: Caller, project: PlacedProject) -> Member:
+    """With what the caller may do to the member: owners are changed by owners only."""
+    allowed = caller.permissions_in(project)
+    permissions = {Permission.MEMBERS_READ, Permission.MEMBERS_MANAGE} & allowed
+    if to_give(row.role) not in allowed:
+        permissions.discard(Permission.MEMBERS_MANAGE)
+    return structs.replace(row, permissions=sorted(permissions))
 
 
 async def member_reach(tx: Tx, caller: Caller, project_id: str, user_id: str) -> ReachedProject:
@@ -149,15 +157,15 @@ async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: Ch
     """A lower role ends what it no longer allows, on live connections too."""
     project = await _led(tx, caller, project_id, data.role)
     member = await store.member(tx, project_id, user_id)
-    await _check_owner(tx, caller, project, member, stays=data.role is Role.OWNER)
-    if RISING.index(data.role) > RISING.index(member.role):
+    await _check_owner(tx, caller, project, member, stays=to_give(data.role) is Permission.OWNERS_MANAGE)
+    if raises(data.role, member.role):
         require_session(caller, "raise a role")
     await store.set_role(tx, project_id, user_id, data.role)
     facts: dict[str, object] = {"user": user_id, "from": member.role, "to": data.role}
     if shut_out := await _role_changed(tx, caller, project, user_id, note=f"they became a {data.role}", now=now):
         facts["shut_out_of"] = shut_out
     await audit(tx, project.subject, "member.change", actor=caller.actor, at=now, facts=facts)
-    return structs.replace(member, role=data.role)
+    return _view(await store.member(tx, project_id, user_id), caller, project)
 
 
 async def remove(tx: Tx, caller: Caller, project_id: str, user_id: str, *, now: datetime) -> None:
@@ -192,8 +200,7 @@ async def _role_changed(
 
 async def _led(tx: Tx, caller: Caller, project_id: str, role: Role) -> PlacedProject:
     project = await get_project(tx, caller, project_id)
-    permission = Permission.OWNERS_MANAGE if role is Role.OWNER else Permission.MEMBERS_MANAGE
-    caller.require(permission, "project", project)
+    caller.require(to_give(role), "project", project)
     return project
 
 
@@ -201,7 +208,7 @@ async def _check_owner(
     tx: Tx, caller: Caller, project: PlacedProject, member: Member, *, stays: bool, leaves: bool = False
 ) -> None:
     """Owners are made and unmade by owners, and the last one stays."""
-    if member.role is not Role.OWNER:
+    if to_give(member.role) is not Permission.OWNERS_MANAGE:
         return
     if not leaves:
         caller.require(Permission.OWNERS_MANAGE, "project", project)

@@ -115,11 +115,14 @@ async def reach(tx: Tx, user_id: str, project_id: str | None = None) -> list[Rea
 
 
 MEMBER = """
-    select m.project_id, m.user_id, coalesce(u.email, '') as email, m.role
+    select m.project_id, m.user_id, coalesce(u.email, '') as email, m.role,
+        works_in(m.user_id, m.project_id) as can_be_granted
     from project_members m left join users u on u.id = m.user_id where m.project_id = $1
 """
 LOCK_OWNERS = """
-    select user_id from project_members where project_id = $1 and role = 'owner' order by user_id for update
+    select user_id from project_members where project_id = $1 and role in (
+        select role from role_permissions where place = 'project' and permission = 'owners:manage')
+    order by user_id for update
 """
 INVITE = """
     insert into invitations as kept (id, tenant_id, project_id, email, role, invited_by, created_at, expires_at,
@@ -148,5 +151,7 @@ REACH = """
     from projects p join tenants t on t.id = p.tenant_id
         left join project_members m on m.project_id = p.id and m.user_id = $1
         left join tenant_members tm on tm.tenant_id = p.tenant_id and tm.user_id = $1
-    where (m.role is not null or tm.role in ('owner', 'admin')) and ($2::text is null or p.id = $2) order by p.id desc
+    where (m.role is not null or tm.role in (
+            select role from role_permissions where place = 'tenant' and permission = 'projects:read'))
+        and ($2::text is null or p.id = $2) order by p.id desc
 """

@@ -56,7 +56,7 @@ async def under_way(tx: Tx, allocation_id: str) -> Resize | None:
 
 
 async def finish(tx: Tx, allocation_id: str, node_id: str, now: datetime) -> Resize | None:
-    """The machine is up with its new slots alone: it has the new size and price, and the rest is free."""
+    """The allocation runs with its new slots alone: the rest is free."""
     done = await tx.maybe(Resize, FINISH, allocation_id, now)
     if done:
         tx.hint(CAPACITY, node_id)
@@ -90,11 +90,6 @@ FINISH = """
     ), freed as (
         update claims c set released_at = $2 from done
         where c.allocation_id = $1 and c.released_at is null and c.slot_id <> all (done.slot_ids)
-    ), changed as (
-        update allocations a set gpu_count = done.gpu_count, size = done.size, vcpus = done.vcpus,
-            memory_mib = done.memory_mib, disk_gib = done.disk_gib, init = done.init, price_id = done.price_id,
-            price_minor_per_hour = done.price_minor_per_hour
-        from done where a.id = $1
     )
     select * from done
 """

@@ -17,12 +17,14 @@ from gpuaas.domain.runtimes.stagings import reconcile as stagings
 from gpuaas.domain.runtimes.stagings.reconcile import Recheck
 from gpuaas.domain.runtimes.store import RUNTIMES
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.timeline.store import SYSTEM, end_operation
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import TaskKind, TaskStatus, WriteRuntime
 from gpuaas.wire.runtimes import NOT_STAGED, RuntimeDescriptor, RuntimeState, StagingStatus
+from gpuaas.wire.tasks import WRITE_RUNTIME, Changed, TaskKind, WriteRuntime
 from gpuaas.wire.timeline import OperationStatus
 
+ONCE = Retry()
 OVER = (Status.RELEASING, Status.RELEASE_FAILED, Status.RELEASED, Status.FAILED)
 
 
@@ -50,7 +52,7 @@ class Move(Struct, frozen=True):
 Decision = Stage | Restage | Recheck | Write | Await | Move | None
 
 
-def decide(seen: Seen) -> Decision:
+def decide(seen: Seen, now: datetime) -> Decision:
     """Pure: same facts, same answer. None means nothing is due."""
     row = seen.row
     is_open = row.state in (RuntimeState.APPLYING, RuntimeState.CLEARING)
@@ -59,8 +61,8 @@ def decide(seen: Seen) -> Decision:
     if seen.status is not Status.ACTIVE or not (is_open or row.observed_boot < seen.boot):
         return None
     if seen.bundle is None:
-        return _after_task(seen, RuntimeState.CLEARED, "raw compute") if is_open else None
-    return _before_write(seen) or _after_task(seen, RuntimeState.APPLIED, seen.bundle.name)
+        return _after_task(seen, now, RuntimeState.CLEARED, "raw compute") if is_open else None
+    return _before_write(seen) or _after_task(seen, now, RuntimeState.APPLIED, seen.bundle.name)
 
 
 def _before_write(seen: Seen) -> Decision:
@@ -74,27 +76,25 @@ def _before_write(seen: Seen) -> Decision:
         return Restage() if staging.status_since < row.asked_at else Move(RuntimeState.FAILED, staging.reason)
     if row.wants_check and (staging.checked_at is None or staging.checked_at < row.asked_at):
         return Await() if seen.is_staging_busy else Recheck()
-    if _is_of_this_choice(seen) and seen.task and seen.task.reason == NOT_STAGED:
+    if seen.task and _target(seen).is_of(seen.task) and seen.task.reason == NOT_STAGED:
         return Restage() if staging.status_since < (seen.task.ended_at or row.asked_at) else Write()
     return None
 
 
-def _is_of_this_choice(seen: Seen) -> bool:
-    task = seen.task
-    return task is not None and (task.operation_id, task.boot) == (seen.row.operation_id, seen.boot)
+def _target(seen: Seen) -> Target[Changed]:
+    return Target(task=WRITE_RUNTIME, operation_id=seen.row.operation_id, boot=seen.boot)
 
 
-def _after_task(seen: Seen, reached: RuntimeState, note: str) -> Decision:
-    task = seen.task
-    if task is None or not _is_of_this_choice(seen):
-        return Write()
-    if task.is_open:
-        return None
-    if task.status == TaskStatus.DONE:
-        return Move(reached, note)
-    if task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED) or task.reason == "stale_boot":
-        return Write()
-    return Move(RuntimeState.FAILED, task.reason or "The node could not do it.")
+def _after_task(seen: Seen, now: datetime, reached: RuntimeState, note: str) -> Decision:
+    match evaluate(seen.task, _target(seen), ONCE, now):
+        case Missing():
+            return Write()
+        case Done():
+            return Move(reached, note)
+        case Failed(reason):
+            return Move(RuntimeState.FAILED, reason or "The node could not do it.")
+        case Open() | Waiting():
+            return None
 
 
 class RuntimeWorker:
@@ -117,7 +117,8 @@ class RuntimeWorker:
     async def __call__(self, row_id: str) -> None:
         async with self._db.read() as tx:
             seen = await store.look(tx, row_id)
-        decision, now = decide(seen), self._clock.now()
+        now = self._clock.now()
+        decision = decide(seen, now)
         if decision is None:
             return
         async with self._db.write(f"{type(decision).__name__} runtime") as tx:

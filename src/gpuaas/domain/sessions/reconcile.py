@@ -12,10 +12,14 @@ from gpuaas.domain.allocations.store import OVERLAYS, AllocationRow
 from gpuaas.domain.sessions import store
 from gpuaas.domain.sessions.store import SESSIONS, WantedEnd
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.timeline.store import end_operation
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import EndSession, TaskKind, TaskStatus
+from gpuaas.wire.link import ENVIRONMENT_REMOVED
+from gpuaas.wire.tasks import END_SESSION, EndSession, TaskKind
 from gpuaas.wire.timeline import OperationStatus
+
+ONCE = Retry()
 
 
 class Finish(Struct, frozen=True):
@@ -27,18 +31,21 @@ class Queue(Struct, frozen=True):
     pass
 
 
-def decide(status: Status, wanted: WantedEnd) -> Finish | Queue | None:
+def decide(status: Status, wanted: WantedEnd, now: datetime) -> Finish | Queue | None:
     """Pure: same facts, same answer. None means nothing is due."""
     if status is not Status.ACTIVE:
         return Finish(OperationStatus.SUCCEEDED, "the machine is not up, and nobody is in")
-    task = wanted.task
-    if task is None or task.status == TaskStatus.EXPIRED:
-        return Queue()
-    if task.is_open:
-        return None
-    if task.status in (TaskStatus.DONE, TaskStatus.SUPERSEDED):
-        return Finish(OperationStatus.SUCCEEDED)
-    return Finish(OperationStatus.FAILED, task.reason or "The node could not end it.")
+    if wanted.task and wanted.task.reason == ENVIRONMENT_REMOVED:
+        return Finish(OperationStatus.SUCCEEDED, wanted.task.reason)
+    match evaluate(wanted.task, Target(task=END_SESSION), ONCE, now):
+        case Missing():
+            return Queue()
+        case Done():
+            return Finish(OperationStatus.SUCCEEDED)
+        case Failed(reason):
+            return Finish(OperationStatus.FAILED, reason or "The node could not end it.")
+        case Open() | Waiting():
+            return None
 
 
 class SessionsWorker:
@@ -57,7 +64,7 @@ class SessionsWorker:
         async with self._db.write("end sessions") as tx:
             row = await allocations.get(tx, row_id)
             for wanted in await store.wanted_ends(tx, row_id):
-                match decide(row.status, wanted):
+                match decide(row.status, wanted, now):
                     case Queue():
                         await self._queue(tx, row, wanted, now)
                     case Finish(status, reason):

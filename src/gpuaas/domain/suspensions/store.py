@@ -98,7 +98,9 @@ SUBJECT = {
     """,
 }
 LOCK_ACTIVE_ADMINS = """
-    select id from users where platform_role = 'admin' and suspended_at is null order by id for update
+    select id from users where suspended_at is null and platform_role in (
+        select role from role_permissions where place = 'platform' and permission = 'operators:manage')
+    order by id for update
 """
 WRITE = {
     kind: f"""

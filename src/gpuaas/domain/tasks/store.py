@@ -10,7 +10,8 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
 from gpuaas.domain.timeline.store import EVENTS, LOGS
 from gpuaas.wire.allocations import NodeTask
-from gpuaas.wire.link import LogLines, Progress, Result, TaskKind, TaskStatus
+from gpuaas.wire.link import LogLines, Progress, Result, TaskStatus
+from gpuaas.wire.tasks import CONTRACTS, TaskKind
 
 TASKS = "node_tasks"  # the topic; its row ids are node ids
 ENVIRONMENT = "environment"  # the lane of the environment itself; others are a topic, and what of it behind a colon
@@ -56,6 +57,9 @@ class NewTask(Struct, frozen=True, kw_only=True):
     lane: str = ENVIRONMENT
     supersedes: tuple[str, ...] = ()  # further lanes whose open tasks are pointless with this one
 
+    def __post_init__(self) -> None:
+        _check(self.kind, self.wants)
+
 
 class SentTask(Struct, frozen=True, kw_only=True):
     """What of a task goes down to its node."""
@@ -79,6 +83,15 @@ class NewNodeTask(Struct, frozen=True, kw_only=True):
     kind: TaskKind
     wants: Struct
     lane: str
+
+    def __post_init__(self) -> None:
+        _check(self.kind, self.wants)
+
+
+def _check(kind: TaskKind, wants: Struct) -> None:
+    """A node refuses parameters of another kind, and that would be learned only there."""
+    if not isinstance(wants, CONTRACTS[kind].wants):
+        raise TypeError(f"{kind} wants {CONTRACTS[kind].wants.__name__}, not {type(wants).__name__}")
 
 
 class EndedTask(Struct, frozen=True):

@@ -275,9 +275,7 @@ def _followed(row: asyncpg.Record) -> Followed[Entry]:
 
 # Tenants see the names of their people, also of those who left; anybody else who acts on their things is an operator.
 ACTOR_NAME = """
-    coalesce((select u.email from users u where u.id = actor), name_of_person(actor),
-        (select n.name from nodes n where n.id = actor),
-        case when actor like 'user\\_%' then 'operator' else actor end) as actor_name
+    coalesce((select u.email from users u where u.id = actor), actor_name(actor), actor) as actor_name
 """
 ENTRY = f"""
     select id, subject_kind, subject_id, project_id, operation_id, phase, outcome, at, actor, {ACTOR_NAME},

@@ -10,13 +10,14 @@ import structlog
 from msgspec import Struct
 
 from gpuaas.core.clock import Clock
-from gpuaas.core.db import Database, Tx
+from gpuaas.core.db import Database
 from gpuaas.domain.allocations.commands import fail_lost
 from gpuaas.domain.allocations.observations import store
 from gpuaas.domain.allocations.observations.store import OfflineNode
-from gpuaas.domain.allocations.store import AllocationRow, stop_billing
+from gpuaas.domain.allocations.store import pause_billing, resume_billing
 from gpuaas.domain.capacity import store as capacity
-from gpuaas.domain.timeline.store import SYSTEM, NewEntry, record
+from gpuaas.domain.timeline.store import SYSTEM
+from gpuaas.domain.timeline.transitions import store as transitions
 from gpuaas.wire.allocations import Status
 
 BILLING_ENDS_AFTER = timedelta(minutes=10)
@@ -70,15 +71,10 @@ class ReachWorker:
                 if act.fail:
                     await fail_lost(tx, row, actor=SYSTEM, note="The node was away for a day.", now=now)
                 elif act.stop_billing and row.status is Status.ACTIVE and not row.billing_stopped_at:
-                    await stop_billing(tx, row, seen.offline_since)
-                    await record(tx, row.subject, _entry("billing_paused", seen.offline_since or now), None)
+                    await pause_billing(tx, row, _because(now, seen.offline_since))
                 elif act.resume_billing and row.status is Status.ACTIVE and row.billing_stopped_at:
-                    await self._resume(tx, row, now)
-
-    async def _resume(self, tx: Tx, row: AllocationRow, now: datetime) -> None:
-        await stop_billing(tx, row, None)
-        await record(tx, row.subject, _entry("billing_resumed", now), None)
+                    await resume_billing(tx, row, _because(now, None))
 
 
-def _entry(phase: str, at: datetime) -> NewEntry:
-    return NewEntry(phase=phase, at=at, actor=SYSTEM, note="the node's last proof of life decides")
+def _because(now: datetime, at: datetime | None) -> transitions.Act:
+    return transitions.Act(actor=SYSTEM, now=now, at=at, note="the node's last proof of life decides")

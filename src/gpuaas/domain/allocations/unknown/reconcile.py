@@ -5,17 +5,18 @@ from datetime import datetime, timedelta
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
 from gpuaas.core.ids import Ids
-from gpuaas.domain.allocations.reconcile import is_proven
 from gpuaas.domain.allocations.unknown import store
 from gpuaas.domain.allocations.unknown.store import UNKNOWN, UnknownRow
 from gpuaas.domain.capacity.store import CAPACITY
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Done, Missing, Retry, Target, evaluate
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import NewEntry, audit, record
-from gpuaas.wire.link import RemoveUnknown, TaskKind, TaskStatus
+from gpuaas.wire.tasks import REMOVE_UNKNOWN, RemoveUnknown, TaskKind
 from gpuaas.wire.timeline import Outcome
 
-TRY_AGAIN_AFTER = timedelta(seconds=30)
+TARGET = Target(task=REMOVE_UNKNOWN, is_proof_needed=True)
+UNTIL_PROVEN = Retry(first=timedelta(seconds=30), tries=None)
 
 
 class UnknownEnvironmentWorker:
@@ -36,21 +37,20 @@ class UnknownEnvironmentWorker:
             row, task = await store.get(tx, row_id), await tasks.latest_on_node(tx, lane)
             if row.removed_at is not None or row.is_known:
                 return
-            if task is None:
+            outcome = evaluate(task, TARGET, UNTIL_PROVEN, now)
+            if task and isinstance(outcome, Done):
+                await self._settle(tx, row, task, now)
+                return
+            if task and not task.is_open:
+                await self._keep_note(tx, row, task)
+            if outcome == Missing():
                 await self._ask(tx, row, lane, now)
-            elif not task.is_open:
-                await self._answered(tx, row, task, lane, now)
 
-    async def _answered(self, tx: Tx, row: UnknownRow, task: TaskRow, lane: str, now: datetime) -> None:
-        proofs = task.result.proofs if task.result else []
-        if task.status == TaskStatus.DONE and is_proven(proofs):
-            await self._settle(tx, row, task, now)
-            return
+    async def _keep_note(self, tx: Tx, row: UnknownRow, task: TaskRow) -> None:
+        """Why it is still there, for the operator who asked for its removal."""
         note = task.reason or "the node did not prove that it is gone"
         if note != row.removal_note:
-            await store.note_removal(tx, row, note, proofs)
-        if now - (task.ended_at or now) > TRY_AGAIN_AFTER:
-            await self._ask(tx, row, lane, now)
+            await store.note_removal(tx, row, note, task.result.proofs if task.result else [])
 
     async def _ask(self, tx: Tx, row: UnknownRow, lane: str, now: datetime) -> None:
         wants = RemoveUnknown(environment_id=row.environment_id, host_key=row.environment.host_key)

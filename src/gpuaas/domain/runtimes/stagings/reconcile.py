@@ -12,14 +12,15 @@ from gpuaas.domain.runtimes.rows import SeenStaging, StagingRow
 from gpuaas.domain.runtimes.stagings import store
 from gpuaas.domain.runtimes.store import STAGINGS
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.timeline.store import SYSTEM, NewEntry, Subject, end_operation, record, start_operation
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.link import StageRuntime, TaskKind, TaskStatus, UnstageRuntime
 from gpuaas.wire.runtimes import IN_USE, BundleSpec, StagedBundle, StagingStatus
+from gpuaas.wire.tasks import STAGE_RUNTIME, UNSTAGE_RUNTIME, StageRuntime, TaskKind, UnstageRuntime
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 CHECK_EVERY_SECONDS = 6 * 3600.0
-ASKED_AGAIN = (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED)
+ONCE = Retry()
 
 
 class Recheck(Struct, frozen=True):
@@ -49,31 +50,39 @@ class Keep(Struct, frozen=True):
     reason: str
 
 
-def decide_staging(seen: SeenStaging) -> Queue | Settle | Fail | Recheck | Gone | Keep | None:
+Decision = Queue | Settle | Fail | Recheck | Gone | Keep | None
+
+
+def decide_staging(seen: SeenStaging, now: datetime) -> Decision:
     """Pure. A staged one that is being checked keeps its status: who applies it meanwhile does not wait."""
-    task = seen.task
     if seen.row.status is StagingStatus.REMOVING:
-        return _decide_removal(task)
+        return _decide_removal(seen, now)
     if seen.row.status is not StagingStatus.STAGING and not seen.is_busy:
         return Recheck() if seen.is_check_due else None
-    if task is None or task.status in ASKED_AGAIN:
-        return Queue()
-    if task.is_open:
-        return None
-    if task.status == TaskStatus.DONE and task.result and task.result.bundle:
-        return Settle(task.result.bundle)
-    return Fail(task.reason or "The node could not stage it.")
+    target = Target(task=STAGE_RUNTIME, operation_id=seen.row.operation_id)
+    match evaluate(seen.task, target, ONCE, now):
+        case Missing():
+            return Queue()
+        case Done(result):
+            return Settle(result.bundle)
+        case Failed(reason):
+            return Fail(reason or "The node could not stage it.")
+        case Open() | Waiting():
+            return None
 
 
-def _decide_removal(task: tasks.TaskRow | None) -> Queue | Gone | Keep | None:
-    if task is None or task.status in ASKED_AGAIN:
-        return Queue()
-    if task.is_open:
-        return None
-    if task.status == TaskStatus.DONE and task.result:
-        return Gone(task.result.proofs)
-    to = StagingStatus.STAGED if task.reason == IN_USE else StagingStatus.FAILED
-    return Keep(to, task.reason or "The node could not remove it.")
+def _decide_removal(seen: SeenStaging, now: datetime) -> Decision:
+    target = Target(task=UNSTAGE_RUNTIME, operation_id=seen.row.operation_id)
+    match evaluate(seen.task, target, ONCE, now):
+        case Missing():
+            return Queue()
+        case Done(result):
+            return Gone(result.proofs)
+        case Failed(reason):
+            to = StagingStatus.STAGED if reason == IN_USE else StagingStatus.FAILED
+            return Keep(to, reason or "The node could not remove it.")
+        case Open() | Waiting():
+            return None
 
 
 class StagingWorker:
@@ -95,7 +104,8 @@ class StagingWorker:
     async def __call__(self, row_id: str) -> None:
         async with self._db.read() as tx:
             seen = await store.look(tx, row_id, CHECK_EVERY_SECONDS)
-        decision, now = decide_staging(seen), self._clock.now()
+        now = self._clock.now()
+        decision = decide_staging(seen, now)
         if decision is None:
             return
         async with self._db.write(f"{type(decision).__name__} staging") as tx:

@@ -13,19 +13,20 @@ from gpuaas.domain.storage.attachments import store
 from gpuaas.domain.storage.attachments.store import Change, Machine, Wanted
 from gpuaas.domain.storage.volumes import store as volumes
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import EnvironmentState
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, AttachVolumeTo, DetachVolumeFrom, Report, TaskKind, TaskStatus
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, Report
 from gpuaas.wire.storage import AttachmentStatus, VolumeStatus, WantedMount
+from gpuaas.wire.tasks import VOLUME_ATTACH, VOLUME_DETACH, AttachVolumeTo, DetachVolumeFrom, TaskKind
 from gpuaas.wire.timeline import OperationStatus
 
-RETRY_AFTER = timedelta(seconds=5)
+ONCE = Retry(first=timedelta(seconds=5))
+UNTIL_DONE = Retry(first=timedelta(seconds=5), tries=None)
 SLACK = timedelta(seconds=2)  # a report is judged only against what was settled well before it
 GOING = (Status.RELEASING, Status.RELEASE_FAILED)
 LOST = (VolumeStatus.FAILED, VolumeStatus.DELETING, VolumeStatus.DELETED, VolumeStatus.DELETE_FAILED)
-STALE_BOOT = "stale_boot"
 
 
 class Queue(Struct, frozen=True):
@@ -72,17 +73,19 @@ def decide(machine: Machine, wanted: Wanted, now: datetime) -> Decision:  # noqa
 def _attach(machine: Machine, wanted: Wanted, now: datetime) -> Decision:
     if wanted.volume.status in LOST:
         return Move(AttachmentStatus.FAILED, wanted.volume.status_reason or f"the volume is {wanted.volume.status}")
-    task = wanted.task
-    if wanted.volume.status is not VolumeStatus.AVAILABLE or (task and task.is_open):
+    if wanted.volume.status is not VolumeStatus.AVAILABLE:
         return None
-    if task is None or task.kind is not TaskKind.VOLUME_ATTACH or task.boot != machine.boot:
-        return Queue(TaskKind.VOLUME_ATTACH)
-    if task.status == TaskStatus.DONE:
-        return Move(AttachmentStatus.ATTACHED, f"at {wanted.row.mount_path}", observed_boot=machine.boot)
-    was_there = bool(wanted.row.observed_boot)  # a person relies on it, so it is tried until it is there again
-    if was_there or task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED) or task.reason == STALE_BOOT:
-        return _again(task, now, Queue(TaskKind.VOLUME_ATTACH))
-    return Move(AttachmentStatus.FAILED, task.reason or "the node could not mount it")
+    target = Target(task=VOLUME_ATTACH, boot=machine.boot, shares_lane=True)
+    retry = UNTIL_DONE if wanted.row.observed_boot else ONCE  # a person relies on what was there before
+    match evaluate(wanted.task, target, retry, now):
+        case Missing():
+            return Queue(TaskKind.VOLUME_ATTACH)
+        case Done():
+            return Move(AttachmentStatus.ATTACHED, f"at {wanted.row.mount_path}", observed_boot=machine.boot)
+        case Failed(reason):
+            return Move(AttachmentStatus.FAILED, reason or "the node could not mount it")
+        case Open() | Waiting():
+            return None
 
 
 def _let_go(wanted: Wanted, now: datetime) -> Decision:
@@ -94,24 +97,26 @@ def _let_go(wanted: Wanted, now: datetime) -> Decision:
     return Move(AttachmentStatus.DETACHING, "the machine is released", forced=True, again=True)
 
 
-def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:
-    task = wanted.task
-    if task is None or task.kind is not TaskKind.VOLUME_DETACH:
-        return Queue(TaskKind.VOLUME_DETACH, force=force)
-    if task.is_open:
-        return None
-    # The database may have lost the writes of a release that removed the environment, and with it its mounts.
-    if task.status == TaskStatus.DONE or task.reason == ENVIRONMENT_REMOVED:
-        return Move(AttachmentStatus.DETACHED, task.reason or (task.result.note if task.result else ""))
-    if force != bool(task.wants.get("force")):
-        return Queue(TaskKind.VOLUME_DETACH, force=force)
-    if force or task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED):
-        return _again(task, now, Queue(TaskKind.VOLUME_DETACH, force=force))
-    return Move(AttachmentStatus.DETACH_FAILED, task.reason or "the node could not unmount it")
-
-
-def _again(task: TaskRow, now: datetime, queue: Queue) -> Decision:
-    return queue if now - (task.ended_at or now) > RETRY_AFTER else None
+def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:  # noqa: PLR0911 - one line a case
+    task, queue = wanted.task, Queue(TaskKind.VOLUME_DETACH, force=force)
+    target = Target(task=VOLUME_DETACH)
+    if task and target.is_of(task) and task.reason == ENVIRONMENT_REMOVED:
+        # The database may have lost the writes of a release that removed the environment, and with it its mounts.
+        return Move(AttachmentStatus.DETACHED, task.reason)
+    is_other = task is not None and force != bool(task.wants.get("force"))
+    match evaluate(task, target, UNTIL_DONE if force else ONCE, now):
+        case Open():  # waited for, however it was asked
+            return None
+        case Done(result):
+            return Move(AttachmentStatus.DETACHED, result.note)
+        case Missing():
+            return queue
+        case Failed() | Waiting() if is_other:
+            return queue
+        case Failed(reason):
+            return Move(AttachmentStatus.DETACH_FAILED, reason or "the node could not unmount it")
+        case Waiting():
+            return None
 
 
 class AttachmentWorker:

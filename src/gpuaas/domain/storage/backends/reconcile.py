@@ -9,9 +9,12 @@ from gpuaas.core.db import Database
 from gpuaas.core.ids import Ids
 from gpuaas.domain.storage.backends import store
 from gpuaas.domain.tasks import store as tasks
-from gpuaas.wire.link import ConformStorage, TaskKind, TaskStatus
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
+from gpuaas.wire.tasks import STORAGE_CONFORMANCE, ConformStorage, TaskKind
 
-PATIENCE = timedelta(minutes=15)
+NO_ANSWER = "the node did not answer"
+TARGET = Target(task=STORAGE_CONFORMANCE)
+ONCE = Retry(deadline=timedelta(minutes=15), late=NO_ANSWER)
 
 
 class ConformanceWorker:
@@ -27,22 +30,21 @@ class ConformanceWorker:
         lane, now = f"{store.CONFORMANCE}:{row_id}", self._clock.now()
         async with self._db.write("conformance") as tx:
             run, task = await store.run_of(tx, row_id), await tasks.latest_on_node(tx, lane)
-            if task is None:
-                new = tasks.NewNodeTask(
-                    id=self._ids.new("task"),
-                    node_id=run.node_id,
-                    operation_id=None,
-                    kind=TaskKind.STORAGE_CONFORMANCE,
-                    wants=ConformStorage(backend=run.backend),
-                    lane=lane,
-                )
-                await tasks.queue_on_node(tx, new, now=now)
-            elif task.is_open and now - run.started_at < PATIENCE:
-                return
-            elif task.status == TaskStatus.DONE and task.result:
-                checks = task.result.checks
-                passed = bool(checks) and all(check.ok for check in checks)
-                await store.end_run(tx, replace(run, passed=passed, checks=checks, ended_at=now))
-            else:
-                reason = task.reason or "the node did not answer"
-                await store.end_run(tx, replace(run, passed=False, reason=reason, ended_at=now))
+            match evaluate(task, TARGET, ONCE, now, since=run.started_at):
+                case Missing():
+                    new = tasks.NewNodeTask(
+                        id=self._ids.new("task"),
+                        node_id=run.node_id,
+                        operation_id=None,
+                        kind=TaskKind.STORAGE_CONFORMANCE,
+                        wants=ConformStorage(backend=run.backend),
+                        lane=lane,
+                    )
+                    await tasks.queue_on_node(tx, new, now=now)
+                case Done(result):
+                    passed = bool(result.checks) and all(check.ok for check in result.checks)
+                    await store.end_run(tx, replace(run, passed=passed, checks=result.checks, ended_at=now))
+                case Failed(reason):
+                    await store.end_run(tx, replace(run, passed=False, reason=reason or NO_ANSWER, ended_at=now))
+                case Open() | Waiting():
+                    return

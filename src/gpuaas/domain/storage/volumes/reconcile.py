@@ -11,17 +11,31 @@ from gpuaas.domain.storage.attachments.store import ATTACHMENTS
 from gpuaas.domain.storage.volumes import store
 from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import SYSTEM, end_operation
-from gpuaas.wire.link import DeleteVolume, EnsureVolume, MeasureVolume, SnapshotVolume, TaskKind, TaskStatus
+from gpuaas.wire.link import TaskStatus
 from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
+from gpuaas.wire.tasks import (
+    VOLUME_DELETE,
+    VOLUME_ENSURE,
+    VOLUME_SNAPSHOT,
+    DeleteVolume,
+    EnsureVolume,
+    MeasureVolume,
+    SnapshotVolume,
+    TaskContract,
+    TaskKind,
+)
 from gpuaas.wire.timeline import OperationStatus
 
+AboutVolume = TaskContract[Struct, Struct]
+ONCE = Retry()
 MEASURE_AGAIN_AFTER = timedelta(minutes=1)  # after a measurement that failed
 
 
 class Ask(Struct, frozen=True):
-    kind: TaskKind
+    pass
 
 
 class Become(Struct, frozen=True):
@@ -32,17 +46,18 @@ class Become(Struct, frozen=True):
 Decision = Ask | Become | None
 
 
-def decide(kind: TaskKind, operation_id: str, task: TaskRow | None) -> Decision:
-    """Pure. One kind of task brings the operation to its end; whatever else was asked before is over."""
-    if task is None or task.kind is not kind or task.operation_id != operation_id:
-        return None if task and task.is_open else Ask(kind)
-    if task.is_open:
-        return None
-    if task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED):
-        return Ask(kind)
-    if task.status == TaskStatus.DONE:
-        return Become(True, "")
-    return Become(False, task.reason or "the node could not do it")
+def decide(kind: AboutVolume, operation_id: str, task: TaskRow | None, now: datetime) -> Decision:
+    """Pure. One kind of task brings the operation to its end; whatever else was asked before is waited for."""
+    target = Target(task=kind, operation_id=operation_id, shares_lane=True)
+    match evaluate(task, target, ONCE, now):
+        case Missing():
+            return Ask()
+        case Done():
+            return Become(True, "")
+        case Failed(reason):
+            return Become(False, reason or "the node could not do it")
+        case Open() | Waiting():
+            return None
 
 
 def has_record(task: TaskRow, row: VolumeRow) -> bool:
@@ -98,13 +113,14 @@ class VolumeWorker(Lone):
             if row.status is VolumeStatus.AVAILABLE:
                 await self._measure(tx, row, task, lane, now)
                 return
-            kind = TaskKind.VOLUME_ENSURE if row.status is VolumeStatus.CREATING else TaskKind.VOLUME_DELETE
-            tx.what = f"{kind} {row.status}"
-            match decide(kind, row.operation_id, task):
+            is_new = row.status is VolumeStatus.CREATING
+            kind: AboutVolume = VOLUME_ENSURE if is_new else VOLUME_DELETE
+            tx.what = f"{kind.kind} {row.status}"
+            match decide(kind, row.operation_id, task, now):
                 case Ask():
                     wants = DeleteVolume(volume=row.ref)
                     ensure = EnsureVolume(volume=row.ref, snapshot_id=row.snapshot_id, ownership=row.ownership)
-                    new = New(kind, ensure if kind is TaskKind.VOLUME_ENSURE else wants, lane)
+                    new = New(kind.kind, ensure if is_new else wants, lane)
                     await self._ask(tx, row, row.operation_id, new, now)
                 case Become(succeeded, note):
                     await self._become(tx, row, task, now, succeeded=succeeded, note=note)
@@ -158,13 +174,13 @@ class SnapshotWorker(Lone):
             row, task = await store.snapshot(tx, row_id), await tasks.latest_on_node(tx, lane)
             volume = await store.volume(tx, row.volume_id)
             is_new = row.status is SnapshotStatus.CREATING
-            kind = TaskKind.VOLUME_SNAPSHOT if is_new else TaskKind.VOLUME_DELETE
-            tx.what = f"{kind} {row.status}"
-            match decide(kind, row.operation_id, task):
+            kind: AboutVolume = VOLUME_SNAPSHOT if is_new else VOLUME_DELETE
+            tx.what = f"{kind.kind} {row.status}"
+            match decide(kind, row.operation_id, task, now):
                 case Ask():
                     ref = VolumeRef(volume_id=row.id, backend=volume.backend, size_gib=volume.size_gib)
                     take = SnapshotVolume(volume=volume.ref, snapshot_id=row.id)
-                    new = New(kind, take if is_new else DeleteVolume(volume=ref), lane)
+                    new = New(kind.kind, take if is_new else DeleteVolume(volume=ref), lane)
                     await self._ask(tx, volume, row.operation_id, new, now)
                 case Become(succeeded, note):
                     await self._become(tx, row, task, now, succeeded=succeeded, note=note)

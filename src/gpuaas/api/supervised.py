@@ -1,0 +1,18 @@
+"""A streamed answer that counts as an open stream, and is cut when its reader loses the right to read it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from gpuaas.domain.quotas.open_streams import OpenStream
+
+
+async def supervised(
+    body: AsyncIterator[bytes], held: OpenStream, judge: Callable[[], Awaitable[object]]
+) -> AsyncIterator[bytes]:
+    """A body that counts as an open stream until it is sent. `judge` raises when its reader may not read on: then the
+    connection is cut, so that nobody takes a part for the whole."""
+    try:
+        async for part in body:
+            await judge()
+            yield part
+    finally:
+        held.close()

@@ -1,0 +1,15 @@
+"""Code of older commits, unpacked once."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from tests.upgrade.landings import PREVIOUS_LANDING, Landing, landing
+
+
+@pytest.fixture(scope="session")
+def previous() -> Iterator[Landing]:
+    made = landing(PREVIOUS_LANDING)
+    yield made
+    shutil.rmtree(made.folder)
