@@ -56,11 +56,19 @@ class CrashLooping(msgspec.Struct, tag="crash_looping", frozen=True):
     """The agent ends right after its start, again and again."""
 
 
+class Handover(msgspec.Struct, frozen=True):
+    """Of the root process to itself, once the node is prepared."""
+
+    begin: Begin
+    node_id: str
+
+
 Order = Begin | Token | Run | Stop
 Event = Ready | NeedsToken | Prepared | Failed | CrashLooping
 orders = msgspec.json.Decoder(Order, dec_hook=lambda kind, value: kind(value))
 events = msgspec.json.Decoder(Event)
+handovers = msgspec.json.Decoder(Handover, dec_hook=lambda kind, value: kind(value))
 
 
-def encode(message: Order | Event) -> bytes:
+def encode(message: Order | Event | Handover) -> bytes:
     return msgspec.json.encode(message, enc_hook=str) + b"\n"
