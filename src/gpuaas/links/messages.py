@@ -14,16 +14,14 @@ from gpuaas.core.errors import Raced
 from gpuaas.core.ids import Ids
 from gpuaas.core.points import Points
 from gpuaas.core.trouble import Reason, reason_of
-from gpuaas.domain.access.own_keys import store as own_keys
+from gpuaas.domain import registry
 from gpuaas.domain.allocations.observations import drift
-from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.disks import store as disks
 from gpuaas.domain.capacity.images import store as images
 from gpuaas.domain.capacity.spares import store as spares
 from gpuaas.domain.capacity.store import CAPACITY
 from gpuaas.domain.sessions import store as sessions
-from gpuaas.domain.storage.attachments import reconcile as attachments
 from gpuaas.domain.storage.unknown import reconcile as volumes
 from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
@@ -158,8 +156,8 @@ class Messages:
         by_node = [(link.node_id, result) for link, result in results]
         ended = await tasks.end_all(tx, by_node, [link.epoch for link, _ in results])
         for task in ended:
-            if task.row_id:
-                tx.hint(topic_of(task.lane), task.row_id)
+            if task.row_id and (topic := registry.topic_of(task.lane)):
+                tx.hint(topic, task.row_id)
         reports = [(link, told) for link, told in wave if isinstance(told, Report)]
         while reports:
             reports = await self._write_reports(tx, reports)
@@ -206,9 +204,7 @@ class Messages:
         if first:
             for node_id, finding in await drift.apply(tx, first, ids=self._ids, now=self._clock.now()):
                 log.warning("node.drift", node=node_id, finding=type(finding).__name__)
-            await own_keys.observe(tx, first)
-            for id in await attachments.observe(tx, first, ids=self._ids, now=self._clock.now()):
-                log.warning("volume.mount_gone", attachment=id)
+            await registry.observe(tx, first, ids=self._ids, now=self._clock.now())
         return left
 
     def _acknowledge(self, batch: list[Written]) -> None:
@@ -230,11 +226,6 @@ class Messages:
             await self._cut(link)
         else:
             self._points.reach("link:after acknowledgement")
-
-
-def topic_of(lane: str) -> str:
-    """Who waits for tasks of this lane."""
-    return ALLOCATIONS if lane == tasks.ENVIRONMENT else lane.partition(":")[0]
 
 
 def waves(batch: list[Written]) -> list[list[Written]]:
