@@ -214,9 +214,9 @@ async def until_ready(url: str, child: asyncio.subprocess.Process, log: Path) ->
 
 
 ADD_NODES = """
-    insert into nodes (id, name, region, intent, intent_since, engine, simulated, ssh_host, created_at)
+    insert into nodes (id, name, region, intent, intent_since, engine, simulated, ssh_host, created_at, facts)
     select 'node_' || lpad(n::text, 8, '0'), 'bench-' || n, 'local', 'active', clock_timestamp(), 'fake', true,
-        '127.0.0.1', clock_timestamp()
+        '127.0.0.1', clock_timestamp(), '{"vcpus": 256, "memory_mib": 1048576}'
     from generate_series(1, $1::int) as n on conflict do nothing
 """
 ADD_SLOTS = """
