@@ -19,6 +19,7 @@ FILES_TOGETHER = (
     "crash/",
     "gateway/",
     "isolation/",
+    "packaging/",
     "terminals/",
     "upgrade/",
     "contracts/test_bad_input",
