@@ -37,6 +37,7 @@ GENERATED = (
     "docs/reference/proofs.md",
     *(f"docs/reference/{name}.md" for name in ("attacks", "authorization", "clients")),
     "migrations/",
+    "src/gpuaas/sdk/routes/",
 )
 
 
