@@ -1,4 +1,4 @@
-"""State machines as a table of legal moves."""
+"""State machines as tables of legal moves."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -11,7 +11,7 @@ S = TypeVar("S", bound=StrEnum)
 
 
 class Machine(Generic[S]):
-    """Every state and where it may go from there."""
+    """All states with their legal next states."""
 
     def __init__(self, noun: str, moves: Mapping[S, AbstractSet[S]]) -> None:
         self.noun, self.moves = noun, moves
@@ -19,6 +19,10 @@ class Machine(Generic[S]):
     def check(self, here: S, there: S) -> None:
         if there not in self.moves[here]:
             raise IllegalMove(self.noun, here.value, there.value)
+
+    def sources(self, *there: S) -> str:
+        """As an SQL list, which guards statements that move many rows: where each of these moves is legal from."""
+        return "({})".format(", ".join(f"'{state}'" for state, onward in self.moves.items() if onward >= set(there)))
 
     @property
     def final(self) -> frozenset[S]:

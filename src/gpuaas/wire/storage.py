@@ -276,14 +276,6 @@ class WantedMount(Struct, frozen=True, kw_only=True):
     access_mode: AccessMode
 
 
-class RemoveUnknownVolume(Struct, frozen=True, kw_only=True):
-    """A task about a volume that the server does not know; refused when its ownership record is another one, and while
-    it is mounted."""
-
-    volume: VolumeRef
-    ownership: VolumeOwnership | None
-
-
 class VolumeReport(Dated, frozen=True, kw_only=True, tag="volumes"):
     """Volumes present on the node, in one or more parts; `at` is the moment before the look and the same in all parts.
     After the part with `is_last` the look is complete. `mounted` maps a volume to the environments it is mounted in."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+import structlog
 from msgspec import Struct
 
 from gpuaas.core.clock import Clock
@@ -17,14 +18,16 @@ from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Tar
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import EnvironmentState
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, AttachVolumeTo, DetachVolumeFrom, Report, TaskKind
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, Report
 from gpuaas.wire.storage import AttachmentStatus, VolumeStatus, WantedMount
+from gpuaas.wire.tasks import VOLUME_ATTACH, VOLUME_DETACH, AttachVolumeTo, DetachVolumeFrom, TaskKind
 from gpuaas.wire.timeline import OperationStatus
 
 ONCE = Retry(first=timedelta(seconds=5))
 UNTIL_DONE = Retry(first=timedelta(seconds=5), tries=None)
 SLACK = timedelta(seconds=2)  # a report is judged only against what was settled well before it
 GOING = (Status.RELEASING, Status.RELEASE_FAILED)
+log = structlog.get_logger()
 LOST = (VolumeStatus.FAILED, VolumeStatus.DELETING, VolumeStatus.DELETED, VolumeStatus.DELETE_FAILED)
 
 
@@ -74,7 +77,7 @@ def _attach(machine: Machine, wanted: Wanted, now: datetime) -> Decision:
         return Move(AttachmentStatus.FAILED, wanted.volume.status_reason or f"the volume is {wanted.volume.status}")
     if wanted.volume.status is not VolumeStatus.AVAILABLE:
         return None
-    target = Target(kind=TaskKind.VOLUME_ATTACH, boot=machine.boot, shares_lane=True)
+    target = Target(task=VOLUME_ATTACH, boot=machine.boot, shares_lane=True)
     retry = UNTIL_DONE if wanted.row.observed_boot else ONCE  # a person relies on what was there before
     match evaluate(wanted.task, target, retry, now):
         case Missing():
@@ -98,7 +101,7 @@ def _let_go(wanted: Wanted, now: datetime) -> Decision:
 
 def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:  # noqa: PLR0911 - one line a case
     task, queue = wanted.task, Queue(TaskKind.VOLUME_DETACH, force=force)
-    target = Target(kind=TaskKind.VOLUME_DETACH)
+    target = Target(task=VOLUME_DETACH)
     if task and target.is_of(task) and task.reason == ENVIRONMENT_REMOVED:
         # The database may have lost the writes of a release that removed the environment, and with it its mounts.
         return Move(AttachmentStatus.DETACHED, task.reason)
@@ -107,7 +110,7 @@ def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:  # noqa:
         case Open():  # waited for, however it was asked
             return None
         case Done(result):
-            return Move(AttachmentStatus.DETACHED, result.note if result else "")
+            return Move(AttachmentStatus.DETACHED, result.note)
         case Missing():
             return queue
         case Failed() | Waiting() if is_other:
@@ -191,15 +194,14 @@ def _wants(wanted: Wanted, kind: TaskKind, *, force: bool) -> AttachVolumeTo | D
     return AttachVolumeTo(mount=WantedMount(volume=ref, mount_path=row.mount_path, access_mode=row.access_mode))
 
 
-async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> list[str]:
-    """What nodes say is mounted, against what should be: what is gone is mounted again; the attachments it was."""
+async def observe(tx: Tx, reports: Mapping[str, Report], /, *, ids: Ids, now: datetime) -> None:
+    """What nodes say is mounted, against what should be: what is gone is mounted again."""
     found, running = set(), {}
     for report in reports.values():
         for here in report.environments:
             if here.state is EnvironmentState.RUNNING:
                 running[here.allocation_id, here.boot] = report.at
             found |= {(here.allocation_id, mount.volume_id, mount.mount_path) for mount in here.mounts}
-    gone = []
     for row in await store.attached_on_nodes(tx, list(reports)):
         at = running.get((row.allocation_id, row.observed_boot))
         if at is None or row.status_since + SLACK > at:
@@ -207,8 +209,7 @@ async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datet
         if (row.allocation_id, row.volume_id, row.mount_path) in found:
             await store.seen_attached(tx, row.id, row.observed_boot, at)
             continue
-        gone.append(row.id)
+        log.warning("volume.mount_gone", attachment=row.id)
         change = Change(operation_id=ids.new("op"), started="attach")
         note = "the mount was gone; it is mounted again"
         await store.move(tx, row, AttachmentStatus.ATTACHING, actor=SYSTEM, note=note, now=now, change=change)
-    return gone
