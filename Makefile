@@ -32,7 +32,7 @@ test: setup-test console ## every test but those of test-lab (ARGS="-k restart",
 test-lab: setup-test ## the depth of real nodes: containers and their SSH gateway (ARGS="-k removal")
 	@exec $(BIN)/pytest $(WORKERS) -m "lab and not soak and not chaos and not interop" $(ARGS)
 
-check: setup ## what needs no running: style, types, import contracts, house rules
+check: setup ## static checks: style, types, import contracts, house rules, documents, language
 	@failed=; \
 	run() { name=$$1; shift; echo "— $$name"; "$$@" || failed="$$failed $$name"; }; \
 	run style $(BIN)/ruff check --quiet; \
@@ -41,7 +41,10 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
 	run ownership $(BIN)/python -m tools.lint_ownership; \
+	run docs $(BIN)/python -m tools.lint_docs; \
+	run prose $(BIN)/python -m tools.lint_prose; \
 	run sdk $(BIN)/python -m tools.sdk --check; \
+	run platforms $(BIN)/python tools/check_platforms.py; \
 	run console tools/console.sh check; \
 	run console-house $(BIN)/python tools/lint_console.py; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
@@ -68,7 +71,6 @@ interop: setup-interop ## real SSH clients, and the engine in a QEMU guest with 
 	@GPUAAS_INTEROP_FRESH=$(FRESH) GPUAAS_TESTS_HOST_NETWORK=1 exec $(BIN)/pytest -m interop $(LONG) -n 0 tests/interop $(ARGS)
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
-	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv
 	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --extra bench --constraint requirements.lock \
 		--output-file requirements-bench.lock $(LOCK) $(ARGS)

@@ -35,8 +35,9 @@ from gpuaas.domain.tasks.store import SentTask
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import Environment, EnvironmentSpec, EnvironmentState, NodeFacts, ProofItem
-from gpuaas.wire.link import LEASE_SECONDS, Progress, Report, Result, TaskBody, TaskKind, TaskStatus
+from gpuaas.wire.link import LEASE_SECONDS, Progress, Report, Result, TaskBody, TaskStatus
 from gpuaas.wire.storage import VolumeReport
+from gpuaas.wire.tasks import CONTRACTS, TaskKind
 from tests.quiet import Quiet
 
 if TYPE_CHECKING:
@@ -235,19 +236,10 @@ class Nodes:
         try:
             work = KINDS[row.kind](body_of(row, now()))
             effects = await work.perform(node, Quiet(on_phase))
-            return Result(
-                task_id=row.id,
-                status=TaskStatus.FAILED if effects.shortfall and row.kind is not TaskKind.REMOVE else TaskStatus.DONE,
-                at=now(),
-                reason=effects.shortfall,
-                environment=effects.environment,
-                proofs=list(effects.proofs),
-                bundle=effects.bundle,
-                volume=effects.volume,
-                checks=list(effects.checks),
-                note=effects.note,
-                phases=phases,
-            )
+            is_short = effects.shortfall and row.kind is not TaskKind.REMOVE
+            status = TaskStatus.FAILED if is_short else TaskStatus.DONE
+            done = Result(task_id=row.id, status=status, at=now(), reason=effects.shortfall, phases=phases)
+            return replace(done, **CONTRACTS[row.kind].pack(effects.result))
         except TaskRefusedError as refusal:
             refused = Result(task_id=row.id, status=TaskStatus.REFUSED, at=now(), phases=phases)
             return replace(refused, reason=refusal.reason, detail=refusal.detail)

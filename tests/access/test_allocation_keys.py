@@ -12,7 +12,7 @@ from gpuaas.domain.access.store import Seen
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import KeySet
 from gpuaas.wire.identity import Role
-from gpuaas.wire.link import TaskKind
+from gpuaas.wire.tasks import TaskKind
 from tests import peek
 from tests.allocations.rows import NOON, row, task
 from tests.world import Person, World

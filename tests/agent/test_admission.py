@@ -9,7 +9,8 @@ import pytest
 
 from gpuaas.agent.admission import UNREAD
 from gpuaas.core.secrets import MasterKey, TaskSigner
-from gpuaas.wire.link import EnsureEnvironment, RemoveEnvironment, Result, Task, TaskKind, TaskStatus
+from gpuaas.wire.link import Result, Task, TaskStatus
+from gpuaas.wire.tasks import EnsureEnvironment, RemoveEnvironment, TaskKind
 from tests.agent.link_server import NOON
 from tests.agent.world import SIGNER, World, body, ensure, remove, spec, world_in
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuaas.wire.link import RemoveEnvironment, Task, TaskKind, TaskStatus
+from gpuaas.wire.link import Task, TaskStatus
 from gpuaas.wire.task_keys import TrustedKeys
+from gpuaas.wire.tasks import RemoveEnvironment, TaskKind
 from tests.agent.link_server import eventually
 from tests.agent.task_key_statements import KEYRING, as_enrolled, generations, rotated, statement
 from tests.agent.world import World, body, ensure, world_in

@@ -17,8 +17,9 @@ from gpuaas.core.points import NoPoints, Points
 from gpuaas.core.secrets import MasterKey, TaskSigner
 from gpuaas.engines.base import Engine
 from gpuaas.wire.environments import AuthorizedKey, EnvironmentSpec, KeySet
-from gpuaas.wire.link import ConformStorage, EnsureEnvironment, InstallKeys, RemoveEnvironment, Task, TaskBody, TaskKind
+from gpuaas.wire.link import Task, TaskBody
 from gpuaas.wire.storage import Backend
+from gpuaas.wire.tasks import ConformStorage, EnsureEnvironment, InstallKeys, RemoveEnvironment, TaskKind
 from tests.agent.link_server import DEADLINE_SECONDS, NOON, LinkServer, eventually, serving
 from tests.agent.stand_in import StandInEngine
 

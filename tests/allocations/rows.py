@@ -10,7 +10,8 @@ from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Environment, EnvironmentState, Init, ProofItem
-from gpuaas.wire.link import Result, TaskKind, TaskStatus
+from gpuaas.wire.link import Result, TaskStatus
+from gpuaas.wire.tasks import TaskKind
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 CLEAN = [ProofItem(item="processes", ok=True, evidence="none"), ProofItem(item="mounts", ok=True, evidence="none")]

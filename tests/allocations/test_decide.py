@@ -18,11 +18,10 @@ from gpuaas.domain.allocations.reconcile import (
 )
 from gpuaas.domain.allocations.states import LIVE, MACHINE
 from gpuaas.domain.allocations.store import Seen
-from gpuaas.domain.tasks.outcomes import is_proven
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import GPU_RESET, ProofItem
-from gpuaas.wire.link import TaskKind
-from tests.allocations.rows import CLEAN, DIRTY, NOON, made, removed, seen, task
+from gpuaas.wire.tasks import Removed, TaskKind
+from tests.allocations.rows import CLEAN, DIRTY, NOON, environment, made, removed, seen, task
 
 ENSURE, REMOVE = TaskKind.ENSURE, TaskKind.REMOVE
 SOON = NOON + timedelta(seconds=1)
@@ -42,7 +41,7 @@ STARTING = {
     "a machine that was made is active": (
         seen(Status.PROVISIONING, task(ENSURE, "done", result=made())),
         SOON,
-        Move(Status.ACTIVE, "the machine is ready", result=made()),
+        Move(Status.ACTIVE, "the machine is ready", environment=environment()),
     ),
     "a node's refusal is a failure with its reason": (
         seen(Status.PROVISIONING, task(ENSURE, "failed", reason="disk full", detail="ENOSPC")),
@@ -62,7 +61,7 @@ STARTING = {
     "a machine that came at the last moment is active all the same": (
         seen(Status.PROVISIONING, task(ENSURE, "done", result=made())),
         LATE,
-        Move(Status.ACTIVE, "the machine is ready", result=made()),
+        Move(Status.ACTIVE, "the machine is ready", environment=environment()),
     ),
     "a restart asks for the new boot": (
         seen(Status.RESTARTING, task(ENSURE, "done", result=made()), boot=2),
@@ -72,7 +71,7 @@ STARTING = {
     "a restart that came back is active": (
         seen(Status.RESTARTING, task(ENSURE, "done", boot=2, result=made()), boot=2),
         SOON,
-        Move(Status.ACTIVE, "the machine is ready", result=made()),
+        Move(Status.ACTIVE, "the machine is ready", environment=environment()),
     ),
     "a restart that failed is not the end": (
         seen(Status.RESTARTING, task(ENSURE, "failed", boot=2, reason="no"), boot=2),
@@ -95,7 +94,7 @@ ENDING = {
         LATE,
         Block("The node does not answer.", None),
     ),
-    "proof ends a release": (seen(Status.RELEASING, task(REMOVE, "done", result=PROVEN)), SOON, Settle(PROVEN)),
+    "proof ends a release": (seen(Status.RELEASING, task(REMOVE, "done", result=PROVEN)), SOON, Settle(CLEAN)),
     "residue is removed again": (seen(Status.RELEASING, task(REMOVE, "done", result=UNPROVEN)), SOON, Queue(REMOVE)),
     "no proof is no proof": (seen(Status.RELEASING, task(REMOVE, "done", result=EMPTY)), SOON, Queue(REMOVE)),
     "residue that stays blocks the slots and is named": (
@@ -122,7 +121,7 @@ ENDING = {
 FAILED = {
     "what failed is removed": (seen(Status.FAILED, task(ENSURE, "failed")), SOON, Queue(REMOVE)),
     "its removal is waited for, however long": (seen(Status.FAILED, task(REMOVE, "sent")), LATE, None),
-    "its proof frees the slots": (seen(Status.FAILED, task(REMOVE, "done", result=PROVEN)), SOON, Settle(PROVEN)),
+    "its proof frees the slots": (seen(Status.FAILED, task(REMOVE, "done", result=PROVEN)), SOON, Settle(CLEAN)),
     "its residue blocks the slots": (
         seen(Status.FAILED, task(REMOVE, "done", result=UNPROVEN, ended_at=NOON)),
         SOON,
@@ -195,4 +194,4 @@ def test_only_released_and_failed_are_final() -> None:
     ("proofs", "proven"), [(CLEAN, True), (DIRTY, False), ([], False)], ids=["clean", "dirty", "nothing looked at"]
 )
 def test_cleanup_is_proven_by_every_item_and_never_by_none(proofs: list[ProofItem], proven: bool) -> None:
-    assert is_proven(proofs) is proven
+    assert Removed(proofs=proofs).is_proven is proven

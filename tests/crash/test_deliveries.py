@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gpuaas.wire.link import TaskKind
+from gpuaas.wire.tasks import TaskKind
 from tests.crash.harness import unsettled
 from tests.crash.lives import Life
 from tests.crash.portraits import differences

@@ -11,7 +11,8 @@ import pytest
 from gpuaas.core.errors import Raced
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import RemoveEnvironment, Task, TaskBody, TaskKind
+from gpuaas.wire.link import Task, TaskBody
+from gpuaas.wire.tasks import RemoveEnvironment, TaskKind
 from tests.isolation.machines import enrol
 from tests.links.wires import linked, task_of
 from tests.world import World, world_on
@@ -67,7 +68,7 @@ async def test_a_worker_that_slept_through_a_release_queues_nothing(world: World
         allocation_id=id,
         operation_id=before.operation_id,
         boot=before.boot,
-        kind=TaskKind.ENSURE,
+        kind=TaskKind.REMOVE,
         wants=RemoveEnvironment(),
     )
     with pytest.raises(Raced):

@@ -14,8 +14,9 @@ from gpuaas.domain.tasks.store import NewNodeTask
 from gpuaas.links.background import BackgroundTasks
 from gpuaas.links.dispatch import Dispatch
 from gpuaas.links.link import Link
-from gpuaas.wire.link import ConformStorage, Lease, Task, TaskBody, TaskKind
+from gpuaas.wire.link import Lease, Task, TaskBody
 from gpuaas.wire.storage import Backend
+from gpuaas.wire.tasks import ConformStorage, TaskKind
 from tests.isolation.machines import enrol
 from tests.links.wires import URL, Wire, linked
 from tests.world import World

@@ -87,6 +87,37 @@ async def test_staging_is_shown_phase_by_phase_with_its_evidence(world: World, t
     assert again.json()["stagings"][0]["status"] == "staged"
 
 
+async def test_every_phase_of_a_staging_ends_with_its_operation(world: World, tmp_path: Path) -> None:
+    """Staged, compared, removed, and staged in vain: no phase is left running."""
+    [bundle_id] = await shelve(world, tmp_path, "1.0")
+    [bad_id] = await shelve(world, tmp_path, "2.0", check=["python", "fail"])
+    node = await world.nodes.add()
+
+    async def last_phase(bundle_id: str) -> tuple[str, str]:
+        await world.nodes.settle()
+        place = f"{BUNDLES}/{bundle_id}/nodes/{node.id}"
+        shown = (await world.operator.http.get(place)).raise_for_status().json()
+        operation = f"/api/v1/admin/operations/{shown['staging']['operation_id']}"
+        told = (await world.operator.http.get(operation)).raise_for_status().json()["phases"]
+        assert [one["phase"] for one in told] == [one["phase"] for one in shown["phases"]]
+        assert all(one["ended_at"] for one in [*told, *shown["phases"]])
+        assert (told[-1]["phase"], told[-1]["outcome"]) == (
+            shown["phases"][-1]["phase"],
+            shown["phases"][-1]["outcome"],
+        )
+        return told[-1]["phase"], told[-1]["outcome"]
+
+    await world.operator.http.post(f"{BUNDLES}/{bundle_id}/stage", json={})
+    assert await last_phase(bundle_id) == ("staged", "done")
+    async with world.db.write() as tx:
+        await tx.run("update node_bundles set checked_at = checked_at - interval '7 hours'")
+    assert await last_phase(bundle_id) == ("staged", "done")
+    (await world.operator.http.delete(f"{BUNDLES}/{bundle_id}/nodes/{node.id}")).raise_for_status()
+    assert await last_phase(bundle_id) == ("bundle_removed", "done")
+    await world.operator.http.post(f"{BUNDLES}/{bad_id}/stage", json={})
+    assert await last_phase(bad_id) == ("staging_failed", "failed")
+
+
 async def test_what_lies_on_a_node_is_compared_with_its_checksums_every_few_hours(world: World, tmp_path: Path) -> None:
     [bundle_id] = await shelve(world, tmp_path, "1.0")
     node = await world.nodes.add()

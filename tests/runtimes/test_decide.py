@@ -11,7 +11,6 @@ from gpuaas.domain.runtimes.stagings.reconcile import Recheck
 from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME, STAGING
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import TaskKind
 from gpuaas.wire.runtimes import (
     NOT_STAGED,
     BundleState,
@@ -20,6 +19,7 @@ from gpuaas.wire.runtimes import (
     StagingStatus,
     SupportLevel,
 )
+from gpuaas.wire.tasks import TaskKind
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 BEFORE, AFTER = NOON - timedelta(minutes=1), NOON + timedelta(minutes=1)

@@ -9,8 +9,8 @@ from gpuaas.domain.runtimes.rows import SeenStaging
 from gpuaas.domain.runtimes.stagings.reconcile import Gone, Keep, Queue, decide_staging
 from gpuaas.sdk import recipes
 from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.link import TaskKind
 from gpuaas.wire.runtimes import IN_USE, StagingStatus
+from gpuaas.wire.tasks import TaskKind
 from tests.allocations.rows import NOON, removed, task
 from tests.runtimes.shelves import BUNDLES, applied, runtime, shelve
 from tests.runtimes.test_decide import BUNDLE_ROW, staging

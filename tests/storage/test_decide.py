@@ -11,7 +11,7 @@ from gpuaas.domain.storage.states import ATTACHMENT, SNAPSHOT, VOLUME
 from gpuaas.domain.storage.volumes.store import VolumeRow
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, TaskKind
+from gpuaas.wire.link import ENVIRONMENT_REMOVED
 from gpuaas.wire.storage import (
     AccessMode,
     AttachmentStatus,
@@ -21,6 +21,7 @@ from gpuaas.wire.storage import (
     VolumeStatus,
     WritePolicy,
 )
+from gpuaas.wire.tasks import TaskKind
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ATTACH, DETACH = TaskKind.VOLUME_ATTACH, TaskKind.VOLUME_DETACH

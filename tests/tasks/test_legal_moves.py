@@ -7,7 +7,8 @@ from gpuaas.domain.tasks.states import ENDED, NODE_TASK, NodeTaskStatus
 from gpuaas.domain.tasks.store import NewNodeTask
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.domain.timeline.states import MACHINE
-from gpuaas.wire.link import RemoveEnvironment, Result, TaskKind, TaskStatus
+from gpuaas.wire.link import Result, TaskStatus
+from gpuaas.wire.tasks import RemoveEnvironment, TaskKind
 from gpuaas.wire.timeline import OperationStatus
 from tests import peek
 from tests.fleet import LINK_ALL

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gpuaas.domain.tasks.outcomes import (
@@ -20,11 +21,11 @@ from gpuaas.domain.tasks.outcomes import (
     Target,
     Waiting,
     evaluate,
-    is_proven,
 )
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.wire.link import Result, TaskKind
-from tests.allocations.rows import CLEAN, DIRTY, NOON, made, removed, task
+from gpuaas.wire.link import Result
+from gpuaas.wire.tasks import CONTRACTS, REMOVE, Made, Removed, TaskKind
+from tests.allocations.rows import CLEAN, DIRTY, NOON, environment, made, removed, task
 
 IDLE = [("expired", "late"), ("superseded", "newer"), ("refused", STALE_BOOT)]
 ANSWERS = [("done", ""), ("failed", "no disk"), ("refused", "unknown kind"), *IDLE]
@@ -41,7 +42,7 @@ retries = st.builds(
 )
 targets = st.builds(
     Target,
-    kind=st.sampled_from(KINDS),
+    task=st.sampled_from([CONTRACTS[kind] for kind in KINDS]),
     boot=st.none() | st.integers(1, 3),
     operation_id=st.none() | st.sampled_from(["op_now", "op_before"]),
     wants=st.sampled_from([{}, {"keys.generation": 1}, {"keys.generation": 2}]),
@@ -64,8 +65,8 @@ def tasks(said: list[tuple[str, str]]) -> st.SearchStrategy[TaskRow]:
     )
 
 
-def target_of(row: TaskRow) -> Target:
-    return Target(kind=row.kind, boot=row.boot, operation_id=row.operation_id)
+def target_of(row: TaskRow) -> Target[Struct]:
+    return Target(task=CONTRACTS[row.kind], boot=row.boot, operation_id=row.operation_id)
 
 
 # Nothing that the node did not do is a failure -------------------------------------------------------------------
@@ -88,8 +89,8 @@ def test_red_twin_a_policy_that_counts_it_or_has_a_deadline_fails() -> None:
 
 # A task for something else says nothing ----------------------------------------------------------------------------
 
-OTHERS: dict[str, Callable[[TaskRow], Target]] = {
-    "kind": lambda row: replace(target_of(row), kind=TaskKind.STORAGE_CONFORMANCE),
+OTHERS: dict[str, Callable[[TaskRow], Target[Struct]]] = {
+    "kind": lambda row: replace(target_of(row), task=CONTRACTS[TaskKind.STORAGE_CONFORMANCE]),
     "boot": lambda row: replace(target_of(row), boot=row.boot + 1),
     "operation": lambda row: replace(target_of(row), operation_id="op_later"),
     "parameters": lambda row: replace(target_of(row), wants={"keys.generation": 9}),
@@ -108,14 +109,17 @@ def test_a_task_for_something_else_is_never_believed(
 
 def test_red_twin_a_target_that_leaves_it_out_believes_it() -> None:
     row = task(TaskKind.REMOVE, "done", boot=4, operation_id="op_before", wants={"keys": {"generation": 1}})
-    assert evaluate(row, Target(kind=TaskKind.REMOVE), Retry(), NOON) == Done(None)
+    assert evaluate(row, Target(task=REMOVE), Retry(), NOON) == Done(Removed())
 
 
 # Done and open -------------------------------------------------------------------------------------------------------
 
 
 @given(retries, targets, tasks([("done", "")]), attempts, moments)
-def test_what_is_done_is_done_however_late(retry: Retry, target: Target, row: TaskRow, tried: int, now: Any) -> None:
+def test_what_is_done_is_done_however_late(
+    retry: Retry, target: Target[Struct], row: TaskRow, tried: int, now: Any
+) -> None:
+    row = replace(row, result=made())
     found = evaluate(row, target, retry, now, attempts=tried, since=NOON)
     assert isinstance(found, Done) is target.is_of(row)
 
@@ -132,13 +136,13 @@ def test_red_twin_an_answered_task_is_queued_again() -> None:
     assert evaluate(row, target_of(row), Retry(tries=None), NOON) == Missing()
 
 
-PROVEN = Target(kind=TaskKind.REMOVE, is_proof_needed=True)
+PROVEN = Target(task=REMOVE, is_proof_needed=True)
 
 
 @pytest.mark.parametrize(
     ("result", "is_believed", "expected"),
     [
-        (removed(CLEAN), True, Done(removed(CLEAN))),
+        (removed(CLEAN), True, Done(Removed(proofs=CLEAN))),
         (removed(CLEAN), False, Failed("", 1)),
         (removed(DIRTY), True, Failed("", 1)),
         (removed([]), True, Failed("", 1)),
@@ -146,7 +150,7 @@ PROVEN = Target(kind=TaskKind.REMOVE, is_proof_needed=True)
     ],
 )
 def test_what_has_to_be_proven_is_done_by_proof_alone(
-    result: Result | None, is_believed: bool, expected: Outcome
+    result: Result | None, is_believed: bool, expected: Outcome[Removed]
 ) -> None:
     row = task(TaskKind.REMOVE, "done", result=result)
     assert evaluate(row, PROVEN, Retry(), NOON, is_believed=is_believed) == expected
@@ -154,8 +158,8 @@ def test_what_has_to_be_proven_is_done_by_proof_alone(
 
 def test_no_proof_is_needed_of_what_is_made() -> None:
     row = task(TaskKind.ENSURE, "done", result=made())
-    assert evaluate(row, target_of(row), Retry(), NOON) == Done(made())
-    assert (is_proven(CLEAN), is_proven(DIRTY), is_proven([])) == (True, False, False)
+    assert evaluate(row, target_of(row), Retry(), NOON) == Done(Made(environment=environment()))
+    assert evaluate(replace(row, result=None), target_of(row), Retry(), NOON) == Failed("", 1), "nothing was made"
 
 
 # Pauses, tries, deadline ----------------------------------------------------------------------------------------------

@@ -17,12 +17,13 @@ from gpuaas.domain.storage.attachments import reconcile as attachments
 from gpuaas.domain.storage.backends import reconcile as conformance
 from gpuaas.domain.storage.unknown import reconcile as unknown_volumes
 from gpuaas.domain.storage.volumes import reconcile as volumes
-from gpuaas.domain.tasks.outcomes import STALE_BOOT, Failed, Missing, Open, Retry, Target, Waiting, evaluate
+from gpuaas.domain.tasks.outcomes import STALE_BOOT, Failed, Found, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import KeySet
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, TaskKind
+from gpuaas.wire.link import ENVIRONMENT_REMOVED
 from gpuaas.wire.runtimes import RuntimeState
 from gpuaas.wire.storage import AttachmentStatus
+from gpuaas.wire.tasks import VOLUME_ENSURE, VOLUME_SNAPSHOT, TaskKind
 from gpuaas.wire.timeline import OperationStatus
 from tests.allocations.rows import NOON, made, row, seen, task
 from tests.runtimes.test_decide import row as runtime_row
@@ -112,19 +113,19 @@ def staging(status: str, reason: str, ago: timedelta) -> str:
     )
 
 
-def volume(kind: TaskKind) -> Judge:
+def volume(kind: volumes.AboutVolume) -> Judge:
     def judge(status: str, reason: str, ago: timedelta) -> str:
-        decision = volumes.decide(kind, "op_now", task(kind, status, reason=reason, ended_at=NOON), NOON + ago)
+        decision = volumes.decide(kind, "op_now", task(kind.kind, status, reason=reason, ended_at=NOON), NOON + ago)
         return word(decision, again=volumes.Ask, fails=lambda to: not to.succeeded)  # type: ignore[attr-defined]
 
     return judge
 
 
-def policy(target: Target, retry: Retry) -> Judge:
+def policy(target: Target[Found], retry: Retry) -> Judge:
     """Of a worker that acts on the outcome without a decision of its own."""
 
     def judge(status: str, reason: str, ago: timedelta) -> str:
-        answered = task(target.kind, status, reason=reason, ended_at=NOON)
+        answered = task(target.task.kind, status, reason=reason, ended_at=NOON)
         outcome = evaluate(answered, target, retry, NOON + ago, since=NOON)
         is_none = isinstance(outcome, Open | Waiting)
         return word(None if is_none else outcome, again=Missing, fails=lambda it: isinstance(it, Failed))
@@ -154,8 +155,8 @@ ROWS: dict[str, tuple[Judge, dict[str, str], timedelta]] = {
     ),
     "runtime": (runtime, IDLE, NONE),
     "staging": (staging, IDLE, NONE),
-    "volume": (volume(TaskKind.VOLUME_ENSURE), IDLE, NONE),
-    "snapshot": (volume(TaskKind.VOLUME_SNAPSHOT), IDLE, NONE),
+    "volume": (volume(VOLUME_ENSURE), IDLE, NONE),
+    "snapshot": (volume(VOLUME_SNAPSHOT), IDLE, NONE),
     "conformance": (policy(conformance.TARGET, conformance.ONCE), IDLE, NONE),
     "unknown environment": (policy(unknown_environments.TARGET, unknown_environments.UNTIL_PROVEN), NEVER, 30 * SECOND),
     "unknown volume": (policy(unknown_volumes.TARGET, unknown_volumes.UNTIL_PROVEN), NEVER, 30 * SECOND),

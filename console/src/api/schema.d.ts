@@ -1953,6 +1953,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * AllocationUsage
+         * @description What it used and at which rate, newest first, and what all of that cost so far.
+         */
+        get: operations["ApiV1AllocationsIdUsageAllocationUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/logout": {
         parameters: {
             query?: never;
@@ -2982,6 +3002,7 @@ export interface components {
             boot: number;
             cleanup_proven: boolean;
             connection: components["schemas"]["SshConnection"] | null;
+            cost_so_far?: components["schemas"]["Cost"] | null;
             /** Format: date-time */
             created_at: string;
             disk_gib: number;
@@ -3003,6 +3024,7 @@ export interface components {
             name: string;
             node: components["schemas"]["AllocationNode"];
             operation_id?: string | null;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             price_per_hour: components["schemas"]["Money"];
             project_id: string;
             released_at: string | null;
@@ -3098,6 +3120,12 @@ export interface components {
             gpu_uuid: string;
             index: number;
             numa?: number | null;
+        };
+        /** AllocationUsage */
+        AllocationUsage: {
+            cost: components["schemas"]["Cost"];
+            items: components["schemas"]["UsageInterval"][];
+            next_cursor: string | null;
         };
         /** AllowOwnKeys */
         AllowOwnKeys: {
@@ -3382,6 +3410,14 @@ export interface components {
             lost: components["schemas"]["Consequence"][];
             of: components["schemas"]["Disruption"];
             survives: components["schemas"]["Consequence"][];
+        };
+        /** Cost */
+        Cost: {
+            amount: components["schemas"]["Money"];
+            /** Format: date-time */
+            at: string;
+            runs: boolean;
+            seconds: number;
         };
         /** CreateAccessGrant */
         CreateAccessGrant: {
@@ -3775,6 +3811,7 @@ export interface components {
         };
         /** Me */
         Me: {
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             projects: components["schemas"]["ProjectMembership"][];
             scopes: components["schemas"]["Scope"][];
             tenants: components["schemas"]["TenantMembership"][];
@@ -3782,7 +3819,10 @@ export interface components {
         };
         /** Member */
         Member: {
+            /** @default false */
+            can_be_granted: boolean;
             email: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             role: components["schemas"]["Role"];
             user_id: string;
@@ -4242,9 +4282,11 @@ export interface components {
         };
         /** Project */
         Project: {
+            assignable_roles?: components["schemas"]["Role"][];
             /** Format: date-time */
             created_at: string;
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             /** @default false */
             record_terminals: boolean;
             slug: string;
@@ -4252,7 +4294,9 @@ export interface components {
         };
         /** ProjectMembership */
         ProjectMembership: {
+            assignable_roles?: components["schemas"]["Role"][];
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4648,6 +4692,7 @@ export interface components {
             id: string;
             name: string;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             size_bytes: number | null;
             status: components["schemas"]["SnapshotStatus"];
@@ -4815,6 +4860,7 @@ export interface components {
         /** TenantMembership */
         TenantMembership: {
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4912,6 +4958,20 @@ export interface components {
             at: string;
             used_bytes: number;
         };
+        /** UsageInterval */
+        UsageInterval: {
+            amount_minor: number;
+            currency: string;
+            ended: string | null;
+            evidence: string;
+            id: number;
+            quantity: number;
+            rate_minor: number;
+            source: string;
+            /** Format: date-time */
+            started: string;
+            unit: string;
+        };
         /** UseSignal */
         UseSignal: {
             kind: string;
@@ -4952,6 +5012,7 @@ export interface components {
             name: string;
             node_id: string | null;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             protected: boolean;
             quota: string;
@@ -15460,6 +15521,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_gpuaas.wire.timeline.Entry_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AllocationsIdUsageAllocationUsage: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllocationUsage"];
                 };
             };
             /** @description token_expired, token_invalid, token_missing */

@@ -10,7 +10,8 @@ from gpuaas.agent.journal import Entry, Journal
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.remove_unknown import RemoveUnknownEnvironment
 from gpuaas.agent.tasks.work import TaskRefusedError, Work
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, Result, Task, TaskBody, TaskKind, TaskStatus
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, Result, Task, TaskBody, TaskStatus
+from gpuaas.wire.tasks import TaskKind
 
 UNREAD = ""
 """The task id in an answer to bytes that were not read."""
@@ -22,7 +23,7 @@ class Taken:
 
     task: Task
     body: TaskBody
-    work: Work
+    work: Work[msgspec.Struct]
 
     @property
     def removes(self) -> str | None:
@@ -77,7 +78,7 @@ class Admission:
         body = msgspec.msgpack.decode(entry.task.body, type=TaskBody)
         return Taken(entry.task, body, self._read(body))
 
-    def _read(self, body: TaskBody) -> Work:
+    def _read(self, body: TaskBody) -> Work[msgspec.Struct]:
         if body.node_id != self._journal.pinned.node_id:
             raise TaskRefusedError("not for this node", f"the task names {body.node_id}")
         if body.kind not in KINDS:

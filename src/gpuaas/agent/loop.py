@@ -7,11 +7,12 @@ agent makes and removes nothing that no task asked for: what it finds unasked, i
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import structlog
+from msgspec.structs import replace
 
 from gpuaas.agent import identity as identities
 from gpuaas.agent import journal as journals
@@ -26,8 +27,10 @@ from gpuaas.agent.reports import Reports
 from gpuaas.agent.sampling import sample
 from gpuaas.agent.server_time import ServerTime, machine_boot_id
 from gpuaas.agent.spares import SpareKeeper
-from gpuaas.agent.streams import Streams
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError
+from gpuaas.agent.streams.kinds import Node, StreamKinds, StreamsOfKind
+from gpuaas.agent.streams.requests import Streams
+from gpuaas.agent.streams.terminal import TerminalStreams
+from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.agent.verifiers import StatementRefusedError, Verifiers
 from gpuaas.agent.volume_reports import VOLUME_SECONDS, VolumeReports
 from gpuaas.core.clock import Clock
@@ -37,6 +40,7 @@ from gpuaas.wire.environments import NodeFacts
 from gpuaas.wire.link import Hello, Lease, Result, Task, TaskStatus, Welcome
 from gpuaas.wire.spares import SpareReport
 from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKeys
+from gpuaas.wire.tasks import CONTRACTS
 
 INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a second holder of the node's key
 AT_ONCE = 16  # tasks under way together; more wait
@@ -44,6 +48,8 @@ WATCH_SECONDS = 3.0
 CANCEL_AGAIN_SECONDS = 1.0
 SETTLE_SECONDS = 0.25  # from a task's end to a report: the result goes first, and tasks that follow share it
 CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
+
+STREAM_KINDS: tuple[Callable[[Node], StreamsOfKind], ...] = ()  # beside terminals
 
 log = structlog.get_logger()
 
@@ -59,6 +65,7 @@ async def run_agent(
     agent_version: str,
     randomness: Callable[[int], bytes] = os.urandom,
     boot_id: str | None = None,
+    stream_kinds: Sequence[Callable[[Node], StreamsOfKind]] = STREAM_KINDS,
 ) -> None:
     """Until `stop` is set. Raises at once if the folder is not enrolled or its journal cannot be trusted."""
     identity = identities.load(folder)
@@ -80,6 +87,7 @@ async def run_agent(
                 facts=await engine.probe(),
                 agent_version=agent_version,
                 instance=randomness(INSTANCE_BYTES).hex(),
+                stream_kinds=stream_kinds,
             )
             await agent.run(left_over, clock.monotonic, randomness, stop)
         finally:
@@ -120,6 +128,7 @@ class Agent:
         facts: NodeFacts,
         agent_version: str,
         instance: str,
+        stream_kinds: Sequence[Callable[[Node], StreamsOfKind]],
     ) -> None:
         self._instance = instance
         self._identity, self._journal, self._admission = identity, journal, admission
@@ -136,8 +145,11 @@ class Agent:
         self._left_over: list[Job] = []
         self._ended = 0  # tasks, since the start
         self._look = asyncio.Event()
-        self._streams = Streams(identity, admission.verifiers, engine.terminals, self._outgoing, server_time)
-        self.asked, self.ended = self._streams.asked, self._streams.ended
+        node = Node(engine, self._outgoing, server_time)
+        terminals = TerminalStreams(node)
+        kinds = StreamKinds([terminals, *(make(node) for make in stream_kinds)])
+        self._streams = Streams(identity, admission.verifiers, server_time, kinds)
+        self.asked, self.ended = self._streams.asked, terminals.end
         self._spares = SpareKeeper(engine.spares, self._outgoing, lambda: self._lanes.is_idle, facts)
         self.wanted_spares = self._spares.want
 
@@ -273,6 +285,7 @@ class Agent:
         try:
             self._points.reach(f"task:{job.kind}:before")
             effects = await job.taken.work.perform(self._engine, Told(self._voices, job))
+            found = CONTRACTS[job.kind].pack(effects.result)
             self._points.reach(f"task:{job.kind}:after")
         except asyncio.CancelledError:
             if not job.is_overtaken:
@@ -289,7 +302,7 @@ class Agent:
             detail = f"{type(error).__name__}: {error}"
             return self._result(job, TaskStatus.FAILED, "internal error on the node", detail)
         status = TaskStatus.FAILED if effects.shortfall else TaskStatus.DONE
-        return self._result(job, status, effects.shortfall, effects=effects)
+        return self._result(job, status, effects.shortfall, found=found)
 
     def _answer_overtaken(self, job: Job) -> None:
         self._finish(job, self._overtaken(job))
@@ -298,23 +311,17 @@ class Agent:
         return self._result(job, TaskStatus.SUPERSEDED, "a newer task of this allocation took its place")
 
     def _result(
-        self, job: Job, status: TaskStatus, reason: str, detail: str = "", effects: Effects | None = None
+        self, job: Job, status: TaskStatus, reason: str, detail: str = "", found: Mapping[str, object] | None = None
     ) -> Result:
-        effects = effects or Effects()
-        return Result(
+        result = Result(
             task_id=job.id,
             status=status,
             at=self._time.now(),
             reason=as_text(reason),
             detail=as_text(detail),
-            environment=effects.environment,
-            proofs=list(effects.proofs),
-            bundle=effects.bundle,
-            volume=effects.volume,
-            checks=list(effects.checks),
-            note=effects.note,
             phases=self._journal.phases(job.id),
         )
+        return replace(result, **(found or {}))
 
     def _finish(self, job: Job, result: Result) -> None:
         log.info("task.ended", task=job.id, kind=job.kind, status=result.status, reason=result.reason)

@@ -11,31 +11,24 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from gpuaas.wire.common import Dated, Moment, Name
+from gpuaas.wire.common import Dated, Moment
 from gpuaas.wire.environments import (
     Connection,
     DiskReport,
     Environment,
-    EnvironmentSpec,
-    KeySet,
     LoginEvent,
     NodeFacts,
-    Ownership,
     ProofItem,
 )
 from gpuaas.wire.images import ImageReport
 from gpuaas.wire.metrics import Samples
 from gpuaas.wire.protocol import UNDECLARED, ProtocolRange
-from gpuaas.wire.runtimes import BundleSpec, BundleVersion, RuntimeDescriptor, StagedBundle
+from gpuaas.wire.runtimes import StagedBundle
 from gpuaas.wire.spares import SpareReport, WantedSpares
 from gpuaas.wire.storage import (
-    Backend,
     Check,
     VolumeObservation,
-    VolumeOwnership,
-    VolumeRef,
     VolumeReport,
-    WantedMount,
 )
 from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKey, TrustedKeys, Verifier
 
@@ -74,114 +67,6 @@ class RotatedKey(Struct, frozen=True, kw_only=True):
 class Enrolled(Struct, frozen=True, kw_only=True):
     node_id: str
     verifiers: list[Verifier]
-
-
-class TaskKind(StrEnum):
-    ENSURE = "environment.ensure"
-    REMOVE = "environment.remove"
-    REMOVE_UNKNOWN = "environment.remove_unknown"
-    INSTALL_KEYS = "allocation.install_authorized_keys"
-    END_SESSION = "allocation.end_session"
-    STAGE_RUNTIME = "runtime.stage"
-    UNSTAGE_RUNTIME = "runtime.unstage"
-    WRITE_RUNTIME = "runtime.write_env_file"
-    VOLUME_ENSURE = "volume.ensure"
-    VOLUME_DELETE = "volume.delete"
-    VOLUME_REMOVE_UNKNOWN = "volume.remove_unknown"
-    VOLUME_MEASURE = "volume.measure"
-    VOLUME_SNAPSHOT = "volume.snapshot"
-    VOLUME_ATTACH = "volume.attach"
-    VOLUME_DETACH = "volume.detach"
-    STORAGE_CONFORMANCE = "storage.conformance"
-
-
-class EnsureEnvironment(Struct, frozen=True, kw_only=True):
-    spec: EnvironmentSpec
-
-
-class RemoveEnvironment(Struct, frozen=True, kw_only=True):
-    reason: str = ""
-
-
-class RemoveUnknown(Struct, frozen=True, kw_only=True):
-    """An environment of no allocation that the server knows; refused when its host key is another one."""
-
-    environment_id: str
-    host_key: str | None
-
-
-class InstallKeys(Struct, frozen=True, kw_only=True):
-    """With the ownership record as it is now: a change of the holder is a change of keys."""
-
-    keys: KeySet
-    ownership: Ownership | None = None
-
-
-class EndSession(Struct, frozen=True, kw_only=True):
-    session_id: str
-    reason: str
-
-
-class StageRuntime(Struct, frozen=True, kw_only=True):
-    """Present and whole; a `manifest` known from before tells whether the list of checksums itself was changed."""
-
-    bundle: BundleSpec
-    manifest: str = ""
-
-
-class UnstageRuntime(Struct, frozen=True, kw_only=True):
-    """Gone from the node; refused while any environment there runs with it."""
-
-    slug: Name
-    version: BundleVersion
-
-
-class WriteRuntime(Struct, frozen=True, kw_only=True):
-    """The whole wanted content; none is raw compute."""
-
-    descriptor: RuntimeDescriptor | None
-
-
-class EnsureVolume(Struct, frozen=True, kw_only=True):
-    """Its data is there, empty or filled from a snapshot; what is there already is left as it is."""
-
-    volume: VolumeRef
-    snapshot_id: str | None = None
-    ownership: VolumeOwnership | None = None
-
-
-class DeleteVolume(Struct, frozen=True, kw_only=True):
-    """Of a volume or, with the same end, of a snapshot."""
-
-    volume: VolumeRef
-
-
-class MeasureVolume(Struct, frozen=True, kw_only=True):
-    """How much is used; the ownership record beside the data becomes this one."""
-
-    volume: VolumeRef
-    ownership: VolumeOwnership | None = None
-
-
-class SnapshotVolume(Struct, frozen=True, kw_only=True):
-    volume: VolumeRef
-    snapshot_id: str
-
-
-class AttachVolumeTo(Struct, frozen=True, kw_only=True):
-    mount: WantedMount
-
-
-class DetachVolumeFrom(Struct, frozen=True, kw_only=True):
-    """`force` ends the processes that use it."""
-
-    volume: VolumeRef
-    mount_path: str
-    force: bool = False
-
-
-class ConformStorage(Struct, frozen=True, kw_only=True):
-    backend: Backend
 
 
 class TaskBody(Dated, frozen=True, kw_only=True):
@@ -269,17 +154,13 @@ class LoginsKept(Struct, frozen=True, kw_only=True, tag="logins_kept"):
     ids: list[str]
 
 
-class StreamKind(StrEnum):
-    TERMINAL = "terminal"
-
-
 class StreamBody(Dated, frozen=True, kw_only=True):
     """What is signed: who dials where, to be joined to what. Good once, for seconds."""
 
     id: str
     node_id: str
     allocation_id: str
-    kind: StreamKind
+    kind: str  # a name of wire/streams.py; an agent answers one that it does not know
     target: msgspec.Raw
     url: str  # of the replica that asked
     secret: str  # shown to it as the second subprotocol
@@ -366,6 +247,7 @@ class Result(Dated, frozen=True, kw_only=True, tag="result"):
     volume: VolumeObservation | None = None  # what tasks about a volume found of it
     checks: list[Check] = []  # what `storage.conformance` tried
     note: str = ""  # how it was done, in words, where there is more than one way
+    found: dict[str, object] = {}  # all else that the kind of task declares as its result
     phases: list[Progress] = []  # all of them again: progress may have been lost with a link
 
 

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gpuaas.wire.common import Dated, Moment, Name, Reference
 from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.permissions import Permissions
 
 LARGEST_GIB = 1 << 14  # of one volume, whatever the quota
 
@@ -150,6 +151,7 @@ class Volume(Struct, frozen=True, kw_only=True):
     deletion_proofs: list[ProofItem]
     attachments: list[VolumeAttachment]
     operation_id: str
+    permissions: Permissions = []
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -165,6 +167,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     created_at: datetime
     created_by: str
     operation_id: str
+    permissions: Permissions = []
 
 
 class Attachment(Struct, frozen=True, kw_only=True):
@@ -271,14 +274,6 @@ class WantedMount(Struct, frozen=True, kw_only=True):
     volume: VolumeRef
     mount_path: str
     access_mode: AccessMode
-
-
-class RemoveUnknownVolume(Struct, frozen=True, kw_only=True):
-    """A task about a volume that the server does not know; refused when its ownership record is another one, and while
-    it is mounted."""
-
-    volume: VolumeRef
-    ownership: VolumeOwnership | None
 
 
 class VolumeReport(Dated, frozen=True, kw_only=True, tag="volumes"):

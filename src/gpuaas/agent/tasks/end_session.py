@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from gpuaas.agent.tasks.work import Effects, allocation_of, read_wants
 from gpuaas.engines.base import Engine, OnPhase
-from gpuaas.wire.link import EndSession, TaskBody, TaskKind
+from gpuaas.wire.link import TaskBody
+from gpuaas.wire.tasks import END_SESSION, EndSession, Nothing, TaskKind
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,10 @@ class End:
     allocation_id: str
     wants: EndSession
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:  # noqa: ARG002 - ending one has no phases
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Nothing]:  # noqa: ARG002 - ending one has no phases
         await engine.end_connection(self.allocation_id, self.wants.session_id, self.wants.reason)
-        return Effects()
+        return Effects(Nothing())
 
 
 def read(body: TaskBody) -> End:
-    return End(allocation_of(body), read_wants(body, EndSession))
+    return End(allocation_of(body), read_wants(body, END_SESSION))

@@ -13,7 +13,7 @@ from gpuaas.agent.tasks import (
     write_runtime,
 )
 from gpuaas.agent.tasks.work import ReadWork
-from gpuaas.wire.link import TaskKind
+from gpuaas.wire.tasks import TaskKind
 
 KINDS: dict[str, ReadWork] = {
     TaskKind.ENSURE: ensure.read,

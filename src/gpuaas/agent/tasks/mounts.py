@@ -6,7 +6,16 @@ from typing import ClassVar
 
 from gpuaas.agent.tasks.work import Effects, allocation_of, environment_at, read_wants
 from gpuaas.engines.base import Engine, EngineError, OnPhase
-from gpuaas.wire.link import AttachVolumeTo, DetachVolumeFrom, TaskBody, TaskKind
+from gpuaas.wire.link import TaskBody
+from gpuaas.wire.tasks import (
+    VOLUME_ATTACH,
+    VOLUME_DETACH,
+    AttachVolumeTo,
+    Detached,
+    DetachVolumeFrom,
+    Nothing,
+    TaskKind,
+)
 
 
 @dataclass(frozen=True)
@@ -18,10 +27,10 @@ class Attach:
     boot: int
     wants: AttachVolumeTo
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Nothing]:
         await environment_at(engine, self.allocation_id, self.boot, what="a volume")
         await engine.mounts.attach(self.allocation_id, self.wants.mount, on_phase)
-        return Effects()
+        return Effects(Nothing())
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class Detach:
     allocation_id: str
     wants: DetachVolumeFrom
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Detached]:
         note = await engine.mounts.detach(
             self.allocation_id,
             self.wants.volume,
@@ -43,12 +52,12 @@ class Detach:
         seen = None
         with suppress(EngineError):  # off is off, whether or not its use can be measured now
             seen = await engine.volumes.measure(self.wants.volume)
-        return Effects(volume=seen, note=note)
+        return Effects(Detached(volume=seen, note=note))
 
 
 def read_attach(body: TaskBody) -> Attach:
-    return Attach(allocation_of(body), body.boot, read_wants(body, AttachVolumeTo))
+    return Attach(allocation_of(body), body.boot, read_wants(body, VOLUME_ATTACH))
 
 
 def read_detach(body: TaskBody) -> Detach:
-    return Detach(allocation_of(body), read_wants(body, DetachVolumeFrom))
+    return Detach(allocation_of(body), read_wants(body, VOLUME_DETACH))

@@ -3,34 +3,23 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, allocation_of, read_wants
+from gpuaas.agent.tasks.work import Effects, allocation_of, read_wants, removed
 from gpuaas.engines.base import Engine, OnPhase
-from gpuaas.wire.link import RemoveEnvironment, TaskBody, TaskKind
+from gpuaas.wire.link import TaskBody
+from gpuaas.wire.tasks import CONTRACTS, REMOVE, Removed
 
 
 @dataclass(frozen=True)
 class Remove:
     """Ends everything under way for its allocation, an older removal too: asking again may free one that hangs."""
 
-    replaces: ClassVar = frozenset(
-        {
-            TaskKind.ENSURE,
-            TaskKind.INSTALL_KEYS,
-            TaskKind.END_SESSION,
-            TaskKind.WRITE_RUNTIME,
-            TaskKind.VOLUME_ATTACH,
-            TaskKind.VOLUME_DETACH,
-            TaskKind.REMOVE,
-        }
-    )
+    replaces: ClassVar = frozenset(each.kind for each in CONTRACTS.values() if each.ends_with_environment)
     allocation_id: str
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
-        proofs = tuple(await engine.remove(self.allocation_id, on_phase))
-        left = ", ".join(proof.item for proof in proofs if not proof.ok)
-        return Effects(proofs=proofs, shortfall=f"not cleaned: {left}" if left else "")
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Removed]:
+        return removed(await engine.remove(self.allocation_id, on_phase), "not cleaned")
 
 
 def read(body: TaskBody) -> Remove:
-    read_wants(body, RemoveEnvironment)
+    read_wants(body, REMOVE)
     return Remove(allocation_of(body))

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError, environment_of, read_wants
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, environment_of, read_wants, removed
 from gpuaas.engines.base import Engine, OnPhase
-from gpuaas.wire.link import RemoveUnknown, TaskBody, TaskKind
+from gpuaas.wire.link import TaskBody
+from gpuaas.wire.tasks import REMOVE_UNKNOWN, Removed, RemoveUnknown, TaskKind
 
 
 @dataclass(frozen=True)
@@ -13,15 +14,13 @@ class RemoveUnknownEnvironment:
     replaces: ClassVar = frozenset({TaskKind.REMOVE_UNKNOWN})
     wants: RemoveUnknown
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Removed]:
         """Only the environment that the operator was shown: its host key tells."""
         here = await environment_of(engine, self.wants.environment_id)
         if here is not None and here.host_key and here.host_key != self.wants.host_key:
             raise TaskRefusedError("another environment", f"{self.wants.environment_id} has another host key")
-        proofs = tuple(await engine.remove(self.wants.environment_id, on_phase))
-        left = ", ".join(proof.item for proof in proofs if not proof.ok)
-        return Effects(proofs=proofs, shortfall=f"not cleaned: {left}" if left else "")
+        return removed(await engine.remove(self.wants.environment_id, on_phase), "not cleaned")
 
 
 def read(body: TaskBody) -> RemoveUnknownEnvironment:
-    return RemoveUnknownEnvironment(read_wants(body, RemoveUnknown))
+    return RemoveUnknownEnvironment(read_wants(body, REMOVE_UNKNOWN))

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError, read_wants
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, read_wants, removed
 from gpuaas.engines.base import Engine, Telling
-from gpuaas.wire.link import TaskBody, TaskKind, UnstageRuntime
+from gpuaas.wire.link import TaskBody
+from gpuaas.wire.tasks import UNSTAGE_RUNTIME, Removed, TaskKind, UnstageRuntime
 
 
 @dataclass(frozen=True)
@@ -15,13 +16,12 @@ class Unstage:
     replaces: ClassVar[frozenset[TaskKind]] = frozenset()
     wants: UnstageRuntime
 
-    async def perform(self, engine: Engine, tell: Telling, /) -> Effects:
+    async def perform(self, engine: Engine, tell: Telling, /) -> Effects[Removed]:
         proofs = await engine.runtimes.unstage(self.wants.slug, self.wants.version, tell)
-        left = ", ".join(proof.item for proof in proofs if not proof.ok)
-        return Effects(proofs=tuple(proofs), shortfall=f"still on the node: {left}" if left else "")
+        return removed(proofs, "still on the node")
 
 
 def read(body: TaskBody) -> Unstage:
     if body.allocation_id is not None:
         raise TaskRefusedError("malformed task", "a bundle is removed from the node, never from one allocation")
-    return Unstage(read_wants(body, UnstageRuntime))
+    return Unstage(read_wants(body, UNSTAGE_RUNTIME))

@@ -3,19 +3,30 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuaas.agent.tasks.work import Effects, TaskRefusedError, read_wants
+from gpuaas.agent.tasks.work import Effects, TaskRefusedError, read_wants, removed
 from gpuaas.engines.base import Engine, OnPhase
 from gpuaas.wire.environments import EnvironmentState
-from gpuaas.wire.link import (
+from gpuaas.wire.link import TaskBody
+from gpuaas.wire.storage import VolumeObservation
+from gpuaas.wire.tasks import (
+    STORAGE_CONFORMANCE,
+    VOLUME_DELETE,
+    VOLUME_ENSURE,
+    VOLUME_MEASURE,
+    VOLUME_REMOVE_UNKNOWN,
+    VOLUME_SNAPSHOT,
     ConformStorage,
+    Copied,
     DeleteVolume,
     EnsureVolume,
+    Measured,
     MeasureVolume,
+    Removed,
+    RemoveUnknownVolume,
     SnapshotVolume,
-    TaskBody,
     TaskKind,
+    Tried,
 )
-from gpuaas.wire.storage import RemoveUnknownVolume, VolumeObservation
 
 NOTHING: frozenset[TaskKind] = frozenset()
 
@@ -25,10 +36,10 @@ class Ensure:
     replaces: ClassVar = NOTHING
     wants: EnsureVolume
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Measured]:
         wants = self.wants
         made = await engine.volumes.ensure(wants.volume, wants.snapshot_id, on_phase, ownership=wants.ownership)
-        return Effects(volume=made)
+        return Effects(Measured(volume=made))
 
 
 @dataclass(frozen=True)
@@ -36,10 +47,8 @@ class Delete:
     replaces: ClassVar = NOTHING
     wants: DeleteVolume
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
-        proofs = tuple(await engine.volumes.delete(self.wants.volume, on_phase))
-        left = ", ".join(proof.item for proof in proofs if not proof.ok)
-        return Effects(proofs=proofs, shortfall=f"not gone: {left}" if left else "")
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Removed]:
+        return removed(await engine.volumes.delete(self.wants.volume, on_phase), "not gone")
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class RemoveUnknown:
     replaces: ClassVar = frozenset({TaskKind.VOLUME_REMOVE_UNKNOWN})
     wants: RemoveUnknownVolume
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Removed]:
         """Only the volume that the operator was shown, and never one that an environment may be using."""
         wanted = self.wants.volume
         for here in await engine.volumes.present():
@@ -69,10 +78,10 @@ class Measure:
     replaces: ClassVar = NOTHING
     wants: MeasureVolume
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:  # noqa: ARG002 - a look has no phases
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Measured]:  # noqa: ARG002 - a look has no phases
         if self.wants.ownership:
             await engine.volumes.set_ownership(self.wants.volume, self.wants.ownership)
-        return Effects(volume=await engine.volumes.measure(self.wants.volume))
+        return Effects(Measured(volume=await engine.volumes.measure(self.wants.volume)))
 
 
 @dataclass(frozen=True)
@@ -80,12 +89,12 @@ class TakeSnapshot:
     replaces: ClassVar = NOTHING
     wants: SnapshotVolume
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Copied]:
         """What is observed here is the snapshot: the size of the copy."""
         size, note = await engine.volumes.snapshot(self.wants.volume, self.wants.snapshot_id, on_phase)
         seen = await engine.volumes.measure(self.wants.volume)
         copy = VolumeObservation(volume_id=self.wants.snapshot_id, used_bytes=size, quota=seen.quota, at=seen.at)
-        return Effects(volume=copy, note=note)
+        return Effects(Copied(volume=copy, note=note))
 
 
 @dataclass(frozen=True)
@@ -93,29 +102,29 @@ class Conform:
     replaces: ClassVar = NOTHING
     wants: ConformStorage
 
-    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects:
-        return Effects(checks=tuple(await engine.volumes.conform(self.wants.backend, on_phase)))
+    async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Tried]:
+        return Effects(Tried(checks=await engine.volumes.conform(self.wants.backend, on_phase)))
 
 
 def read_ensure(body: TaskBody) -> Ensure:
-    return Ensure(read_wants(body, EnsureVolume))
+    return Ensure(read_wants(body, VOLUME_ENSURE))
 
 
 def read_delete(body: TaskBody) -> Delete:
-    return Delete(read_wants(body, DeleteVolume))
+    return Delete(read_wants(body, VOLUME_DELETE))
 
 
 def read_remove_unknown(body: TaskBody) -> RemoveUnknown:
-    return RemoveUnknown(read_wants(body, RemoveUnknownVolume))
+    return RemoveUnknown(read_wants(body, VOLUME_REMOVE_UNKNOWN))
 
 
 def read_measure(body: TaskBody) -> Measure:
-    return Measure(read_wants(body, MeasureVolume))
+    return Measure(read_wants(body, VOLUME_MEASURE))
 
 
 def read_snapshot(body: TaskBody) -> TakeSnapshot:
-    return TakeSnapshot(read_wants(body, SnapshotVolume))
+    return TakeSnapshot(read_wants(body, VOLUME_SNAPSHOT))
 
 
 def read_conformance(body: TaskBody) -> Conform:
-    return Conform(read_wants(body, ConformStorage))
+    return Conform(read_wants(body, STORAGE_CONFORMANCE))

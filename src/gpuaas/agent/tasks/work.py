@@ -1,18 +1,18 @@
 """What every task kind is: wants read from the signed bytes, and one end state asked of the engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
 from gpuaas.engines.base import Engine, Telling
 from gpuaas.wire.environments import Environment, ProofItem
-from gpuaas.wire.link import TaskBody, TaskKind
-from gpuaas.wire.runtimes import StagedBundle
-from gpuaas.wire.storage import Check, VolumeObservation
+from gpuaas.wire.link import TaskBody
+from gpuaas.wire.tasks import Removed, TaskContract, TaskKind
 
 Wants = TypeVar("Wants", bound=msgspec.Struct)
+Found_co = TypeVar("Found_co", bound=msgspec.Struct, covariant=True)
 
 
 class TaskRefusedError(Exception):
@@ -23,37 +23,38 @@ class TaskRefusedError(Exception):
         self.reason, self.detail = reason, detail
 
 
-@dataclass(frozen=True, kw_only=True)
-class Effects:
-    """What a task brought about, as it goes into the result."""
+@dataclass(frozen=True)
+class Effects(Generic[Found_co]):
+    """What a task brought about."""
 
-    environment: Environment | None = None
-    proofs: tuple[ProofItem, ...] = ()
-    bundle: StagedBundle | None = None
-    volume: VolumeObservation | None = None
-    checks: tuple[Check, ...] = ()
-    note: str = ""  # how it was done, where there is more than one way
+    result: Found_co
     shortfall: str = ""  # what of the end state was not reached; empty is success
 
 
-class Work(Protocol):
+class Work(Protocol[Found_co]):
     """One task, read and ready: `perform` may be repeated, cancelled, or cut by a crash."""
 
     replaces: ClassVar[frozenset[TaskKind]]
     """Kinds whose older tasks are pointless once this one is here; others are waited for."""
 
-    async def perform(self, engine: Engine, on_phase: Telling, /) -> Effects: ...
+    async def perform(self, engine: Engine, on_phase: Telling, /) -> Effects[Found_co]: ...
 
 
-ReadWork = Callable[[TaskBody], Work]
+ReadWork = Callable[[TaskBody], Work[msgspec.Struct]]
 """Reads the wants of a verified body, or raises TaskRefusedError."""
 
 
-def read_wants(body: TaskBody, type: type[Wants]) -> Wants:
+def read_wants(body: TaskBody, contract: TaskContract[Wants, msgspec.Struct]) -> Wants:
     try:
-        return msgspec.msgpack.decode(body.wants, type=type)
+        return msgspec.msgpack.decode(body.wants, type=contract.wants)
     except msgspec.DecodeError as error:
         raise TaskRefusedError("malformed task", f"wants of {body.kind}: {error}") from error
+
+
+def removed(proofs: Sequence[ProofItem], words: str) -> Effects[Removed]:
+    """What a removal left behind is what it falls short of."""
+    left = ", ".join(proof.item for proof in proofs if not proof.ok)
+    return Effects(Removed(proofs=list(proofs)), f"{words}: {left}" if left else "")
 
 
 async def environment_of(engine: Engine, allocation_id: str) -> Environment | None:

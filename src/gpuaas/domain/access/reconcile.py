@@ -18,7 +18,7 @@ from gpuaas.domain.tasks.outcomes import Missing, Retry, Target, evaluate
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.access import GrantStatus
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import InstallKeys, TaskKind
+from gpuaas.wire.tasks import INSTALL_KEYS, InstallKeys, TaskKind
 
 TRY_AGAIN_AFTER = timedelta(seconds=2)
 UNTIL_SEEN = Retry(first=TRY_AGAIN_AFTER, tries=None)
@@ -42,7 +42,7 @@ def decide(seen: Seen, now: datetime) -> Observe | Install | None:
     if seen.reported > seen.observed_generation:
         return Observe(min(seen.reported, seen.keys.generation))
     wanted = {"keys.generation": seen.keys.generation}
-    target = Target(kind=TaskKind.INSTALL_KEYS, boot=seen.row.boot, wants=wanted)
+    target = Target(task=INSTALL_KEYS, boot=seen.row.boot, wants=wanted)
     # Only an observed key set ends this, so a task that is done counts as an attempt.
     outcome = evaluate(seen.task, target, UNTIL_SEEN, now, is_believed=False)
     return Install() if outcome == Missing() else None

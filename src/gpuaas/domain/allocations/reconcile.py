@@ -23,14 +23,15 @@ from gpuaas.domain.timeline.store import SYSTEM, NewEntry, record
 from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import GPU_RESET, Environment, EnvironmentSpec, ProofItem
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, EnsureEnvironment, RemoveEnvironment, Result, TaskKind
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, Result
+from gpuaas.wire.tasks import ENSURE, REMOVE, EnsureEnvironment, RemoveEnvironment, TaskKind
 from gpuaas.wire.timeline import Outcome
 
 PROVISION_LIMIT = timedelta(minutes=5)
 RELEASE_LIMIT = timedelta(minutes=5)
 REMOVE_ATTEMPTS = 3
 CONTESTED = "Two agents use the key of this node, so nothing it says proves a removal. An operator has to look."
-ENSURE = Retry(deadline=PROVISION_LIMIT, late="The node did not finish in time.")
+UNTIL_LIMIT = Retry(deadline=PROVISION_LIMIT, late="The node did not finish in time.")
 RELEASE = Retry(tries=REMOVE_ATTEMPTS, counts_idle=True)
 CLEAN_UP = Retry(first=timedelta(seconds=30), doublings=7, tries=None)  # up to an hour
 PORT_FENCE = "allocations_port"
@@ -46,13 +47,13 @@ class Queue(Struct, frozen=True):
 class Move(Struct, frozen=True):
     to: Status
     note: str
-    result: Result | None = None
+    environment: Environment | None = None
 
 
 class Settle(Struct, frozen=True):
     """What was wanted gone is proven gone."""
 
-    result: Result
+    proofs: list[ProofItem]
 
 
 class Block(Struct, frozen=True):
@@ -83,16 +84,14 @@ def decide(seen: Seen, now: datetime) -> Decision:
 
 
 def _after_ensure(seen: Seen, now: datetime, *, failed: Status) -> Decision:
-    target = Target(kind=TaskKind.ENSURE, boot=seen.row.boot)
+    target = Target(task=ENSURE, boot=seen.row.boot)
     if seen.task and target.is_of(seen.task) and seen.task.reason == ENVIRONMENT_REMOVED:
         return Move(failed, seen.task.reason)  # it would say so until the limit
-    match evaluate(seen.task, target, ENSURE, now, since=seen.waiting_since):
+    match evaluate(seen.task, target, UNTIL_LIMIT, now, since=seen.waiting_since):
         case Missing():
             return Queue(TaskKind.ENSURE)
-        case Done(result) if result and result.environment:
-            return Move(Status.ACTIVE, "the machine is ready", result=result)
-        case Done():
-            return Move(failed, "The node could not make the machine.")
+        case Done(made):
+            return Move(Status.ACTIVE, "the machine is ready", environment=made.environment)
         case Failed(reason):
             return Move(failed, reason or "The node could not make the machine.")
         case Open() | Waiting():
@@ -103,15 +102,15 @@ def _release(seen: Seen, now: datetime) -> Decision:  # noqa: PLR0911 - one line
     late, task = now - seen.waiting_since > RELEASE_LIMIT, seen.task
     if seen.holds:
         return Move(Status.RELEASE_FAILED, f"Still held by {', '.join(seen.holds)}.") if late else None
-    target = Target(kind=TaskKind.REMOVE, operation_id=seen.row.operation_id, is_proof_needed=True)
+    target = Target(task=REMOVE, operation_id=seen.row.operation_id, is_proof_needed=True)
     if task and target.is_of(task) and not task.is_open and _is_doubtful(seen, now):
         return Block(CONTESTED, None) if late else None
     is_believed = not (task and task.disputed)
     match evaluate(task, target, RELEASE, now, attempts=seen.attempts, is_believed=is_believed):
         case Missing():
             return Queue(TaskKind.REMOVE)
-        case Done(result) if result:
-            return Settle(result)
+        case Done(removed):
+            return Settle(removed.proofs)
         case Open():
             return Block("The node does not answer.", None) if late else None
         case Failed() if task:
@@ -122,7 +121,7 @@ def _release(seen: Seen, now: datetime) -> Decision:  # noqa: PLR0911 - one line
 
 def _clean_up(seen: Seen, now: datetime) -> Decision:
     """`failed` is final for the person, not for us: the slots are held until nothing is left on them."""
-    task, target = seen.task, Target(kind=TaskKind.REMOVE, is_proof_needed=True)
+    task, target = seen.task, Target(task=REMOVE, is_proof_needed=True)
     if task and target.is_of(task) and not task.is_open:
         if _is_doubtful(seen, now):
             return None
@@ -131,8 +130,8 @@ def _clean_up(seen: Seen, now: datetime) -> Decision:
     match evaluate(task, target, CLEAN_UP, now, attempts=seen.attempts):
         case Missing():
             return Queue(TaskKind.REMOVE)
-        case Done(result) if result:
-            return Settle(result)
+        case Done(removed):
+            return Settle(removed.proofs)
         case Waiting() if task and not seen.blocked:
             return Block(_why_not_clean(task), task.result)
         case _:
@@ -190,8 +189,8 @@ class AllocationWorker:
                     await self._queue(tx, seen, decision, now)
                 case Move():
                     await self._move(tx, seen, decision, now)
-                case Settle(result):
-                    await settle(tx, row, result.proofs, actor=SYSTEM, now=now)
+                case Settle(proofs):
+                    await settle(tx, row, proofs, actor=SYSTEM, now=now)
                 case Block(note, result):
                     await self._block(tx, row, note, result, now)
 
@@ -212,8 +211,7 @@ class AllocationWorker:
         await tasks.queue(tx, task, version=row.version, now=now)
 
     async def _move(self, tx: Tx, seen: Seen, move: Move, now: datetime) -> None:
-        row, change = seen.row, Change()
-        environment = move.result.environment if move.result else None
+        row, change, environment = seen.row, Change(), move.environment
         if move.to is Status.ACTIVE and environment:
             change = Change(
                 observed_boot=environment.boot,

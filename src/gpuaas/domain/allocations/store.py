@@ -14,15 +14,16 @@ from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
 from gpuaas.domain.timeline.transitions import store as transitions
 from gpuaas.domain.timeline.transitions.store import NO_OPERATION, Act, OperationChange
+from gpuaas.domain.timeline.usage.store import SUM, UsageSum
 from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Init, Isolation, ProofItem
 from gpuaas.wire.images import BaseImage
-from gpuaas.wire.link import TaskKind
 from gpuaas.wire.metrics import HealthReason
 from gpuaas.wire.permissions import Permission
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
+from gpuaas.wire.tasks import TaskKind
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
 OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
@@ -105,7 +106,9 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     sample_age_seconds: float | UnsetType | None = UNSET
     runtime: RuntimeSummary | UnsetType | None = UNSET
     attachments: list[Attachment] | UnsetType = UNSET
+    usage: UsageSum | UnsetType = UNSET
     is_held: bool | UnsetType = UNSET  # its holder works in the project; if not, project admins hold it
+    is_granted: bool | UnsetType = UNSET  # the caller has an active grant
 
     @property
     def subject(self) -> Subject:
@@ -288,7 +291,7 @@ async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:
         raise StaleWrite("allocation")
 
 
-SEEN = """
+SEEN = f"""
     select a.*, n.offline_since as node_offline_since, (
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
             order by s.index), '[]')
@@ -319,7 +322,10 @@ SEEN = """
         where t.allocation_id = a.id and t.status not in ('detached', 'failed')
     ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
-        works_in(a.holder_id, a.project_id) as is_held
+        works_in(a.holder_id, a.project_id) as is_held, exists (
+            select from access_grants g where g.allocation_id = a.id and fence_principal() = g.user_id
+                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp()
+        ) as is_granted, {SUM.format(kind="allocation", id="a.id")} as usage
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """
 LOOK = """

@@ -15,7 +15,8 @@ from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.timeline.store import end_operation
 from gpuaas.wire.allocations import Status
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, EndSession, TaskKind
+from gpuaas.wire.link import ENVIRONMENT_REMOVED
+from gpuaas.wire.tasks import END_SESSION, EndSession, TaskKind
 from gpuaas.wire.timeline import OperationStatus
 
 ONCE = Retry()
@@ -36,7 +37,7 @@ def decide(status: Status, wanted: WantedEnd, now: datetime) -> Finish | Queue |
         return Finish(OperationStatus.SUCCEEDED, "the machine is not up, and nobody is in")
     if wanted.task and wanted.task.reason == ENVIRONMENT_REMOVED:
         return Finish(OperationStatus.SUCCEEDED, wanted.task.reason)
-    match evaluate(wanted.task, Target(kind=TaskKind.END_SESSION), ONCE, now):
+    match evaluate(wanted.task, Target(task=END_SESSION), ONCE, now):
         case Missing():
             return Queue()
         case Done():

@@ -6,21 +6,23 @@ the task is queued again, unless the policy says that time or tasks have run out
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.wire.environments import ProofItem
-from gpuaas.wire.link import Result, TaskKind, TaskStatus
+from gpuaas.wire.link import Result, TaskStatus
+from gpuaas.wire.tasks import Removed, TaskContract
 
+Found = TypeVar("Found", bound=Struct)
 STALE_BOOT = "stale_boot"  # the reason of a node that is asked for another boot than the one it has
 NO_PAUSE = timedelta(0)
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class Target(Struct, Generic[Found], frozen=True, kw_only=True):
     """The wanted end state, as far as a task is compared with it. What is left out does not matter."""
 
-    kind: TaskKind
+    task: TaskContract[Struct, Found]
     boot: int | None = None
     operation_id: str | None = None
     wants: Mapping[str, object] = {}
@@ -30,14 +32,16 @@ class Target(Struct, frozen=True, kw_only=True):
 
     def is_of(self, task: TaskRow) -> bool:
         return (
-            task.kind is self.kind
+            task.kind is self.task.kind
             and self.boot in (None, task.boot)
             and self.operation_id in (None, task.operation_id)
             and all(_at(task.wants, path) == value for path, value in self.wants.items())
         )
 
-    def is_reached_by(self, result: Result | None) -> bool:
-        return not self.is_proof_needed or (result is not None and is_proven(result.proofs))
+    def found_by(self, result: Result | None) -> Found | None:
+        """The result if it is what is wanted."""
+        found = self.task.unpack(result)
+        return None if self.is_proof_needed and not (isinstance(found, Removed) and found.is_proven) else found
 
 
 class Retry(Struct, frozen=True, kw_only=True):
@@ -70,8 +74,8 @@ class Waiting(Struct, frozen=True):
     until: datetime
 
 
-class Done(Struct, frozen=True):
-    result: Result | None
+class Done(Struct, Generic[Found], frozen=True):
+    result: Found
 
 
 class Failed(Struct, frozen=True):
@@ -81,25 +85,25 @@ class Failed(Struct, frozen=True):
     attempts: int
 
 
-Outcome = Missing | Open | Waiting | Done | Failed
+Outcome = Missing | Open | Waiting | Done[Found] | Failed
 
 
 def evaluate(
     task: TaskRow | None,
-    target: Target,
+    target: Target[Found],
     retry: Retry,
     now: datetime,
     *,
     attempts: int = 1,
     since: datetime | None = None,
     is_believed: bool = True,
-) -> Outcome:
+) -> Outcome[Found]:
     """Pure. `task` is the newest of its lane, `attempts` counts the tasks for this target with it, `since` is when the
     target was first wanted. Nobody believes a node whose key has two holders: its `done` is a failed attempt."""
     if task is None or not target.is_of(task):
         return Open() if task and task.is_open and target.shares_lane else Missing()
-    if task.status == TaskStatus.DONE and is_believed and target.is_reached_by(task.result):
-        return Done(task.result)
+    if task.status == TaskStatus.DONE and is_believed and (found := target.found_by(task.result)) is not None:
+        return Done(found)
     is_late = retry.deadline is not None and since is not None and now - since > retry.deadline
     if is_late and (task.is_open or is_idle(task)):
         return Failed(retry.late, attempts)
@@ -116,11 +120,6 @@ def evaluate(
 def is_idle(task: TaskRow) -> bool:
     """Whether the task ended without the node having done anything about it."""
     return task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED) or task.reason == STALE_BOOT
-
-
-def is_proven(proofs: list[ProofItem]) -> bool:
-    """An empty list proves nothing."""
-    return bool(proofs) and all(proof.ok for proof in proofs)
 
 
 def _at(wants: object, path: str) -> object:

@@ -9,9 +9,11 @@ from msgspec import Struct, json, to_builtins
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
 from gpuaas.domain.tasks.states import ENDED, NODE_TASK, NodeTaskStatus
+from gpuaas.domain.timeline.statements.store import entries
 from gpuaas.domain.timeline.store import EVENTS, LOGS
 from gpuaas.wire.allocations import NodeTask
-from gpuaas.wire.link import LogLines, Progress, Result, TaskKind, TaskStatus
+from gpuaas.wire.link import LogLines, Progress, Result, TaskStatus
+from gpuaas.wire.tasks import CONTRACTS, TaskKind
 
 TASKS = "node_tasks"  # the topic; its row ids are node ids
 ENVIRONMENT = "environment"  # the lane of the environment itself; others are a topic, and what of it behind a colon
@@ -57,6 +59,9 @@ class NewTask(Struct, frozen=True, kw_only=True):
     lane: str = ENVIRONMENT
     supersedes: tuple[str, ...] = ()  # further lanes whose open tasks are pointless with this one
 
+    def __post_init__(self) -> None:
+        _check(self.kind, self.wants)
+
 
 class SentTask(Struct, frozen=True, kw_only=True):
     """What of a task goes down to its node."""
@@ -80,6 +85,15 @@ class NewNodeTask(Struct, frozen=True, kw_only=True):
     kind: TaskKind
     wants: Struct
     lane: str
+
+    def __post_init__(self) -> None:
+        _check(self.kind, self.wants)
+
+
+def _check(kind: TaskKind, wants: Struct) -> None:
+    """A node refuses parameters of another kind, and that would be learned only there."""
+    if not isinstance(wants, CONTRACTS[kind].wants):
+        raise TypeError(f"{kind} wants {CONTRACTS[kind].wants.__name__}, not {type(wants).__name__}")
 
 
 class EndedTask(Struct, frozen=True):
@@ -300,16 +314,27 @@ END = f"""
 DOUBT_REMOVALS = """
     update node_tasks set disputed = true where node_id = $1 and answered_epoch >= $2 and kind = $3 and not disputed
 """
-TELL = """
+TOLD = {
+    "tenant_id": "a.tenant_id",
+    "project_id": "a.project_id",
+    "subject_kind": "case when a.id is null then 'node' else 'allocation' end",
+    "subject_id": "coalesce(a.id, t.node_id)",
+    "operation_id": "t.operation_id",
+    "phase": "p.phase",
+    "outcome": "'began'",
+    "at": "p.at",
+    "actor": "p.node_id",
+    "note": "p.note",
+}
+PROGRESS = """
+    unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality
+            as p (task_id, node_id, phase, note, at, number)
+        join node_tasks t on t.id = p.task_id and t.node_id = p.node_id
+        left join allocations a on a.id = t.allocation_id
+"""
+TELL = f"""
     with told as (
-        insert into timeline_entries
-            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
-        select a.tenant_id, a.project_id, case when a.id is null then 'node' else 'allocation' end,
-            coalesce(a.id, t.node_id), t.operation_id, p.phase, 'began', p.at, p.node_id, p.note
-        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality
-                as p (task_id, node_id, phase, note, at, number)
-            join node_tasks t on t.id = p.task_id and t.node_id = p.node_id
-            left join allocations a on a.id = t.allocation_id
+        {entries(TOLD, PROGRESS)}
         where not exists (
             select from timeline_entries e where e.operation_id = t.operation_id and e.phase = p.phase and e.at = p.at)
             and $6 > (select count(*) from timeline_entries e where e.operation_id = t.operation_id)

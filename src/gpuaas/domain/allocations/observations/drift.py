@@ -16,7 +16,8 @@ from gpuaas.domain.tasks import store as tasks
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import Environment, EnvironmentState, ExitCause
 from gpuaas.wire.images import BaseImage
-from gpuaas.wire.link import RemoveEnvironment, Report, TaskKind
+from gpuaas.wire.link import Report
+from gpuaas.wire.tasks import RemoveEnvironment, TaskKind
 
 # A report is judged only against what was settled well before it: both clocks are ours, give or take the network.
 SLACK = timedelta(seconds=2)

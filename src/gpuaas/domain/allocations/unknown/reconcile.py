@@ -12,10 +12,10 @@ from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Missing, Retry, Target, evaluate
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import NewEntry, audit, record
-from gpuaas.wire.link import RemoveUnknown, TaskKind
+from gpuaas.wire.tasks import REMOVE_UNKNOWN, RemoveUnknown, TaskKind
 from gpuaas.wire.timeline import Outcome
 
-TARGET = Target(kind=TaskKind.REMOVE_UNKNOWN, is_proof_needed=True)
+TARGET = Target(task=REMOVE_UNKNOWN, is_proof_needed=True)
 UNTIL_PROVEN = Retry(first=timedelta(seconds=30), tries=None)
 
 

@@ -17,8 +17,9 @@ from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Tar
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.environments import EnvironmentState
-from gpuaas.wire.link import ENVIRONMENT_REMOVED, AttachVolumeTo, DetachVolumeFrom, Report, TaskKind
+from gpuaas.wire.link import ENVIRONMENT_REMOVED, Report
 from gpuaas.wire.storage import AttachmentStatus, VolumeStatus, WantedMount
+from gpuaas.wire.tasks import VOLUME_ATTACH, VOLUME_DETACH, AttachVolumeTo, DetachVolumeFrom, TaskKind
 from gpuaas.wire.timeline import OperationStatus
 
 ONCE = Retry(first=timedelta(seconds=5))
@@ -74,7 +75,7 @@ def _attach(machine: Machine, wanted: Wanted, now: datetime) -> Decision:
         return Move(AttachmentStatus.FAILED, wanted.volume.status_reason or f"the volume is {wanted.volume.status}")
     if wanted.volume.status is not VolumeStatus.AVAILABLE:
         return None
-    target = Target(kind=TaskKind.VOLUME_ATTACH, boot=machine.boot, shares_lane=True)
+    target = Target(task=VOLUME_ATTACH, boot=machine.boot, shares_lane=True)
     retry = UNTIL_DONE if wanted.row.observed_boot else ONCE  # a person relies on what was there before
     match evaluate(wanted.task, target, retry, now):
         case Missing():
@@ -98,7 +99,7 @@ def _let_go(wanted: Wanted, now: datetime) -> Decision:
 
 def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:  # noqa: PLR0911 - one line a case
     task, queue = wanted.task, Queue(TaskKind.VOLUME_DETACH, force=force)
-    target = Target(kind=TaskKind.VOLUME_DETACH)
+    target = Target(task=VOLUME_DETACH)
     if task and target.is_of(task) and task.reason == ENVIRONMENT_REMOVED:
         # The database may have lost the writes of a release that removed the environment, and with it its mounts.
         return Move(AttachmentStatus.DETACHED, task.reason)
@@ -107,7 +108,7 @@ def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:  # noqa:
         case Open():  # waited for, however it was asked
             return None
         case Done(result):
-            return Move(AttachmentStatus.DETACHED, result.note if result else "")
+            return Move(AttachmentStatus.DETACHED, result.note)
         case Missing():
             return queue
         case Failed() | Waiting() if is_other:

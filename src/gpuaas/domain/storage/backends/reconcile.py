@@ -10,10 +10,10 @@ from gpuaas.core.ids import Ids
 from gpuaas.domain.storage.backends import store
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
-from gpuaas.wire.link import ConformStorage, TaskKind
+from gpuaas.wire.tasks import STORAGE_CONFORMANCE, ConformStorage, TaskKind
 
 NO_ANSWER = "the node did not answer"
-TARGET = Target(kind=TaskKind.STORAGE_CONFORMANCE)
+TARGET = Target(task=STORAGE_CONFORMANCE)
 ONCE = Retry(deadline=timedelta(minutes=15), late=NO_ANSWER)
 
 
@@ -41,11 +41,9 @@ class ConformanceWorker:
                         lane=lane,
                     )
                     await tasks.queue_on_node(tx, new, now=now)
-                case Done(result) if result:
+                case Done(result):
                     passed = bool(result.checks) and all(check.ok for check in result.checks)
                     await store.end_run(tx, replace(run, passed=passed, checks=result.checks, ended_at=now))
-                case Done():
-                    await store.end_run(tx, replace(run, passed=False, reason=NO_ANSWER, ended_at=now))
                 case Failed(reason):
                     await store.end_run(tx, replace(run, passed=False, reason=reason or NO_ANSWER, ended_at=now))
                 case Open() | Waiting():

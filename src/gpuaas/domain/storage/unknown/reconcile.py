@@ -14,11 +14,11 @@ from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Missing, Retry, Target, evaluate
 from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import NewEntry, audit, record
-from gpuaas.wire.link import TaskKind
-from gpuaas.wire.storage import Backend, RemoveUnknownVolume, VolumeReport, VolumeStatus
+from gpuaas.wire.storage import Backend, VolumeReport, VolumeStatus
+from gpuaas.wire.tasks import VOLUME_REMOVE_UNKNOWN, RemoveUnknownVolume, TaskKind
 from gpuaas.wire.timeline import Outcome
 
-TARGET = Target(kind=TaskKind.VOLUME_REMOVE_UNKNOWN, is_proof_needed=True)
+TARGET = Target(task=VOLUME_REMOVE_UNKNOWN, is_proof_needed=True)
 UNTIL_PROVEN = Retry(first=timedelta(seconds=30), tries=None)
 log = structlog.get_logger()
 

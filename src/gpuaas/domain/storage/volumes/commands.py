@@ -16,7 +16,9 @@ from gpuaas.domain.storage.unknown import store as unknown
 from gpuaas.domain.storage.views import snapshot_view, volume_view
 from gpuaas.domain.storage.volumes import store
 from gpuaas.domain.storage.volumes.store import NewVolumeRow, SnapshotRow, VolumeRow
+from gpuaas.domain.timeline.kinds import Audit
 from gpuaas.domain.timeline.store import NewEntry, audit, record, start_operation
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.storage import (
     Backend,
     ChangeVolume,
@@ -28,6 +30,11 @@ from gpuaas.wire.storage import (
     Volume,
     VolumeStatus,
     WritePolicy,
+)
+
+DELETED = Audit(action="volume.delete", target_kind="volume", facts="'{}'::jsonb")
+SNAPSHOT_DELETED = Audit(
+    action="snapshot.delete", target_kind="volume", target_id="volume_id", facts="jsonb_build_object('snapshot_id', id)"
 )
 
 
@@ -67,7 +74,7 @@ async def create(tx: Tx, caller: Caller, project: Placed, data: CreateVolume, *,
     caller.require(Permission.VOLUMES_WRITE, "project", project)
     node_id = await _node_of(tx, caller, project, data)
     row = await add(tx, caller, project, data, node_id=node_id, ids=ids, now=now)
-    return volume_view(row)
+    return volume_view(row, caller)
 
 
 async def _node_of(tx: Tx, caller: Caller, project: Placed, data: CreateVolume) -> str | None:
@@ -151,7 +158,7 @@ async def change(tx: Tx, caller: Caller, project_id: str, id: str, data: ChangeV
     await store.change_volume(tx, row, name=name, protected=protected, now=now)
     facts = {"name": name, "protected": protected}
     await audit(tx, row.subject, "volume.change", actor=caller.actor, at=now, facts=facts)
-    return volume_view(await store.volume(tx, id))
+    return volume_view(await store.volume(tx, id), caller)
 
 
 async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, now: datetime) -> Volume:
@@ -159,7 +166,7 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
     row = await get(tx, caller, project_id, id, lock=True)
     caller.require(Permission.VOLUMES_WRITE, "volume", row)
     if row.status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
-        return volume_view(row)
+        return volume_view(row, caller)
     if row.protected:
         raise VolumeProtected(f"The volume {row.name} is protected against deletion. Take the protection off first.")
     if row.attachments:
@@ -169,13 +176,11 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
         )
     if snapshots := await store.count_snapshots(tx, id):
         raise Conflict(f"The volume {row.name} has {snapshots} snapshots. Delete them first.", snapshots=snapshots)
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, row.subject, "volume.delete", requested_by=caller.actor, now=now)
-    await store.move_volume(
-        tx, row, VolumeStatus.DELETING, actor=caller.actor, note="", now=now, operation_id=operation_id
-    )
-    await audit(tx, row.subject, "volume.delete", actor=caller.actor, at=now)
-    return volume_view(await store.volume(tx, id))
+    act = Act(actor=caller.actor, now=now, audit=DELETED)
+    change = store.VolumeChange(operation_id=ids.new("op"))
+    operation = OperationChange(begins="volume.delete")
+    await store.move_volume(tx, row, VolumeStatus.DELETING, act, change, operation=operation)
+    return volume_view(await store.volume(tx, id), caller)
 
 
 async def check_retirable(tx: Tx, node_id: str) -> None:
@@ -223,7 +228,7 @@ async def take_snapshot(
     entry = NewEntry(phase="snapshot_creating", at=now, actor=caller.actor, evidence={"snapshot_id": taken.id})
     await record(tx, row.subject, entry, taken.operation_id)
     await audit(tx, row.subject, "snapshot.create", actor=caller.actor, at=now, facts={"snapshot_id": taken.id})
-    return snapshot_view(taken)
+    return snapshot_view(taken, caller)
 
 
 async def delete_snapshot(tx: Tx, caller: Caller, volume_id: str, id: str, *, ids: Ids, now: datetime) -> Snapshot:
@@ -234,11 +239,9 @@ async def delete_snapshot(tx: Tx, caller: Caller, volume_id: str, id: str, *, id
         raise NotFound("snapshot")
     caller.require(Permission.VOLUMES_WRITE, "snapshot", row)
     if row.status in (SnapshotStatus.DELETING, SnapshotStatus.DELETED):
-        return snapshot_view(row)
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, row.subject, "snapshot.delete", requested_by=caller.actor, now=now)
-    await store.move_snapshot(
-        tx, row, SnapshotStatus.DELETING, actor=caller.actor, note="", now=now, operation_id=operation_id
-    )
-    await audit(tx, row.subject, "snapshot.delete", actor=caller.actor, at=now, facts={"snapshot_id": id})
-    return snapshot_view(await store.snapshot(tx, id))
+        return snapshot_view(row, caller)
+    act = Act(actor=caller.actor, now=now, audit=SNAPSHOT_DELETED)
+    change = store.SnapshotChange(operation_id=ids.new("op"))
+    operation = OperationChange(begins="snapshot.delete")
+    await store.move_snapshot(tx, row, SnapshotStatus.DELETING, act, change, operation=operation)
+    return snapshot_view(await store.snapshot(tx, id), caller)

@@ -13,17 +13,29 @@ from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import SYSTEM, end_operation
-from gpuaas.wire.link import DeleteVolume, EnsureVolume, MeasureVolume, SnapshotVolume, TaskKind, TaskStatus
+from gpuaas.domain.timeline.store import SYSTEM
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
+from gpuaas.wire.link import TaskStatus
 from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
-from gpuaas.wire.timeline import OperationStatus
+from gpuaas.wire.tasks import (
+    VOLUME_DELETE,
+    VOLUME_ENSURE,
+    VOLUME_SNAPSHOT,
+    DeleteVolume,
+    EnsureVolume,
+    MeasureVolume,
+    SnapshotVolume,
+    TaskContract,
+    TaskKind,
+)
 
+AboutVolume = TaskContract[Struct, Struct]
 ONCE = Retry()
 MEASURE_AGAIN_AFTER = timedelta(minutes=1)  # after a measurement that failed
 
 
 class Ask(Struct, frozen=True):
-    kind: TaskKind
+    pass
 
 
 class Become(Struct, frozen=True):
@@ -34,12 +46,12 @@ class Become(Struct, frozen=True):
 Decision = Ask | Become | None
 
 
-def decide(kind: TaskKind, operation_id: str, task: TaskRow | None, now: datetime) -> Decision:
+def decide(kind: AboutVolume, operation_id: str, task: TaskRow | None, now: datetime) -> Decision:
     """Pure. One kind of task brings the operation to its end; whatever else was asked before is waited for."""
-    target = Target(kind=kind, operation_id=operation_id, shares_lane=True)
+    target = Target(task=kind, operation_id=operation_id, shares_lane=True)
     match evaluate(task, target, ONCE, now):
         case Missing():
-            return Ask(kind)
+            return Ask()
         case Done():
             return Become(True, "")
         case Failed(reason):
@@ -101,13 +113,14 @@ class VolumeWorker(Lone):
             if row.status is VolumeStatus.AVAILABLE:
                 await self._measure(tx, row, task, lane, now)
                 return
-            kind = TaskKind.VOLUME_ENSURE if row.status is VolumeStatus.CREATING else TaskKind.VOLUME_DELETE
-            tx.what = f"{kind} {row.status}"
+            is_new = row.status is VolumeStatus.CREATING
+            kind: AboutVolume = VOLUME_ENSURE if is_new else VOLUME_DELETE
+            tx.what = f"{kind.kind} {row.status}"
             match decide(kind, row.operation_id, task, now):
                 case Ask():
                     wants = DeleteVolume(volume=row.ref)
                     ensure = EnsureVolume(volume=row.ref, snapshot_id=row.snapshot_id, ownership=row.ownership)
-                    new = New(kind, ensure if kind is TaskKind.VOLUME_ENSURE else wants, lane)
+                    new = New(kind.kind, ensure if is_new else wants, lane)
                     await self._ask(tx, row, row.operation_id, new, now)
                 case Become(succeeded, note):
                     await self._become(tx, row, task, now, succeeded=succeeded, note=note)
@@ -140,11 +153,9 @@ class VolumeWorker(Lone):
             note = note or ("nothing of its data is left" if succeeded else "its deletion could not be proven")
             to = VolumeStatus.DELETED if succeeded else VolumeStatus.DELETE_FAILED
             await store.deleted(tx, row, proofs)
-        await store.move_volume(tx, row, to, actor=SYSTEM, note=note, now=now)
+        await store.move_volume(tx, row, to, Act(actor=SYSTEM, now=now, note=note))
         if task and task.result and task.result.volume:
             await store.measured(tx, row.id, task.result.volume)
-        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=note if not succeeded else "", now=now)
         for attachment in row.attachments:
             tx.hint(ATTACHMENTS, attachment.allocation_id)
 
@@ -161,13 +172,13 @@ class SnapshotWorker(Lone):
             row, task = await store.snapshot(tx, row_id), await tasks.latest_on_node(tx, lane)
             volume = await store.volume(tx, row.volume_id)
             is_new = row.status is SnapshotStatus.CREATING
-            kind = TaskKind.VOLUME_SNAPSHOT if is_new else TaskKind.VOLUME_DELETE
-            tx.what = f"{kind} {row.status}"
+            kind: AboutVolume = VOLUME_SNAPSHOT if is_new else VOLUME_DELETE
+            tx.what = f"{kind.kind} {row.status}"
             match decide(kind, row.operation_id, task, now):
                 case Ask():
                     ref = VolumeRef(volume_id=row.id, backend=volume.backend, size_gib=volume.size_gib)
                     take = SnapshotVolume(volume=volume.ref, snapshot_id=row.id)
-                    new = New(kind, take if is_new else DeleteVolume(volume=ref), lane)
+                    new = New(kind.kind, take if is_new else DeleteVolume(volume=ref), lane)
                     await self._ask(tx, volume, row.operation_id, new, now)
                 case Become(succeeded, note):
                     await self._become(tx, row, task, now, succeeded=succeeded, note=note)
@@ -177,15 +188,9 @@ class SnapshotWorker(Lone):
     ) -> None:
         done = SnapshotStatus.READY if row.status is SnapshotStatus.CREATING else SnapshotStatus.DELETED
         result = task.result if task else None
-        await store.move_snapshot(
-            tx,
-            row,
-            done if succeeded else SnapshotStatus.FAILED,
-            actor=SYSTEM,
-            note=note,
-            now=now,
+        change = store.SnapshotChange(
             size_bytes=result.volume.used_bytes if result and result.volume else None,
             consistency=result.note if result and result.note else None,
         )
-        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=note, now=now)
+        act, to = Act(actor=SYSTEM, now=now, note=note), done if succeeded else SnapshotStatus.FAILED
+        await store.move_snapshot(tx, row, to, act, change, operation=OperationChange(reason=note))
