@@ -101,7 +101,7 @@ Environment: GPUAAS_URL, GPUAAS_TOKEN, GPUAAS_PROJECT, GPUAAS_CONFIG, NO_COLOR
 """
 
 
-DAEMONS = {COMMANDS[name].module for name in ("up", "server", "agent")}
+DAEMONS = {COMMANDS[name].module for name in ("server", "agent")}
 
 
 def load_logs_without_rich() -> None:
