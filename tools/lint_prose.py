@@ -31,7 +31,13 @@ EXEMPT = (
     "tools/prose_exceptions.txt",
     "CHANGELOG.md",
 )
-GENERATED = ("console/src/api/schema.d.ts", "docs/reference/cli.md", "docs/reference/proofs.md", "migrations/")
+GENERATED = (
+    "console/src/api/schema.d.ts",
+    "docs/reference/cli.md",
+    "docs/reference/proofs.md",
+    "migrations/",
+    "src/gpuaas/sdk/routes/",  # the docstrings of src/gpuaas/api
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Declared commands: which options each shape has, what is asked and followed, and what people type for objects."""
+"""Declared commands: the options of each shape, questions, waits, and objects by name or id."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -115,7 +115,7 @@ class Action(Generic[T]):
 def list_command(
     app: typer.Typer, name: str, columns: Columns[T], *, empty: str = "Nothing here."
 ) -> Callable[[Declared[P, Iterable[T]]], Declared[P, Iterable[T]]]:
-    """Rows of a table. `empty` says what to do when there are none."""
+    """Rows of a table. `empty` is the next step when there is no row."""
 
     def finish(call: Call, found: Iterable[T], _given: Mapping[str, Any]) -> None:
         show_rows(found, call.columns(columns), call.output, empty=empty)
@@ -130,7 +130,7 @@ def show_command(
     *,
     show: Callable[[Call, T], None] | None = None,
 ) -> Callable[[Declared[P, T]], Declared[P, T]]:
-    """One object: what was asked for, or what a change that needs no question has made of it."""
+    """One object, read or changed; for changes that need no question."""
 
     def finish(call: Call, found: T, _given: Mapping[str, Any]) -> None:
         if show:
