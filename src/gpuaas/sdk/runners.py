@@ -81,7 +81,7 @@ class SyncRunner:
         raise AssertionError("a watch ends only when it is settled")
 
     def _listen(self, following: Following[T]) -> Generator[list[T | None], None, None]:
-        """Batches of events that arrived together; None when the stream opened, sent a heartbeat, fell silent or failed."""
+        """Batches of events; None when the stream opened, sent a heartbeat, fell silent or failed."""
         while not following.is_done:
             sent = following.next_request()
             try:
@@ -168,7 +168,7 @@ class AsyncRunner:
         raise AssertionError("a watch ends only when it is settled")
 
     async def _listen(self, following: Following[T]) -> AsyncGenerator[list[T | None], None]:
-        """Batches of events that arrived together; None when the stream opened, sent a heartbeat, fell silent or failed."""
+        """Batches of events; None when the stream opened, sent a heartbeat, fell silent or failed."""
         while not following.is_done:
             sent = following.next_request()
             try:
