@@ -18,9 +18,9 @@ from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.process_context import ProcessContext, process_context
 from gpuaas.cli.progress import follow
 from gpuaas.cli.speech import YesOption, confirm, note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.timeline import OperationStatus
@@ -28,7 +28,7 @@ from gpuaas.wire.timeline import OperationStatus
 P = ParamSpec("P")
 T = TypeVar("T")
 NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is accepted.")]
-Columns = Sequence[Column[T]] | Callable[[Surroundings], Sequence[Column[T]]]
+Columns = Sequence[Column[T]] | Callable[[ProcessContext], Sequence[Column[T]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,15 +42,15 @@ class Call:
     no_wait: bool = False
 
     @property
-    def around(self) -> Surroundings:
-        return surroundings_of(self.ctx)
+    def process(self) -> ProcessContext:
+        return process_context(self.ctx)
 
     @cached_property
     def project_id(self) -> str:
         return chosen_project(self.ctx, self.client, self.project)
 
     def columns(self, columns: Columns[T]) -> Sequence[Column[T]]:
-        return columns(self.around) if callable(columns) else columns
+        return columns(self.process) if callable(columns) else columns
 
 
 Declared = Callable[Concatenate[Call, P], T]
