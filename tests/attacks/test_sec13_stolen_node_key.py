@@ -14,8 +14,8 @@ import pytest
 from gpuaas.agent.loop import run_agent
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import NoPoints
+from gpuaas.domain.capacity.streams import store as stream_requests
 from gpuaas.domain.links.store import CONTEST_SECONDS, DISPUTE_SECONDS, HOLDERS_KEPT
-from gpuaas.domain.links.streams import store as stream_requests
 from gpuaas.domain.terminals import store as terminals
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.wire.environments import ProofItem

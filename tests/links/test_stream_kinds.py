@@ -11,7 +11,7 @@ from msgspec import Struct
 from gpuaas.agent.streams.kinds import AgentStreams, Node, StreamKinds, StreamRefusedError, StreamSocket
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.websockets import MessageSocket
-from gpuaas.domain.links.streams import store
+from gpuaas.domain.capacity.streams import store
 from gpuaas.engines.fake import FakeEngine
 from gpuaas.links.streams.kinds import ServerStreamKinds, UnknownStreamKindError
 from gpuaas.links.streams.server import STREAM_SECONDS, ExpectedStream
@@ -66,7 +66,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
-    """Control plane and agent, which both serve the toy kind. Of the kind `mirror`, only the server has a file."""
+    """Control plane and agent, which both serve the toy kind. Only the server has a file of the kind `mirror`."""
     folder, engine = tmp_path_factory.mktemp("streams"), FakeEngine(clock=SystemClock().now, gpus=1)
     async with database() as dsn, serving(dsn, folder) as (world, url):
         await world.furnish()

@@ -1,4 +1,4 @@
-"""What comes up the links is written in batches, and reads as if it had been written message by message."""
+"""Messages are written in batches, and the result is as if it had been written message by message."""
 
 from datetime import UTC, datetime, timedelta
 from typing import cast

@@ -1,9 +1,9 @@
-"""The terminals of this node. Each outlives the streams that show it, until it ends or nobody has looked for a while.
+"""One terminal of this node. It outlives the streams that show it, until it ends or is detached for too long.
 
-What a terminal shows is kept until it is confirmed, and a window of it beyond that to be shown again: a stream that was
-cut loses nothing, and a reader who comes back sees the last screen. A terminal whose output nobody confirms is not
-read any further, and so whoever writes inside waits: memory is bounded whatever runs there and whoever stalls. Where
-the engine keeps terminals, the next agent takes them over with all of that.
+Output is kept until the server confirms it, and a window of older output to be shown again: a cut stream loses nothing,
+and a client that attaches again sees the last screen. The agent does not read a terminal whose output is not confirmed,
+so programs inside block: memory is bounded. If the engine keeps terminals, the next agent takes them over with all of
+that.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class Terminal:
 
     async def _wait(self) -> None:
         end = await self._shell.ended()
-        while end.exit_code is not None and (self._is_full or self._read()):  # what it wrote last
+        while end.exit_code is not None and (self._is_full or self._read()):  # its last output
             self._room.clear()
             if self._is_full:
                 await self._room.wait()
@@ -63,7 +63,7 @@ class Terminal:
         self._on_news()
 
     def leave(self) -> None:
-        """Let go of it. Where the engine keeps terminals, the next agent finds it as it is now."""
+        """Release the terminal. If the engine keeps terminals, the next agent finds it as it is now."""
         self._pause()
         self._watch.cancel()
         if self.end is None:
@@ -81,8 +81,8 @@ class Terminal:
             self._loop.remove_reader(self._shell.descriptor)
 
     def _read(self) -> bool:
-        """Whether there was something. A terminal gives a little at a time, and a stream likes more; after less than it
-        could give there is mostly nothing, and if there is, it is heard of."""
+        """Whether there was output. A pty returns at most one buffer per read and a stream is faster with more, so read
+        until a read returns less than a buffer; the event loop reports what comes later."""
         found = 0
         while found < READ:
             try:
@@ -104,7 +104,7 @@ class Terminal:
 
     @property
     def _needed(self) -> int:
-        """The offset of the first byte that is not to be forgotten."""
+        """The offset of the first byte that must be kept."""
         return min(self._kept.confirmed, self._sent) if self.is_attached else self._kept.confirmed
 
     @property
@@ -125,18 +125,18 @@ class Terminal:
             except (BlockingIOError, InterruptedError):
                 await writable(self._shell.descriptor)
             except OSError:
-                return  # nobody reads there any more
+                return  # no process reads the terminal any more
 
     # The readers' side
 
     async def show(self, stream: StreamSocket, target: TerminalTarget) -> None:
-        """To this stream and no other, until it breaks, another takes over, or the end was told."""
+        """On this stream only, until it breaks, another stream takes over, or the end was sent."""
         if self._viewer is not None:
             self._viewer.cancel()
         self._stop_timer("detached")
         self._sent = self._kept.first
         begin = Begin(offset=self._sent, resumed=not target.is_new)
-        self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # from here on the one who looks
+        self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # takes over from an earlier viewer
         hearing = asyncio.create_task(self._hear(stream))
         self._on_news()
         try:
@@ -192,7 +192,7 @@ class Terminal:
         self._start_timer("life", seconds, "it reached the longest life that a terminal may have")
 
     def resume(self) -> None:
-        """An earlier agent opened it, and nobody looks yet."""
+        """An earlier agent opened the terminal, and no stream shows it yet."""
         ends, detached_seconds = self._kept.limits()
         self._limit(max(0.0, ends - self._loop.time()))
         self._start_timer("detached", detached_seconds, NOBODY)
@@ -207,11 +207,11 @@ class Terminal:
 
     @property
     def is_over(self) -> bool:
-        """Ended, and told to whoever looked or nobody was left to tell."""
+        """Ended, and no stream is left that has to show the end."""
         return self.end is not None and not self.is_attached
 
     def forget(self) -> None:
-        """Nobody asks for it any more."""
+        """Free timers and memory."""
         for name in list(self._timers):
             self._stop_timer(name)
         self._kept.close()

@@ -1,4 +1,4 @@
-"""Keeps what a stranger sent within what a column holds."""
+"""Bounds on values from outside, so that columns can hold them."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def text(value: str, longest: int) -> str:
-    """What a text column holds: no NUL, and no half of a character."""
+    """Text for a column: without NUL, and without half of a character."""
     return value[:longest].replace("\0", "").encode(errors="replace").decode()
 
 

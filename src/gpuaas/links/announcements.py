@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 
 class Announcer:
-    """Of one state; a package of the domain says what to tell (domain/node_messages)."""
+    """Announces one state, which a package of the domain reads (domain/node_messages)."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Announcer:
             self._sent[link] = state
 
     def announce_changes(self) -> None:
-        """Now and then; a change that is missed is told by the next link."""
+        """Now and then; the next link announces a change that was missed."""
         stale, self._stale = self._stale, set()
         self._sent = {link: state for link, state in self._sent.items() if self._links.get(link.node_id) is link}
         for node_id in stale:

@@ -1,7 +1,7 @@
 """Writes the messages of all nodes down: many in one transaction, in the order in which they came.
 
 Messages are routed by type to the handlers of the packages that own them (domain/node_messages). Results are
-acknowledged after the commit. What one node sends never stops what the others send.
+acknowledged after the commit. Messages of one node never stop those of others.
 """
 
 import asyncio
@@ -118,7 +118,7 @@ class MessageWriter:
                 left = await self._hand_over(tx, handler, left)
 
     async def _hand_over(self, tx: Tx, handler: AnyHandler, written: list[Written]) -> list[Written]:
-        """Call the handler; the answer is what is left for its next call."""
+        """Call the handler; the answer are the messages for its next calls."""
         if handler.current_link_only:
             written = [each for each in written if self._is_current(each[0])]
         taken, left = delivered(handler.delivery, written)
@@ -147,7 +147,7 @@ class MessageWriter:
 
 
 def delivered(delivery: Delivery, written: list[Written]) -> tuple[Sequence[Written], list[Written]]:
-    """What the handler gets now, and what in its next call."""
+    """The messages for this call of the handler, and those for its next calls."""
     if delivery is Delivery.ALL:
         return written, []
     if delivery is Delivery.NEWEST:
@@ -158,7 +158,7 @@ def delivered(delivery: Delivery, written: list[Written]) -> tuple[Sequence[Writ
 
 
 def waves(batch: list[Written]) -> list[list[Written]]:
-    """What may be written together: a message that keeps its place stands between those that its node sent before and
+    """Messages that may be written together: one that keeps its place stays between those that its node sent before and
     after it."""
     found: list[list[Written]] = []
     places: dict[str, tuple[int, bool]] = {}

@@ -48,7 +48,7 @@ REPLICA_SECONDS = 2.0
 CHECK_IN = "check-in"
 SEEN_SECONDS = 30.0
 RENEW_SECONDS = 60.0
-OPENING_LIMIT = timedelta(seconds=30)  # a row older than this that has no link here will get none
+OPENING_LIMIT = timedelta(seconds=30)  # a row older than this without a link here gets none any more
 RETURNED = 500  # links that are sent their unfinished tasks, or closed, in one transaction
 BEAT = msgspec.msgpack.encode(Beat())  # most messages are beats: recognised by their bytes
 log = structlog.get_logger()
@@ -111,7 +111,7 @@ class LinkServer:
         return len(self._links)
 
     async def serve(self, socket: Socket, node_id: str) -> None:
-        """One link from its opening to its end."""
+        """Open a link and serve it until it ends."""
         try:
             link = await self._handshakes.open(socket, node_id)
         except LinkRefused as refused:
@@ -132,7 +132,7 @@ class LinkServer:
         if other and other.epoch > link.epoch:
             await link.close(4409, "replaced by a newer link")
             raise ConnectionResetError("replaced by a newer link")
-        self._links[link.node_id] = link  # only now may a task be sent: an agent expects the welcome first
+        self._links[link.node_id] = link  # tasks may be sent from now on: an agent expects the welcome first
         if other:
             self._background.start(other.close(4409, "replaced by a newer link"))
         await self.keys.announce(link)
@@ -166,7 +166,7 @@ class LinkServer:
         return True
 
     async def _lose(self, link: Link) -> None:
-        """Once; a newer link of the same node leaves nothing to lose."""
+        """Close the row of the link, once; a newer link of the same node has closed it already."""
         current = self._links.get(link.node_id)
         if link.is_over or (current and current.epoch > link.epoch):
             return
@@ -177,7 +177,7 @@ class LinkServer:
         last_seen = self._clock.now() - timedelta(seconds=silent)
         try:
             await self._closings.submit((link, last_seen))
-        except (*AWAY, *RERUN) as error:  # the row is found without its link when this replica next checks in
+        except (*AWAY, *RERUN) as error:  # the next check-in finds the row without its link
             log.warning("link.close_failed", node=link.node_id, error=repr(error))
         log.warning("link.lost", node=link.node_id, epoch=link.epoch, silent_seconds=round(silent, 1))
 
@@ -196,12 +196,12 @@ class LinkServer:
         self._background.start(link.close(code, reason))
 
     async def cut(self, node_id: str, reason: str) -> None:
-        """The node has to dial and prove who it is again."""
+        """End the link: the node has to dial and prove its identity again."""
         if link := self._links.get(node_id):
             await self._cut(link, 4410, reason)
 
     async def _cut_broken(self, link: Link) -> None:
-        """What was sent in vain is sent again after the next hello, so there must be one."""
+        """Tasks that could not be sent are sent again after the next hello, so the link must end."""
         await self._cut(link, 4408, "does not take what is sent")
 
     def node_ids(self) -> list[str]:
@@ -215,7 +215,7 @@ class LinkServer:
             self._background.start(self._send(link, message))
 
     def request_stream(self, node_id: str, body: bytes) -> None:
-        """The same, signed like a task."""
+        """Best effort, too, and signed like a task."""
         link = self._links.get(node_id)
         if link is not None:
             self._background.start(self._send(link, self.keys.signer(link).sign_stream(body)))
@@ -235,10 +235,10 @@ class LinkServer:
             by_node[row.node_id].append(row)
         return [by_node[node_id] for node_id in node_ids]
 
-    # life ---------------------------------------------------------------------------------------------------------
+    # Liveness of links and replicas
 
     async def sweep(self) -> None:
-        """Cut links that fell silent, until cancelled."""
+        """Cut links that are silent, until cancelled."""
         self._looked_at = self._clock.monotonic()
         await self._db.health.repeat("silent links", self._sweep)
 
@@ -246,7 +246,7 @@ class LinkServer:
         await asyncio.sleep(SWEEP_SECONDS)
         now = self._clock.monotonic()
         late = now - self._looked_at - SWEEP_SECONDS
-        if late > SWEEP_SECONDS:  # it is we who stood still; what came up meanwhile has not been read
+        if late > SWEEP_SECONDS:  # this process stood still: what arrived meanwhile has not been read
             for link in self._links.values():
                 link.heard_at = max(link.heard_at, min(now, link.heard_at + late))
         deadline = now - DEAD_AFTER_SECONDS
@@ -255,7 +255,7 @@ class LinkServer:
         self._looked_at = self._clock.monotonic()
 
     async def keep_alive(self, url: str) -> None:
-        """Check in every so often, until cancelled."""
+        """Check in periodically, until cancelled."""
 
         async def step() -> None:
             await self.check_in(url)
@@ -271,9 +271,9 @@ class LinkServer:
             announcer.announce_changes()
 
     async def check_in(self, url: str) -> None:
-        """Say that this replica lives, notice those that do not, keep nodes' proof of life, match rows with links."""
+        """Record that this replica and its nodes live, close links of dead replicas, match rows and links."""
         may_judge = self._may_judge_others()
-        here = dict(self._links)  # each had its row before it stood here, so one without is over
+        here = dict(self._links)  # a link has its row before it is listed here, so a link without a row is over
         epochs = {id: link.epoch for id, link in here.items()}
         async with self._db.write() as tx:
             await link_rows.replica_lives(tx, self._replica_id, url)
@@ -295,21 +295,21 @@ class LinkServer:
         await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
 
     def _may_judge_others(self) -> bool:
-        """A replica that could not check in itself learns nothing from others that did not: after an outage of the
-        database all of them look dead. It waits until each had time to check in again."""
+        """Not after a pause of this replica's own check-ins: after an outage of the database all replicas look dead, so
+        it waits until each had time to check in again."""
         now = self._clock.monotonic()
         if now - self._checked_in_at > link_rows.DEAD_REPLICA_SECONDS / 2:
             self._judges_from = now + link_rows.DEAD_REPLICA_SECONDS
         return now >= self._judges_from
 
     async def reopen_all(self) -> None:
-        """The database has another history: epochs and what nodes told may be lost, so every node says hello again."""
+        """The database has another history: epochs and reports may be lost, so every node links again."""
         for buffer in self._buffers.values():
             buffer.forget()
         await asyncio.gather(*(self._cut(link, 4410, "the database changed") for link in list(self._links.values())))
 
     def renew_leases(self) -> None:
-        """After a check-in, and so only by a replica that would have heard of a revoke."""
+        """After a check-in, because only a replica that reads the database would learn of a revoke."""
         if self._clock.monotonic() - self._renewed_at < RENEW_SECONDS:
             return
         self._renewed_at = self._clock.monotonic()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import timedelta
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
@@ -96,7 +95,7 @@ async def node_links(
         hints=hints,
         ids=ids,
         clock=clock,
-        policy=terminal_policy(config),
+        policy=Policy.of(config),
         open_streams=open_streams,
     )
     streams.kinds.register(terminals)
@@ -111,15 +110,7 @@ async def node_links(
     )
 
 
-def terminal_policy(config: Settings) -> Policy:
-    return Policy(
-        life=timedelta(hours=config.terminal_hours),
-        detached=timedelta(minutes=config.terminal_detached_minutes),
-        record=config.terminal_record,
-    )
-
-
 def origins(config: Settings) -> frozenset[str]:
-    """What an agent may have dialled to reach this server; its proof of identity is bound to it."""
+    """The origins under which agents may dial this server; their proofs of identity are bound to one of them."""
     local = {f"http://{name}:{config.port}" for name in ("127.0.0.1", "localhost", "[::1]", config.host)}
     return frozenset(origin_of(url) for url in {config.public_url, config.advertise_url, *local} if url)

@@ -32,7 +32,7 @@ class Permission(StrEnum):
     OPERATORS_MANAGE = "operators:manage"
 
 
-# Of the caller, by role, relation and scope; a state may still refuse. Plain text for clients, so that those of an older
-# version read a response with a permission that they do not know; the API description names them all.
+# Of the caller, by role, relation and scope; a state may still refuse. Plain text for clients, so that those of an
+# older version read a response with a permission that they do not know; the API description names them all.
 NAMED = {"items": {"type": "string", "enum": [each.value for each in Permission]}}
 Permissions = Annotated[list[str], Meta(extra_json_schema={"extra": NAMED})]

@@ -1,4 +1,4 @@
-"""What the agent's file of a stream kind provides, and the registry of kinds."""
+"""The interface of the agent's file of a stream kind, and the registry of kinds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ class StreamRefusedError(Exception):
 
 @dataclass(frozen=True)
 class Node:
-    """What the streams of a kind may use."""
+    """Parts of the agent that stream kinds may use."""
 
     engine: Engine
     outgoing: Outgoing

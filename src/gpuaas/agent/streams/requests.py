@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 
 class Streams:
-    """Knows no kind. A kind is one file beside this one, registered in agent/loop.py."""
+    """Independent of kinds. A kind is one file beside this one, registered in agent/loop.py."""
 
     def __init__(self, identity: Identity, verifiers: Verifiers, server_time: ServerTime, kinds: StreamKinds) -> None:
         self._identity, self._verifiers, self._time, self._kinds = identity, verifiers, server_time, kinds

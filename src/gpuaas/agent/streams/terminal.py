@@ -24,7 +24,7 @@ class TerminalStreams(AgentStreams[TerminalTarget]):
         self._ended: list[EndedTerminal] = []
 
     async def take_over(self) -> None:
-        """Those that an earlier agent left, before the server is told which ones live here."""
+        """Those that an earlier agent left, before the first report of live terminals."""
         for id, allocation_id, shell in await self._shells.take_over():
             terminal = Terminal(id=id, allocation_id=allocation_id, shell=shell, on_news=self._news)
             self._here[id] = terminal
@@ -56,7 +56,7 @@ class TerminalStreams(AgentStreams[TerminalTarget]):
         asyncio.get_running_loop().call_later(REPORT_AGAIN_SECONDS, self._report)
 
     def leave(self) -> None:
-        """Terminals go on where the engine keeps them."""
+        """Terminals continue if the engine keeps them."""
         for terminal in self._here.values():
             terminal.leave()
 

@@ -1,5 +1,5 @@
 """Bounds on the content of node messages. A node whose key was stolen can send anything, and some values are compared
-with later ones: a time in the future or a number near the end of its column would win every comparison for ever. A
+with later ones: a time in the future or a number near the end of its column would win every later comparison. A
 message that takes long to write delays those of all nodes."""
 
 import re
@@ -92,7 +92,7 @@ def cleaned_result(result: Result) -> Result:
 
 
 def bounded(told: object) -> object:
-    """What a kind of task declares for itself; its meaning is known only to those who read it."""
+    """A value that a kind of task declares; only readers of that kind know its meaning."""
     match told:
         case str():
             return text(told, LONGEST_FACT)

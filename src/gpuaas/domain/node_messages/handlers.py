@@ -34,7 +34,7 @@ class Received(Generic[M_co]):
 
 @dataclass(frozen=True)
 class Context:
-    """What handlers need beside the transaction."""
+    """Values that handlers need beside the transaction."""
 
     ids: Ids
     now: datetime
@@ -42,7 +42,7 @@ class Context:
 
 
 class Delivery(Enum):
-    """Which of a node's messages of one type a handler gets in one call."""
+    """The messages of a node, of one type, that one call of a handler receives."""
 
     ALL = "all"
     NEWEST = "newest"  # the message is the whole state: an older one adds nothing
@@ -70,12 +70,12 @@ class AnyHandler(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Handler(Generic[M]):
-    """What the platform does with messages of one type."""
+    """The handling of messages of one type."""
 
     type: type[M]
     write: Sequence[Callable[[Tx, Sequence[Received[M]], Context], Awaitable[None]]]  # called in this order
     clean: Callable[[M], M] | None = None  # bounds what `clamped` does not
-    answer: Callable[[str, Sequence[M]], Down] | None = None  # after the commit: what its node is told
+    answer: Callable[[str, Sequence[M]], Down] | None = None  # after the commit: the message for the node
     delivery: Delivery = Delivery.ALL
     current_link_only: bool = True  # a replaced link's view of its node is outdated
     keeps_place: bool = False  # is written neither before nor after what its node sent earlier or later
@@ -85,7 +85,7 @@ class Handler(Generic[M]):
         return isinstance(received.message, self.type)
 
     def cleaned(self, message: Struct, now: datetime) -> Struct:
-        """A stolen node key must not write values that later ones are compared with for ever."""
+        """A stolen node key must not write values that win every later comparison."""
         bounded = self.clean(message) if self.clean and isinstance(message, self.type) else message
         return clamped(bounded, now)
 
@@ -122,7 +122,7 @@ class Handlers:
 
 
 class Buffer(Protocol):
-    """Takes messages of one type at once, without a transaction or an answer, and writes them down by itself."""
+    """Takes messages of one type at once, without a transaction or an answer, and writes them in its own loop."""
 
     @property
     def type(self) -> type[Struct]: ...
@@ -134,7 +134,7 @@ class Buffer(Protocol):
 
 @dataclass(frozen=True)
 class Announcement:
-    """A state that a linked node is told: when its link opens, and again after a hint on `topic` if it changed."""
+    """A state that a linked node receives: when its link opens, and again after a hint on `topic` if it changed."""
 
     name: str
     topic: str  # its row ids are node ids

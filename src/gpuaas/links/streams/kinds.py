@@ -1,4 +1,4 @@
-"""What the server's file of a stream kind provides, and the registry of kinds."""
+"""The interface of the server's file of a stream kind, and the registry of kinds."""
 
 from collections.abc import Iterator
 from typing import Protocol

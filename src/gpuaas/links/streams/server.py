@@ -21,8 +21,8 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import MasterKey
 from gpuaas.core.websockets import MessageSocket
-from gpuaas.domain.links.streams import store
-from gpuaas.domain.links.streams.store import StreamRequest
+from gpuaas.domain.capacity.streams import store
+from gpuaas.domain.capacity.streams.store import StreamRequest
 from gpuaas.links.server import LinkServer
 from gpuaas.links.streams.kinds import ServerStreamKinds
 from gpuaas.wire.link import StreamBody
@@ -44,7 +44,7 @@ class ExpectedStream:
 
 
 class StreamServer:
-    """Knows no kind. A kind is one file beside this one, registered in main/node_links.py."""
+    """Independent of kinds. A kind is one file beside this one, registered in main/node_links.py."""
 
     def __init__(
         self, master: MasterKey, links: LinkServer, *, db: Database, hints: Hints, ids: Ids, clock: Clock, url: str
@@ -62,7 +62,7 @@ class StreamServer:
     async def request(
         self, tx: Tx, kind: StreamKind[T], target: T, *, node_id: str, allocation_id: str
     ) -> ExpectedStream:
-        """Ask the node for a stream, with the transaction. The caller awaits its socket, and forgets it at the end."""
+        """Ask the node for a stream, in this transaction. The caller awaits `arrived` and calls `forget` at the end."""
         self.kinds.check(kind)
         request = StreamRequest(
             id=self._ids.new("stream"),

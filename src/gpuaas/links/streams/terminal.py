@@ -135,9 +135,7 @@ class TerminalStreams:
                 stream = await admitted.expected.arrived
                 begin = from_agent.decode((await stream.receive()).get("text") or b"{}")
         except (TimeoutError, OSError, msgspec.DecodeError, RecursionError):
-            begin = Error(
-                reason="the node of this machine does not answer now", reattach=ticket.terminal_id is not None
-            )
+            begin = Error(reason="the node does not answer now", reattach=ticket.terminal_id is not None)
         if not isinstance(begin, Begin):
             await self._fail(socket, terminal_id, begin)
             return
@@ -154,7 +152,7 @@ class TerminalStreams:
             on_use=partial(self._used.add, ticket.allocation_id),
         )
         self._relays.setdefault(terminal_id, set()).add(relay)
-        self._wake.set()  # it may have been closed before it stood here
+        self._wake.set()  # the terminal may have been closed before its relay was listed
         notice = commands.recording_notice(ticket, self.policy)
         said = Session(session_id=terminal_id, resumed=begin.resumed, recorded=ticket.recorded, notice=notice)
         try:
@@ -177,7 +175,7 @@ class TerminalStreams:
         )
 
     async def _fail(self, socket: MessageSocket, terminal_id: str, said: object) -> None:
-        """Its node could not show it; whether it may still live there decides what becomes of it."""
+        """The node could not show the terminal. It is closed unless it may still live there."""
         error = said if isinstance(said, Error) else Error(reason="the node does not speak as it should")
         if not error.reattach:
             async with self._db.write("close terminal") as tx:
@@ -187,12 +185,12 @@ class TerminalStreams:
 
     async def _settle(self, terminal_id: str, ending: Ending) -> None:
         if ending.is_final:
-            with suppress(*AWAY, *RERUN):  # then the node tells of it, or the worker finds it
+            with suppress(*AWAY, *RERUN):  # then the node reports it, or the worker finds it
                 async with self._db.write("close terminal") as tx:
                     now, code = self._clock.now(), ending.exit_code
                     await commands.close(tx, terminal_id, reason=ending.reason, exit_code=code, now=now)
 
-    # Beside the sockets
+    # The background loop
 
     async def run(self) -> None:
         """Tell nodes which terminals to end, and cut relays that were closed elsewhere; until cancelled."""
