@@ -1,6 +1,6 @@
 # Every day: make check, make test; before a push also make test-lab. `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help up console test test-lab check schema sdk bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
+.PHONY: help up console test test-lab check schema ownership sdk bench soak chaos interop lock clean setup setup-system setup-bench setup-test setup-interop
 
 BIN := .venv/bin
 # CPython 3.11 parses the source of a line to mark its columns in tracebacks, and fails with a SystemError when garbage
@@ -32,7 +32,7 @@ test: setup-test console ## every test but those of test-lab (ARGS="-k restart",
 test-lab: setup-test ## the depth of real nodes: containers and their SSH gateway (ARGS="-k removal")
 	@exec $(BIN)/pytest $(WORKERS) -m "lab and not soak and not chaos and not interop" $(ARGS)
 
-check: setup ## what needs no running: style, types, import contracts, house rules
+check: setup ## static checks: style, types, import contracts, house rules, documents, language
 	@failed=; \
 	run() { name=$$1; shift; echo "— $$name"; "$$@" || failed="$$failed $$name"; }; \
 	run style $(BIN)/ruff check --quiet; \
@@ -40,13 +40,20 @@ check: setup ## what needs no running: style, types, import contracts, house rul
 	run types $(BIN)/mypy --no-error-summary src tests tools $(if $(wildcard benchmarks/*.py),benchmarks); \
 	run imports $(BIN)/lint-imports --no-logo; \
 	run house $(BIN)/python tools/lint_house.py; \
+	run ownership $(BIN)/python -m tools.lint_ownership; \
+	run docs $(BIN)/python -m tools.lint_docs; \
+	run prose $(BIN)/python -m tools.lint_prose; \
 	run sdk $(BIN)/python -m tools.sdk --check; \
+	run platforms $(BIN)/python tools/check_platforms.py; \
 	run console tools/console.sh check; \
 	run console-house $(BIN)/python tools/lint_console.py; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 schema: setup ## write docs/reference/schema.sql, the schema after all migrations
 	@$(BIN)/python tools/describe_schema.py
+
+ownership: setup ## who writes and reads which table (ARGS=--shrink after code moved, ARGS=--accept after a merge)
+	@$(BIN)/python -m tools.lint_ownership $(ARGS)
 
 sdk: setup ## write the SDK's methods from the API's description, after a route has changed
 	@$(BIN)/python -m tools.sdk
@@ -64,7 +71,6 @@ interop: setup-interop ## real SSH clients, and the engine in a QEMU guest with 
 	@GPUAAS_INTEROP_FRESH=$(FRESH) GPUAAS_TESTS_HOST_NETWORK=1 exec $(BIN)/pytest -m interop $(LONG) -n 0 tests/interop $(ARGS)
 
 lock: setup ## resolve the dependencies of pyproject.toml afresh, with hashes (ARGS="--upgrade")
-	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv
 	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --output-file requirements.lock $(LOCK) $(ARGS)
 	$(BIN)/python -m uv pip compile pyproject.toml --extra up --extra dev --extra bench --constraint requirements.lock \
 		--output-file requirements-bench.lock $(LOCK) $(ARGS)

@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.skips",
     "tests.world",
     "tests.platform",
+    "tests.docs.summary",
 ]
 
 # Tests start hundreds of Python programs: without compiled modules each would compile the same sources again.

@@ -19,6 +19,7 @@ FILES_TOGETHER = (
     "crash/",
     "gateway/",
     "isolation/",
+    "packaging/",
     "terminals/",
     "upgrade/",
     "contracts/test_bad_input",
@@ -27,7 +28,7 @@ FILES_TOGETHER = (
 )
 FILES_APART = ("contracts/test_openapi",)
 # A second platform, beside the one of the browser stories: one process for all of it would be the last to end.
-SECOND_PLATFORM = ("browser/test_axe", "e2e/test_story", "e2e/test_up", "runtimes/test_real")
+SECOND_PLATFORM = ("browser/test_axe", "docs/", "e2e/test_story", "e2e/test_up", "runtimes/test_real")
 # Those that share a platform, a stage or an engine start first, in this order, until a run has measured them.
 FIRST = ("browser/", "second platform", "crash/", "isolation/", "terminals/", "gateway/", "engines/", "attacks/")
 FEW_SECONDS = 0.1  # of a test that no run has measured

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import uvicorn
 
 from gpuaas.agent import identity
 from gpuaas.agent.loop import run_agent
+from gpuaas.agent.streams.kinds import Node, StreamsOfKind
 from gpuaas.core.clock import Clock, DatabaseClock, SystemClock
 from gpuaas.core.points import NoPoints
 from gpuaas.core.settings import Settings
@@ -75,7 +76,14 @@ async def serving(dsn: str, data: Path, *, clock: Clock | None = None) -> AsyncI
 
 
 @asynccontextmanager
-async def agent(world: World, url: str, folder: Path, engine: Engine) -> AsyncIterator[str]:
+async def agent(
+    world: World,
+    url: str,
+    folder: Path,
+    engine: Engine,
+    *,
+    stream_kinds: Sequence[Callable[[Node], StreamsOfKind]] = (),
+) -> AsyncIterator[str]:
     """A real agent, enrolled at the first call with all its slots approved; its node's id."""
     operator = world.operator.http
     if not identity.is_enrolled(folder):
@@ -101,6 +109,7 @@ async def agent(world: World, url: str, folder: Path, engine: Engine) -> AsyncIt
             stop=stop,
             stop_environments=lambda: False,
             agent_version="1",
+            stream_kinds=stream_kinds,
         )
     )
     try:

@@ -106,7 +106,8 @@ class World:
     """One replica. `http` is the default person's client; `as_` somebody else's."""
 
     def __init__(self, made: Wired, clock: Clock, dsn: str) -> None:
-        self.services, self.links, self.streams, self.dsn = made.services, made.nodes.links, made.nodes.terminals, dsn
+        self.services, self.links, self.streams, self.dsn = made.services, made.nodes.links, made.nodes.streams, dsn
+        self.samples, self.terminals = made.nodes.samples, made.nodes.terminals
         self.background = [*made.serving, *made.working]
         self._routes = SPARE.pop() if SPARE else create_litestar(self.services)
         self._routes.state.services = self.services

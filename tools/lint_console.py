@@ -33,6 +33,15 @@ RULES = {
         'import one component: "@cloudscape-design/components/table"',
     ),
     "inner-html": (re.compile(r"dangerouslySetInnerHTML|\.innerHTML\b"), (), "render text as text"),
+    "role": (
+        re.compile(
+            r"""\b(\w+_)?role\??\s*[!=]==?|[!=]==?\s*([\w?]+\.)*(\w+_)?role\b|[!=]==?\s*"(owner|member|viewer|ops)\""""
+            r"""|\bcase "(owner|admin|member|viewer|ops)"|\b(has|includes|indexOf)\(([\w?]+\.)*(\w+_)?role\b"""
+            r"""|\bplatform_role\s*(&&|\|\||\)|\?(?![?.]))"""
+        ),
+        (),
+        "ask may(resource, permission) of what the server sent; roles are only shown",
+    ),
     "storage-of-secrets": (
         re.compile(r"(localStorage|sessionStorage)\.setItem\([^)]*(token|secret|password)", re.IGNORECASE),
         (),

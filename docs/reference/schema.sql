@@ -703,6 +703,28 @@ CREATE FUNCTION fence_user() RETURNS text
     LANGUAGE sql STABLE
     AS $$ select fence_principal() $$;
 
+-- function follow_usage
+CREATE FUNCTION follow_usage() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+declare
+    a allocations;
+    is_billed boolean;
+    running bigint;
+    fitting bigint;
+begin
+    select * into a from allocations where id = new.id;
+    is_billed := a.status in ('active', 'restarting') and a.active_at is not null and a.billing_stopped_at is null;
+    select count(*), count(*) filter (where u.quantity = a.gpu_count and u.price_id = a.price_id) into running, fitting
+    from usage_intervals u where u.resource_kind = 'allocation' and u.resource_id = a.id and u.ended is null;
+    if (is_billed and (running, fitting) <> (1, 1)) or (not is_billed and running > 0) then
+        perform prove_usage(a.id);
+    end if;
+    return null;
+end $$;
+REVOKE ALL ON FUNCTION follow_usage() FROM PUBLIC;
+
 -- function glass_ends_at
 CREATE FUNCTION glass_ends_at(person text, allocation text) RETURNS timestamp with time zone
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -846,6 +868,24 @@ CREATE FUNCTION keep_principals() RETURNS trigger
     AS $$
 begin
     raise exception 'principals are never deleted and keep their id' using errcode = 'restrict_violation';
+end $$;
+
+-- function keep_usage
+CREATE FUNCTION keep_usage() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op = 'DELETE' then
+        raise exception 'a usage interval is never deleted' using errcode = 'restrict_violation';
+    elsif old.ended is not null then
+        raise exception 'a closed usage interval is never changed' using errcode = 'restrict_violation';
+    elsif (old.id, old.tenant_id, old.project_id, old.resource_kind, old.resource_id, old.source, old.unit, old.quantity,
+            old.price_id, old.rate_minor, old.currency, old.started, old.evidence) is distinct from
+            (new.id, new.tenant_id, new.project_id, new.resource_kind, new.resource_id, new.source, new.unit, new.quantity,
+            new.price_id, new.rate_minor, new.currency, new.started, new.evidence) then
+        raise exception 'of a usage interval only the end is written later' using errcode = 'restrict_violation';
+    end if;
+    return new;
 end $$;
 
 -- function keep_user_principal
@@ -1051,6 +1091,113 @@ GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaa
 GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_worker;
 REVOKE ALL ON FUNCTION project_permissions(principal text, project text) FROM PUBLIC;
+
+-- function prove_usage
+CREATE FUNCTION prove_usage(allocation text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+declare
+    a allocations;
+    proven record;
+begin
+    select * into a from allocations where id = allocation for no key update;
+    for proven in select * from proven_usage(allocation) loop
+        update usage_intervals u set ended = proven.ended
+        where u.resource_kind = 'allocation' and u.resource_id = allocation and u.started = proven.started
+            and u.ended is null and proven.ended is not null;
+        insert into usage_intervals (tenant_id, project_id, resource_kind, resource_id, source, unit, quantity, price_id,
+            rate_minor, currency, started, ended, evidence)
+        select a.tenant_id, a.project_id, 'allocation', a.id, 'allocation', 'gpu', proven.quantity, proven.price_id,
+            proven.rate_minor, a.currency, proven.started, proven.ended, proven.evidence
+        where proven.started < coalesce(proven.ended, 'infinity') and not exists (
+            select from usage_intervals u where u.resource_kind = 'allocation' and u.resource_id = allocation
+                and tstzrange(u.started, u.ended) && tstzrange(proven.started, proven.ended));
+    end loop;
+end $$;
+REVOKE ALL ON FUNCTION prove_usage(allocation text) FROM PUBLIC;
+
+-- function proven_usage
+CREATE FUNCTION proven_usage(allocation text) RETURNS TABLE(quantity bigint, price_id text, rate_minor bigint, started timestamp with time zone, ended timestamp with time zone, evidence text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+declare
+    a allocations;
+    event record;
+    last_resize bigint;
+    last_start bigint;
+begin
+    select * into a from allocations where id = allocation;
+    if a.active_at is null then return; end if;
+    select coalesce(max(t.id), 0) into last_start from timeline_entries t
+    where t.subject_id = allocation and t.subject_kind = 'allocation'
+        and t.phase in ('active', 'adopted', 'billing_resumed');
+    select max(t.id) into last_resize from timeline_entries t
+    where t.subject_id = allocation and t.subject_kind = 'allocation' and t.phase = 'resized';
+    quantity := a.gpu_count;
+    price_id := a.price_id;
+    if last_resize is not null then
+        select substring(t.evidence ->> 'from' from '^\d+')::bigint into quantity from timeline_entries t
+        where t.subject_id = allocation and t.subject_kind = 'allocation' and t.phase = 'resized' order by t.id limit 1;
+        select p.id into price_id from prices p join skus k on k.key = p.sku_key
+        where k.sku = a.sku and p.currency = a.currency and p.valid @> a.created_at limit 1;
+        quantity := coalesce(quantity, a.gpu_count);
+        price_id := coalesce(price_id, a.price_id);
+    end if;
+    for event in
+        select t.id, t.at, t.phase, 'timeline' as proof from timeline_entries t
+        where t.subject_id = allocation and t.subject_kind = 'allocation' and t.phase in ('active', 'adopted',
+            'billing_paused', 'billing_resumed', 'resized', 'restart_failed', 'failed', 'releasing', 'release_failed',
+            'released')
+        union all
+        select 0, a.active_at, 'active', 'row' where not exists (
+            select from timeline_entries t where t.subject_id = allocation and t.subject_kind = 'allocation'
+                and (t.phase = 'adopted' or (t.phase = 'active' and t.at = a.active_at)))
+        order by 1
+    loop
+        case
+        when event.phase in ('active', 'adopted', 'billing_resumed') then
+            if started is null then
+                started := event.at;
+                evidence := event.proof;
+            end if;
+        when event.phase = 'resized' then
+            if started < event.at then
+                select p.amount_minor into rate_minor from prices p where p.id = price_id;
+                ended := event.at;
+                return next;
+                started := event.at;
+                evidence := 'timeline';
+            end if;
+            if event.id = last_resize then
+                quantity := a.gpu_count;
+                price_id := a.price_id;
+            else
+                select coalesce((r.facts ->> 'gpu_count')::bigint, quantity), coalesce(r.facts ->> 'price_id', price_id)
+                into quantity, price_id
+                from (values (1)) one left join (
+                    select u.facts from audit u
+                    where u.target_id = allocation and u.action = 'allocation.resize' and u.at <= event.at
+                    order by u.id desc limit 1) r on true;
+            end if;
+        else
+            if started is not null then
+                select p.amount_minor into rate_minor from prices p where p.id = price_id;
+                ended := greatest(started, case when event.id > last_start
+                    then coalesce(a.billing_stopped_at, event.at) else event.at end);
+                return next;
+                started := null;
+            end if;
+        end case;
+    end loop;
+    if started is not null then
+        select p.amount_minor into rate_minor from prices p where p.id = price_id;
+        ended := case when a.billing_stopped_at is not null then greatest(started, a.billing_stopped_at) end;
+        return next;
+    end if;
+end $$;
+REVOKE ALL ON FUNCTION proven_usage(allocation text) FROM PUBLIC;
 
 -- function quota_count
 CREATE FUNCTION quota_count(tenant text, project text, added bigint[]) RETURNS void
@@ -1398,6 +1545,14 @@ CREATE SEQUENCE link_epochs
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+CREATE TYPE usage_point AS (
+	resource text COLLATE pg_catalog."C",
+	at timestamp with time zone
+);
+CREATE TYPE usage_span AS RANGE (
+    subtype = usage_point,
+    multirange_type_name = usage_span_multirange
+);
 CREATE VIEW node_disk_truth WITH (security_invoker='true') AS
  SELECT node_id,
     (sum(gib))::bigint AS sold_gib
@@ -1541,13 +1696,21 @@ GRANT USAGE ON SEQUENCE link_epochs TO gpuaas_worker;
 GRANT USAGE ON SEQUENCE outbox_id_seq TO gpuaas_api;
 GRANT USAGE ON SEQUENCE outbox_id_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE outbox_id_seq TO gpuaas_worker;
+GRANT USAGE ON SEQUENCE recording_chunks_id_seq TO gpuaas_api;
+GRANT USAGE ON SEQUENCE recording_chunks_id_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE recording_chunks_id_seq TO gpuaas_worker;
 GRANT USAGE ON SEQUENCE skus_key_seq TO gpuaas_api;
 GRANT USAGE ON SEQUENCE skus_key_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE skus_key_seq TO gpuaas_worker;
+GRANT USAGE ON SEQUENCE task_logs_id_seq TO gpuaas_api;
+GRANT USAGE ON SEQUENCE task_logs_id_seq TO gpuaas_operator;
+GRANT USAGE ON SEQUENCE task_logs_id_seq TO gpuaas_worker;
 GRANT USAGE ON SEQUENCE timeline_entries_id_seq TO gpuaas_api;
 GRANT USAGE ON SEQUENCE timeline_entries_id_seq TO gpuaas_operator;
 GRANT USAGE ON SEQUENCE timeline_entries_id_seq TO gpuaas_worker;
+GRANT USAGE ON SEQUENCE usage_intervals_id_seq TO gpuaas_api;
+GRANT USAGE ON SEQUENCE usage_intervals_id_seq TO gpuaas_operator;
+GRANT USAGE ON SEQUENCE usage_intervals_id_seq TO gpuaas_worker;
 
 -- table access_grants
 CREATE TABLE access_grants (
@@ -1839,6 +2002,8 @@ CREATE CONSTRAINT TRIGGER count_new AFTER INSERT OR DELETE ON allocations DEFERR
 CREATE CONSTRAINT TRIGGER count_root_disk_change AFTER UPDATE OF cleanup_proven_at, disk_gib ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((old.cleanup_proven_at IS NULL) IS DISTINCT FROM (new.cleanup_proven_at IS NULL)) OR (old.disk_gib <> new.disk_gib))) EXECUTE FUNCTION count_root_disk();
 CREATE CONSTRAINT TRIGGER count_root_disk_new AFTER INSERT OR DELETE ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_root_disk();
 CREATE CONSTRAINT TRIGGER refuse_suspended AFTER INSERT ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_suspended();
+CREATE CONSTRAINT TRIGGER usage_follows_insert AFTER INSERT ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION follow_usage();
+CREATE CONSTRAINT TRIGGER usage_follows_update AFTER UPDATE ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.status <> new.status) OR (old.billing_stopped_at IS DISTINCT FROM new.billing_stopped_at) OR (old.price_id <> new.price_id) OR (old.gpu_count <> new.gpu_count))) EXECUTE FUNCTION follow_usage();
 CREATE INDEX allocations_ended ON allocations USING btree (status_since, status) WHERE (status = ANY (ARRAY['released'::text, 'failed'::text]));
 CREATE INDEX allocations_group ON allocations USING btree (group_id) WHERE (group_id IS NOT NULL);
 CREATE INDEX allocations_limited ON allocations USING btree (id) WHERE (((expires_at IS NOT NULL) OR (idle_minutes IS NOT NULL)) AND (status <> ALL (ARRAY['released'::text, 'failed'::text])));
@@ -3665,6 +3830,52 @@ CREATE POLICY operator ON unknown_volumes TO gpuaas_operator USING (fence_is_ope
 CREATE POLICY worker ON unknown_volumes TO gpuaas_worker USING (true);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE unknown_volumes TO gpuaas_worker;
 GRANT SELECT,UPDATE ON TABLE unknown_volumes TO gpuaas_operator;
+
+-- table usage_intervals
+CREATE TABLE usage_intervals (
+    id bigint NOT NULL,
+    tenant_id text NOT NULL,
+    project_id text NOT NULL,
+    resource_kind text NOT NULL,
+    resource_id text NOT NULL,
+    source text NOT NULL,
+    unit text NOT NULL,
+    quantity bigint NOT NULL,
+    price_id text NOT NULL,
+    rate_minor bigint NOT NULL,
+    currency text NOT NULL,
+    started timestamp with time zone NOT NULL,
+    ended timestamp with time zone,
+    evidence text DEFAULT 'transition'::text NOT NULL,
+    CONSTRAINT usage_intervals_check CHECK ((ended >= started)),
+    CONSTRAINT usage_intervals_evidence_check CHECK ((evidence = ANY (ARRAY['transition'::text, 'timeline'::text, 'row'::text]))),
+    CONSTRAINT usage_intervals_quantity_check CHECK ((quantity > 0)),
+    CONSTRAINT usage_intervals_rate_minor_check CHECK ((rate_minor >= 0))
+);
+ALTER TABLE ONLY usage_intervals
+    ADD CONSTRAINT usage_intervals_no_overlap EXCLUDE USING gist (usage_span(ROW(((((((resource_kind || ' '::text) || resource_id) || ' '::text) || source) || ' '::text) || unit), started)::usage_point, ROW(((((((resource_kind || ' '::text) || resource_id) || ' '::text) || source) || ' '::text) || unit), COALESCE(ended, 'infinity'::timestamp with time zone))::usage_point) WITH &&) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY usage_intervals
+    ADD CONSTRAINT usage_intervals_pkey PRIMARY KEY (id);
+ALTER TABLE usage_intervals ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME usage_intervals_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+ALTER TABLE usage_intervals ENABLE ROW LEVEL SECURITY;
+CREATE INDEX usage_intervals_resource ON usage_intervals USING btree (resource_id, started);
+CREATE POLICY operator ON usage_intervals TO gpuaas_operator USING (fence_is_operator());
+CREATE POLICY tenant ON usage_intervals TO gpuaas_api USING ((tenant_id = ANY (fence_tenants())));
+CREATE POLICY worker ON usage_intervals TO gpuaas_worker USING (true);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON usage_intervals FOR EACH ROW EXECUTE FUNCTION keep_usage();
+GRANT SELECT,INSERT ON TABLE usage_intervals TO gpuaas_api;
+GRANT SELECT,INSERT ON TABLE usage_intervals TO gpuaas_operator;
+GRANT SELECT,INSERT ON TABLE usage_intervals TO gpuaas_worker;
+GRANT UPDATE(ended) ON TABLE usage_intervals TO gpuaas_api;
+GRANT UPDATE(ended) ON TABLE usage_intervals TO gpuaas_operator;
+GRANT UPDATE(ended) ON TABLE usage_intervals TO gpuaas_worker;
 
 -- table users
 CREATE TABLE users (

@@ -8,7 +8,13 @@ import asyncpg
 import pytest
 
 from gpuaas.api.app import described
-from gpuaas.domain.allocations.authority import NEEDS, Action
+from gpuaas.core.db import Tx
+from gpuaas.core.errors import NotFound
+from gpuaas.core.secrets import token_hash
+from gpuaas.domain.allocations import store
+from gpuaas.domain.allocations.authority import NEEDS, Action, permissions, readable
+from gpuaas.domain.identity import store as identity
+from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.identity.permissions import rows
 from gpuaas.wire.identity import Role
 from gpuaas.wire.permissions import Permission
@@ -28,6 +34,7 @@ from tests.access.authorization import (
     decided,
     document,
     expected,
+    expected_permissions,
 )
 from tests.access.test_allocation_keys import a_key
 from tests.world import Person, World
@@ -79,7 +86,9 @@ class Scene:
         async with self.world.db.read() as tx:
             for name, standing in STANDINGS.items():
                 for change in CHANGES:
-                    permissions, admitted, by_file, objection = await self._decide(tx.connection, standing, change)
+                    may, admitted, by_file, objection, shown = await self._decide(tx, standing, change)
+                    if shown != expected_permissions(after(standing, change)):
+                        yield f"{name}, {change}: the response shows {sorted(shown)}"
                     for entry in ENTRIES:
                         if entry in BY_KEY:
                             got = admitted
@@ -88,11 +97,14 @@ class Scene:
                         elif entry in BY_TERMINAL:
                             got = objection is None
                         else:
-                            got = decided(permissions, entry, NEEDS)
+                            got = decided(may, entry, NEEDS)
                         if got != allows(entry, standing, change):
                             yield f"{name}, {change}: {entry} is {'allowed' if got else 'refused'}"
 
-    async def _decide(self, db: Any, standing: Standing, change: str) -> tuple[set[str], bool, bool, str | None]:
+    async def _decide(
+        self, tx: Tx, standing: Standing, change: str
+    ) -> tuple[set[str], bool, bool, str | None, set[str]]:
+        db: Any = tx.connection
         transaction = db.transaction()
         await transaction.start()
         try:
@@ -101,13 +113,25 @@ class Scene:
                 args = (self.pat.id, self.tenant, self.hal.id)
                 await db.execute(statement, *args[: 3 if "$3" in statement else 2])
             await db.execute("select render_keyset($1)", self.id)
-            permissions = set(await db.fetchval("select allocation_permissions($1, $2)", self.pat.id, self.id))
+            may = set(await db.fetchval("select allocation_permissions($1, $2)", self.pat.id, self.id))
             admitted = await db.fetchval(ADMITTED, self.id, self.pat.id)
             by_file = await db.fetchval(BY_FILE, self.id, self.pat.id)
             objection = await db.fetchval(OBJECTION, self.id, self.pat.id)
-            return permissions, bool(admitted), bool(by_file), objection
+            return may, bool(admitted), bool(by_file), objection, await self._shown(tx)
         finally:
             await transaction.rollback()
+
+    async def _shown(self, tx: Tx) -> set[str]:
+        """The permissions in the response to Pat, who enters as every request does; none if there is no response."""
+        await tx.run("set local role gpuaas_api")
+        entry: identity.Entry[object] | None = await identity.enter(tx, token_hash(self.pat.token))
+        if entry is None or entry.entered.suspension is not None:
+            return set()
+        caller = entry.entered.caller(Caller)
+        try:
+            return set(permissions(caller, readable(caller, await store.get(tx, self.id))))
+        except NotFound:
+            return set()
 
     async def _arrange(self, db: Any, standing: Standing) -> None:
         if standing.project:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from gpuaas.wire.link import OpenStream, StreamBody, StreamKind
+from gpuaas.wire.link import OpenStream, StreamBody
+from gpuaas.wire.terminals import TERMINAL
 from tests.agent.link_server import NOON, eventually
 from tests.agent.world import NODE_ID, SIGNER, world_in
 
@@ -18,7 +19,7 @@ def asked(
         id=id,
         node_id=node_id,
         allocation_id="alloc_a",
-        kind=StreamKind.TERMINAL,
+        kind=TERMINAL.name,
         target=msgspec.Raw(msgspec.msgpack.encode(None)),
         url=url,
         secret="s",

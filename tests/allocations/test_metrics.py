@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gpuaas.domain.metrics import store
 from gpuaas.domain.metrics.rollup import RollUp
-from gpuaas.links.samples import READINGS, SampleBuffer, cleaned
+from gpuaas.domain.metrics.samples import READINGS, SampleBuffer, cleaned
 from gpuaas.wire.metrics import Metric, Reading, Sample, Samples
 from tests.world import World
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuaas.domain.metrics import store as metrics
-from gpuaas.links.samples import MACHINES, OF_NODE, SampleBuffer
+from gpuaas.domain.metrics.samples import MOST_ALLOCATIONS, MOST_OF_NODE, SampleBuffer
 from gpuaas.wire.environments import LoginEvent, LoginKind
 from gpuaas.wire.link import Logins
 from gpuaas.wire.metrics import Metric, Reading, Sample, Samples
@@ -61,11 +61,11 @@ async def test_invented_allocations_of_one_node_leave_room_for_the_samples_of_ot
     victim, thief = await world.allocation(), (await world.nodes.add()).id
     own, book = (await world.get(victim)).node_id, SampleBuffer(world.db, world.clock)
     now = world.clock.now()
-    flood = [Sample(allocation_id=f"alloc_{number}", boot=1, at=now, readings=()) for number in range(MACHINES)]
+    flood = [Sample(allocation_id=f"alloc_{number}", boot=1, at=now, readings=()) for number in range(MOST_ALLOCATIONS)]
     book.put(thief, Samples(samples=flood))
-    assert book.dropped == MACHINES - OF_NODE
+    assert book.dropped == MOST_ALLOCATIONS - MOST_OF_NODE
     book.put(own, full_disk(world, victim))
-    assert book.dropped == MACHINES - OF_NODE
+    assert book.dropped == MOST_ALLOCATIONS - MOST_OF_NODE
     await book.flush()
     assert await findings(world, victim) == ["disk_full"]
 

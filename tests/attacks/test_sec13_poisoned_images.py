@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from gpuaas import wire as wire_package
 from gpuaas.cli.words import clock
-from gpuaas.links.cleaning import EPOCH, LONGEST_FACT, LONGEST_NAME, MOST_SPARES
+from gpuaas.core.bounds import EPOCH
+from gpuaas.domain.node_messages.cleaning import LONGEST_FACT, LONGEST_NAME, MOST_SPARES
 from gpuaas.wire.common import Dated
 from gpuaas.wire.images import BaseImage, CurrentImage, ImageReport
 from gpuaas.wire.link import Report, Up

@@ -14,6 +14,7 @@ import pytest
 from gpuaas.agent.loop import run_agent
 from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import NoPoints
+from gpuaas.domain.capacity.streams import store as stream_requests
 from gpuaas.domain.links.store import CONTEST_SECONDS, DISPUTE_SECONDS, HOLDERS_KEPT
 from gpuaas.domain.terminals import store as terminals
 from gpuaas.engines.fake import FakeEngine
@@ -191,7 +192,7 @@ async def test_a_terminal_asked_for_before_the_thief_came_does_not_reach_it(
         pass
     assert (last["code"], last["reason"]) == (4401, "refused")
     async with world.db.write() as tx:
-        assert await terminals.take_stream_requests(tx, [machine.id], world.clock.now()) == []
+        assert await stream_requests.take(tx, [machine.id], world.clock.now()) == []
     await linked("own")
     async with world.db.read() as tx:
         closed = await terminals.objection(tx, await world.value("select id from terminals"))

@@ -84,7 +84,7 @@ async def make_viewer(page: Page, email: str) -> None:
     await page.get_by_role("button", name=f"Change role of {email}").click()
     dialog = page.get_by_role("dialog", name=f"Role of {email}")
     await dialog.get_by_role("radio", name="Viewer").click()
-    await expect(dialog.get_by_text("Open sessions are cut at once")).to_be_visible()
+    await expect(dialog.get_by_text("Open connections close at once")).to_be_visible()
     await dialog.get_by_role("button", name="Change", exact=True).click()
     await expect(dialog).to_be_hidden()
     await expect(page.get_by_role("row", name=email).get_by_text("Viewer", exact=True)).to_be_visible()

@@ -40,17 +40,17 @@ def python(script: str, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 def requirements(extra: str) -> set[str]:
-    """Names of the distributions of an extra, with those of the extras that it includes."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    """Names of the distributions that an extra adds, with those of the extras that it includes."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     found: set[str] = set()
-    for line in extras[extra]:
+    for line in project["optional-dependencies"][extra]:
         if included := re.match(r"gpuaas\[(.*)\]", line):
             found.update(*(requirements(name) for name in included[1].split(",")))
         else:
             name = NAME.match(line)
             assert name is not None
             found.add(name[0])
-    return found
+    return {name for name in found if not any(line.startswith(name) for line in project["dependencies"])}
 
 
 def test_sdk_cli_and_wire_import_without_extras_and_without_modules_of_posix() -> None:

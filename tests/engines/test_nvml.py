@@ -1,5 +1,6 @@
-"""NVML at its edge: a real shared library with the same functions, loaded through ctypes as the real one would be."""
+"""NVML at its edge: a real shared library with the same functions, called through NVIDIA's binding as the real one."""
 
+import ctypes
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from gpuaas.engines.base import EngineError
-from gpuaas.engines.nvml import NO_LIBRARY, Nvml, NvmlError, open_nvml
+from gpuaas.engines.nvml import NO_LIBRARY, Nvml, NvmlError, is_installed, open_nvml
 from gpuaas.engines.oci import config
 from gpuaas.engines.oci.environments import check_gpus
 from gpuaas.engines.oci.facts import drivers
@@ -16,6 +17,7 @@ from gpuaas.engines.oci.samples import gpus as gpu_readings
 from gpuaas.wire.environments import EnvironmentSpec
 from gpuaas.wire.metrics import Metric
 from tests.engines.benches import keys, spec
+from tests.engines.nvml_binding import binding
 
 STUB = Path(__file__).parent / "stubs" / "nvml.c"
 
@@ -27,7 +29,7 @@ def nvml(tmp_path_factory: pytest.TempPathFactory) -> Nvml:
         pytest.skip("no C compiler here")
     library = tmp_path_factory.mktemp("nvml") / "libnvidia-ml.so.1"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(STUB)], check=True)
-    opened = open_nvml(names=(str(library),))
+    opened = open_nvml(binding(ctypes.CDLL(str(library))))
     assert isinstance(opened, Nvml)
     return opened
 
@@ -59,21 +61,21 @@ def test_a_driver_that_nobody_saw_is_no_fact(tmp_path: Path) -> None:
 
 
 def test_a_node_without_the_library_says_that() -> None:
-    assert open_nvml(names=("libthere-is-none.so.1",)) == NO_LIBRARY
+    assert not is_installed("libthere-is-none.so.1")
+    assert open_nvml(library="libthere-is-none.so.1") == NO_LIBRARY
 
 
 def test_a_library_that_does_not_start_is_told_and_not_used() -> None:
     class Dead:
-        def nvmlInit_v2(self) -> int:  # noqa: N802 - the library's own name
+        @staticmethod
+        def nvmlInitWithFlags(_: int) -> int:  # noqa: N802 - the library's own name
             return 9
 
         @staticmethod
         def nvmlErrorString(_: int) -> bytes:  # noqa: N802
             return b"Driver Not Loaded"
 
-    assert open_nvml(load=lambda _: Dead()) == (
-        "the NVML library on this node does not start: NVML 9: Driver Not Loaded"
-    )
+    assert open_nvml(binding(Dead)) == ("the NVML library on this node does not start: NVML 9: Driver Not Loaded")
 
 
 def test_readings_are_numbers_of_one_gpu_and_the_reason_of_another(nvml: Nvml) -> None:

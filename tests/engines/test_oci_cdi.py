@@ -204,7 +204,7 @@ def test_management_specs_are_not_for_environments(tmp_path: Path) -> None:
         ("NVIDIA_VISIBLE_DEVICES=void", "=void", "environment variable"),
         ("path: /usr/bin/env\n    args", "path: /tmp/x\n    args", "unsafe to run"),
         ("hookName: createContainer", "hookName: later", "hook 'later'"),
-        ("name: all", "name: '0'", "two devices of one name"),
+        ("name: all", "name: '0'", "two devices with the same name"),
         ("name: all", "name: ../all", "device name"),
     ],
 )
@@ -217,7 +217,7 @@ def test_unsafe_specs_are_refused(old: str, new: str, reason: str, tmp_path: Pat
 def test_a_spec_that_others_may_write_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "nvidia.yaml", NVIDIA)
     path.chmod(0o666)
-    with pytest.raises(CdiError, match="written by others"):
+    with pytest.raises(CdiError, match="writable by users other than root"):
         load(path)
 
 
@@ -243,7 +243,7 @@ def test_a_variable_of_the_platform_is_not_replaced() -> None:
 def test_a_node_without_a_number_gets_that_of_the_host() -> None:
     config = cdi.apply({}, [selected(ContainerEdits(device_nodes=(DeviceNode(path="/dev/zero"),)))])
     assert config["linux"]["devices"] == [{"path": "/dev/zero", "type": "c", "major": 1, "minor": 5}]
-    for path, reason in (("/dev/none-of-this", "not on this node"), ("/dev/pts", "no character device")):
+    for path, reason in (("/dev/none-of-this", "not on this node"), ("/dev/pts", "not a character device")):
         with pytest.raises(CdiError, match=reason):
             cdi.apply({}, [selected(ContainerEdits(device_nodes=(DeviceNode(path=path),)))])
 

@@ -19,6 +19,7 @@ from gpuaas.engines.nvml import PAUSED, Nvml, NvmlClosedError, NvmlSource
 from gpuaas.engines.oci.resets import SWITCHED_OFF, Outcome, Resets, objection, summary
 from gpuaas.wire.environments import GpuReset, KeySet, SlotDevice
 from tests.engines.benches import eventually, ignore, keys, spec
+from tests.engines.nvml_binding import binding
 
 NVIDIA_SMI = """#!/bin/sh
 echo "$*" >> {log}
@@ -235,7 +236,7 @@ async def test_a_hive_is_never_reset_while_a_neighbour_uses_one_of_its_gpus(hard
     [
         ((), frozenset({"GPU-1"}), {}, ""),
         ((), frozenset({"GPU-0"}), {}, "another environment uses it"),
-        ((), None, {}, "it is not known which GPUs another environment uses"),
+        ((), None, {}, "the GPUs of another environment are unknown"),
         (("0000:02:00.0",), frozenset[str](), {}, ""),
         (("0000:02:00.0",), frozenset({"GPU-2"}), {"GPU-2": "0000:03:00.0"}, ""),
         (("0000:02:00.0",), frozenset({"GPU-1"}), {"GPU-1": "0000:02:00.0"}, "a reset would also reset"),
@@ -278,8 +279,7 @@ class Library:
     """Every call that is not named here works."""
 
     def __init__(self, problem: str = "") -> None:
-        self.shut, self.problem = 0, problem
-        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+        self.shut, self.problem, self.is_asked, self.may_answer = 0, problem, threading.Event(), threading.Event()
 
     def __getattr__(self, _: str) -> Callable[..., int]:
         return lambda *_: 0
@@ -296,7 +296,7 @@ class Library:
 
 async def test_nvml_is_closed_while_a_gpu_is_reset_and_no_gpu_is_blamed(hardware: Hardware) -> None:
     library = Library()
-    hardware.nvml = source = NvmlSource(lambda: Nvml(library))
+    hardware.nvml = source = NvmlSource(lambda: Nvml(binding(library)))
     before = source()
     assert isinstance(before, Nvml)
     hardware.nvidia()
@@ -312,7 +312,7 @@ async def test_nvml_is_closed_while_a_gpu_is_reset_and_no_gpu_is_blamed(hardware
 
 async def test_the_event_loop_runs_while_a_reset_waits_for_a_call_of_nvml(hardware: Hardware) -> None:
     library = Library()
-    hardware.nvml = NvmlSource(lambda: Nvml(library))
+    hardware.nvml = NvmlSource(lambda: Nvml(binding(library)))
     opened = hardware.nvml()
     assert isinstance(opened, Nvml)
     hardware.nvidia()
@@ -331,7 +331,7 @@ async def test_the_event_loop_runs_while_a_reset_waits_for_a_call_of_nvml(hardwa
 
 async def test_a_library_that_cannot_be_closed_is_paused_no_longer(hardware: Hardware) -> None:
     hardware.nvidia()
-    hardware.nvml = source = NvmlSource(lambda: Nvml(Library("it crashed")))
+    hardware.nvml = source = NvmlSource(lambda: Nvml(binding(Library("it crashed"))))
     assert isinstance(source(), Nvml)
     with pytest.raises(OSError, match="it crashed"):
         await hardware.words(hardware.add(0, "nvidia"))

@@ -81,7 +81,7 @@ async def test_connections_of_a_person_and_of_an_environment_are_bounded(node: N
         await until(lambda: reaches(node, 3))
         live = await open.enter_async_context(node.session("-tt"))
         await live.see("$")
-        assert b"as many connections as it may have" in await refusal(node)
+        assert b"has reached its limit of connections" in await refusal(node)
         assert (await node.ssh("true"))[0] == 255
         await admits_elsewhere(node)
         assert len(await node.gateway.connections(ALLOCATION)) == 4

@@ -156,11 +156,11 @@ async def test_a_terminal_that_no_agent_has_ends_and_one_that_an_agent_has_goes_
     terminals, agent = gateway.terminals, object()
     claimed, unclaimed = (shell(terminals, id) for id in ("claimed", "unclaimed"))
     terminals.claim("claimed", agent)
-    assert (await terminals.wait("unclaimed")).reason == "no agent came back to it"
+    assert (await terminals.wait("unclaimed")).reason == "no agent returned to it"
     await asyncio.shield(unclaimed.process.ended)
     assert [state.name for state in terminals.states(None)] == ["term_claimed"]
     terminals.release(agent)
-    assert (await terminals.wait("claimed")).reason == "no agent came back to it"
+    assert (await terminals.wait("claimed")).reason == "no agent returned to it"
     await asyncio.shield(claimed.process.ended)
     terminals.hand_over()
 

@@ -13,6 +13,7 @@ from gpuaas.api.services import Services
 from gpuaas.api.unit import UnitMiddleware
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.views import view
+from gpuaas.domain.identity.callers import Caller
 from gpuaas.wire.allocations import Allocation
 from tests import described
 from tests.isolation.matrix import ALL_PARTS, OTHER_OWNER, Matrix
@@ -140,11 +141,14 @@ def only_the_other_owner(town: Town) -> Town:
     return town
 
 
+NOBODY = Caller(id="user_nobody", name="", credential_id="")
+
+
 @get("/api/v1/allocations/{id:str}/glimpse")
 async def glimpse(id: str, services: Services) -> Allocation:
     """A route as somebody in a hurry would write it."""
     async with services.worker_db.read() as tx:
-        return view(await store.get(tx, id))
+        return view(await store.get(tx, id), NOBODY)
 
 
 async def test_a_route_that_asks_nobody_is_seen(town: Town, published: dict[str, Any]) -> None:

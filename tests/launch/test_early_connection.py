@@ -3,7 +3,7 @@
 from typing import Any
 
 from gpuaas.domain.capacity.spares import store as spares
-from gpuaas.links.cleaning import cleaned_spares
+from gpuaas.domain.node_messages.cleaning import cleaned_spares
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.spares import Spare, SpareReport
 from tests.fleet import Node

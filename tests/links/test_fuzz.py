@@ -212,7 +212,7 @@ async def hear_lies(world: World, lies_of: Callable[[Up], Iterable[bytes]]) -> N
             while (await lies.heard(Ack)).task_ids != ["the last word"]:
                 pass
             assert not writer.done()
-        await world.links.samples.flush()
+        await world.samples.flush()
         await world.nodes.reconcile()
     assert await world.value(POISONED) == ""
     for place in ("allocations", "nodes"):

@@ -28,10 +28,10 @@ async def test_a_node_prepares_for_the_slots_that_may_be_sold(world: World, mach
     wanted = (await wire.heard(WantedSpares)).forms
     assert [[slot.index for slot in form.slots] for form in wanted] == [[0], [1]]
     assert {form.vcpus for form in wanted} == {await world.value(SIZE)}
-    world.links.spares.announce_changes()
+    world.links.announce_changes()
 
     await world.operator.http.post(f"{NODES}/{machine.id}/slots/0/disable", json={"reason": "broken"})
-    world.links.spares.announce_changes()
+    world.links.announce_changes()
     assert [form.slots[0].index for form in (await wire.heard(WantedSpares)).forms] == [1]
     await wire.hang_up()
 

@@ -1,4 +1,4 @@
-"""What one node says, or does not take, never stops what the others say."""
+"""Messages that one node sends, or does not read, never stop those of others."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,8 +1,11 @@
-"""What comes up the links is written in batches, and reads as if it had been written message by message."""
+"""Messages are written in batches, and the result is as if it had been written message by message."""
 
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+from msgspec import Struct
+
+from gpuaas.domain.node_messages.catalog import LoginCounter, handlers
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.links.link import Link, Socket
 from gpuaas.links.messages import Written, waves
@@ -10,6 +13,7 @@ from gpuaas.wire.allocations import Status
 from gpuaas.wire.link import Progress, Report, Result, TaskStatus
 from tests.world import World
 
+HANDLERS = handlers(LoginCounter())
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
@@ -29,15 +33,21 @@ def result(task_id: str, phases: tuple[str, ...] = ()) -> Result:
     return Result(task_id=task_id, status=TaskStatus.DONE, at=NOON, phases=told)
 
 
+def at(link: Link, message: Struct) -> Written:
+    handler = HANDLERS.of(message)
+    assert handler is not None
+    return link, message, handler
+
+
 def test_reports_of_many_nodes_are_one_wave_and_their_results_the_next() -> None:
     one, two = link("one"), link("two")
-    batch: list[Written] = [(one, report()), (one, result("a")), (two, report()), (two, result("b"))]
+    batch: list[Written] = [at(one, report()), at(one, result("a")), at(two, report()), at(two, result("b"))]
     assert waves(batch) == [[batch[0], batch[2]], [batch[1], batch[3]]]
 
 
 def test_what_one_node_said_keeps_its_order_around_a_report() -> None:
     one, two = link("one"), link("two")
-    batch: list[Written] = [(one, result("a")), (one, report()), (two, result("b")), (one, result("c"))]
+    batch: list[Written] = [at(one, result("a")), at(one, report()), at(two, result("b")), at(one, result("c"))]
     assert waves(batch) == [[batch[0], batch[2]], [batch[1]], [batch[3]]]
 
 

@@ -1,4 +1,4 @@
-"""What both ends of the link agree on for each kind of task, and what older ends make of it."""
+"""Contracts of task kinds: complete, the same on both ends of the link, and readable by older ends."""
 
 import msgspec
 import pytest
@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.remove import Remove
+from gpuaas.domain.node_messages.cleaning import LONGEST_FACT, MOST_FOUND, cleaned_result
 from gpuaas.domain.tasks.store import NewNodeTask, NewTask
-from gpuaas.links.cleaning import LONGEST_FACT, MOST_FOUND, cleaned_result
 from gpuaas.wire.link import Result, TaskStatus
 from gpuaas.wire.runtimes import StagedBundle
 from gpuaas.wire.storage import Check, VolumeObservation

@@ -106,7 +106,7 @@ async def coming_back(world: World, url: str, id: str, name: str) -> AsyncIterat
             if isinstance(browser.said[0], Session):
                 yield browser
                 return
-            assert browser.said[0] == Error(reason="the node of this machine does not answer now", reattach=True)
+            assert browser.said[0] == Error(reason="the node does not answer now", reattach=True)
 
 
 LOOP = "for i in $(seq %d %d); do echo line $i; done; "

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gpuaas.core.websockets import MessageSocket
-from gpuaas.links.streams.relay import Relay
+from gpuaas.links.streams.terminal_relay import TerminalRelay
 from gpuaas.wire.terminals import WINDOW, Session, Shown
 
 CHUNK = WINDOW // 8
@@ -53,7 +53,7 @@ class Ends:
 
 @asynccontextmanager
 async def relayed(ends: Ends, *, offset: int = 0) -> AsyncIterator[None]:
-    relay = Relay(
+    relay = TerminalRelay(
         MessageSocket(ends.from_page.get, ends.take),
         MessageSocket(ends.flood, ends.ignore),
         offset=offset,

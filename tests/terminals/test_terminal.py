@@ -131,7 +131,7 @@ async def test_a_terminal_in_use_is_a_sign_of_work(place: Place) -> None:
         return signal
 
     async def is_told() -> bool:
-        place.world.streams._use_told = float("-inf")  # else it waits, for the last use was a moment ago
+        place.world.terminals._use_written = float("-inf")  # else it waits, for the last use was a moment ago
         return await last_use() is not None
 
     assert await last_use() is None

@@ -16,7 +16,15 @@ MODULES = [
         "agent/loop",
         "gateway/service",
         "api/nodes",
+        "agent/streams/kinds",
+        "agent/streams/requests",
+        "agent/streams/terminal",
+        "links/endpoint",
         "links/server",
+        "links/streams/kinds",
+        "links/streams/server",
+        "links/streams/terminal",
+        "links/streams/terminal_relay",
         "sdk/client",
         "engines/base",
         "core/states",
@@ -42,6 +50,14 @@ PLANTED = [
     ("states", "domain/capacity/states", "import gpuaas.core.db"),
     ("states", "domain/capacity/states", "import gpuaas.wire.common"),
     ("states", "domain/capacity/states", "import msgspec"),
+    ("links", "links/server", "import gpuaas.domain.terminals.store"),
+    ("links", "links/server", "import gpuaas.domain.allocations.store"),
+    ("links", "links/streams/server", "import gpuaas.domain.terminals.store"),
+    ("links", "links/streams/terminal", "import gpuaas.domain.storage.store"),
+    ("link-layers", "links/server", "import gpuaas.links.streams.terminal"),
+    ("link-layers", "links/streams/server", "import gpuaas.links.endpoint"),
+    ("stream-kinds", "links/streams/server", "import gpuaas.links.streams.terminal"),
+    ("stream-kinds", "agent/streams/requests", "import gpuaas.agent.streams.terminal"),
     ("cli", "cli/nodes", "import gpuaas.core.db"),
     ("agent", "agent/loop", "import gpuaas.sdk.client"),
     ("sdk", "sdk/client", "import gpuaas.core.db"),
@@ -61,6 +77,8 @@ def model(tmp_path: Path) -> Path:
     add(tmp_path, "cli/nodes", "import gpuaas.sdk.client\nimport gpuaas.wire.common\n")
     add(tmp_path, "sdk/client", "import httpx\n")
     add(tmp_path, "api/nodes", "import litestar\n")
+    add(tmp_path, "links/server", "import gpuaas.domain.node_messages.store\n")
+    add(tmp_path, "links/streams/terminal_relay", "import gpuaas.domain.terminals.store\n")
     return tmp_path
 
 

@@ -10,6 +10,7 @@ PLANTED = {
     "chunk": ('const { Page } = await import("./Page");', "routes.tsx"),
     "component-index": ('import { Box } from "@cloudscape-design/components";', "parts/Box.tsx"),
     "inner-html": ("<p dangerouslySetInnerHTML={{ __html: text }} />", "parts/Text.tsx"),
+    "role": ('const leads = project.role === "owner";', "frame/project.ts"),
     "storage-of-secrets": ('localStorage.setItem("session", token);', "api/client.ts"),
 }
 
@@ -32,6 +33,38 @@ def test_a_planted_line_is_found(rule: str) -> None:
 def test_a_reason_opts_a_line_out(rule: str) -> None:
     line, name = PLANTED[rule]
     assert rules_found(name, f"{line} // house: {rule} because it is tried here") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'members.filter(({ role }) => role !== "viewer")',
+        'if ("admin" === tenant?.role) {',
+        "const leads = LEADING.has(tenant.role);",
+        "ORDER.indexOf(member.role)",
+        '    case "member":',
+        'if (me.tenant_role == "owner") {',
+        "const isOperator = Boolean(me.user.platform_role);",
+        "return me.user.platform_role ? fleet : null;",
+        'return rank !== "ops";',
+    ],
+)
+def test_a_comparison_of_roles_is_found(line: str) -> None:
+    assert rules_found("pages/members/A.ts", line) == ["role"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'may(project, "members:manage")',
+        "<Badge>{ROLES[role].label}</Badge>",
+        'value: platform_role ?? "None"',
+        'doing?.kind === "role"',
+        '<div role="alert">',
+    ],
+)
+def test_showing_a_role_is_allowed(line: str) -> None:
+    assert rules_found("pages/members/A.ts", line) == []
 
 
 def test_an_opt_out_that_nothing_needs_is_found() -> None:

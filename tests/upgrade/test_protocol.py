@@ -79,7 +79,7 @@ async def test_an_agent_that_is_too_old_is_told_both_versions(previous: Landing,
         async with previous.agent(node, log):
             await people.until(lambda: said(log, "link.refused"))
         assert f"version 1 of the link protocol, and the server version {BEYOND}. Upgrade the agent." in log.read_text()
-        assert node_id not in world.links.here()
+        assert node_id not in world.links.node_ids()
 
 
 async def test_a_server_that_is_too_old_is_not_told_who_dials(previous: Landing, world: World, tmp_path: Path) -> None:

@@ -3003,6 +3003,7 @@ export interface components {
             name: string;
             node: components["schemas"]["AllocationNode"];
             operation_id?: string | null;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             price_per_hour: components["schemas"]["Money"];
             project_id: string;
             released_at: string | null;
@@ -3775,6 +3776,7 @@ export interface components {
         };
         /** Me */
         Me: {
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             projects: components["schemas"]["ProjectMembership"][];
             scopes: components["schemas"]["Scope"][];
             tenants: components["schemas"]["TenantMembership"][];
@@ -3782,7 +3784,10 @@ export interface components {
         };
         /** Member */
         Member: {
+            /** @default false */
+            can_be_granted: boolean;
             email: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             role: components["schemas"]["Role"];
             user_id: string;
@@ -4242,9 +4247,11 @@ export interface components {
         };
         /** Project */
         Project: {
+            assignable_roles?: components["schemas"]["Role"][];
             /** Format: date-time */
             created_at: string;
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             /** @default false */
             record_terminals: boolean;
             slug: string;
@@ -4252,7 +4259,9 @@ export interface components {
         };
         /** ProjectMembership */
         ProjectMembership: {
+            assignable_roles?: components["schemas"]["Role"][];
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4648,6 +4657,7 @@ export interface components {
             id: string;
             name: string;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             size_bytes: number | null;
             status: components["schemas"]["SnapshotStatus"];
@@ -4815,6 +4825,7 @@ export interface components {
         /** TenantMembership */
         TenantMembership: {
             id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             role: components["schemas"]["Role"];
             slug: string;
             suspended_at?: string | null;
@@ -4952,6 +4963,7 @@ export interface components {
             name: string;
             node_id: string | null;
             operation_id: string;
+            permissions?: ("projects:read" | "projects:create" | "projects:manage" | "audit:read" | "allocations:read" | "allocations:create" | "allocations:release" | "allocations:operate" | "runtimes:apply" | "volumes:read" | "volumes:write" | "terminals:open" | "recordings:read" | "access:ask" | "access:manage" | "keys:choose" | "members:read" | "members:manage" | "invitations:read" | "owners:manage" | "fleet:read" | "fleet:operate" | "operators:manage")[];
             project_id: string;
             protected: boolean;
             quota: string;

@@ -6,13 +6,13 @@ import { useNavigate } from "react-router";
 import { useCreateProject } from "../api/queries/projects";
 import type { Me } from "../api/queries/session";
 import { Dialog } from "../parts/Dialog";
-import { ledTenants } from "./project";
+import { creatableIn } from "./project";
 
 const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 export function CreateProject({ me, onClose }: { me: Me; onClose: () => void }) {
   const navigate = useNavigate();
-  const tenants = ledTenants(me).map(({ id, slug }) => ({ value: id, label: slug }));
+  const tenants = creatableIn(me).map(({ id, slug }) => ({ value: id, label: slug }));
   const [tenant, setTenant] = useState(tenants[0]?.value ?? "");
   const [slug, setSlug] = useState("");
   const create = useCreateProject();

@@ -1,7 +1,8 @@
 import SideNavigation, { type SideNavigationProps } from "@cloudscape-design/components/side-navigation";
 import { generatePath, useLocation, useNavigate } from "react-router";
 import { type Me, useMe } from "../api/queries/session";
-import { leads, leadsTenant, type Project, useProject } from "./project";
+import { may } from "./permissions";
+import { type Project, tenantOf, useProject } from "./project";
 
 interface Entry {
   group: "Compute" | "Storage" | "Access" | "Account" | "Platform";
@@ -10,7 +11,7 @@ interface Entry {
   /** Pressed after `g`, it goes there. */
   key?: string;
   /** Who sees it; everybody when left out. */
-  isFor?: "leaders" | "tenant leaders" | "operators";
+  isFor?: "auditors" | "tenant auditors" | "operators";
 }
 
 /** The one table of pages: for the navigation, for search, and for the keyboard. A page joins when it is there. */
@@ -26,8 +27,8 @@ const ENTRIES: readonly Entry[] = [
   { group: "Account", text: "Tokens", path: "/account/tokens", key: "t" },
   { group: "Account", text: "Quota", path: "/projects/:projectId/quota" },
   { group: "Account", text: "Activity", path: "/projects/:projectId/activity", key: "a" },
-  { group: "Account", text: "Audit log", path: "/projects/:projectId/audit", isFor: "leaders" },
-  { group: "Account", text: "Tenant audit log", path: "/tenants/:tenantId/audit", isFor: "tenant leaders" },
+  { group: "Account", text: "Audit log", path: "/projects/:projectId/audit", isFor: "auditors" },
+  { group: "Account", text: "Tenant audit log", path: "/tenants/:tenantId/audit", isFor: "tenant auditors" },
   { group: "Platform", text: "Fleet", path: "/platform", key: "f", isFor: "operators" },
   { group: "Platform", text: "Nodes", path: "/platform/nodes", key: "n", isFor: "operators" },
   { group: "Platform", text: "Operations", path: "/platform/operations", key: "o", isFor: "operators" },
@@ -50,9 +51,9 @@ export interface PageLink {
 export function pagesFor(me: Me, project: Project | null): PageLink[] {
   return ENTRIES.filter(({ path, isFor }) => {
     if (path.startsWith("/projects/") && project === null) return false;
-    if (isFor === "tenant leaders") return project !== null && leadsTenant(me, project);
-    if (isFor === "operators") return Boolean(me.user.platform_role);
-    return isFor !== "leaders" || (project !== null && leads(me, project));
+    if (isFor === "tenant auditors") return project !== null && may(tenantOf(me, project), "audit:read");
+    if (isFor === "operators") return may(me, "fleet:read");
+    return isFor !== "auditors" || may(project, "audit:read");
   }).map(({ group, text, path, key = "" }) => ({
     group,
     text,

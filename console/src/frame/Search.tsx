@@ -10,6 +10,7 @@ import { useVolumes } from "../api/queries/volumes";
 import { ALLOCATION, VOLUME } from "../parts/StatusLabel";
 import { type Findable, find } from "./finding";
 import { pagesFor } from "./Navigation";
+import { may } from "./permissions";
 import type { Project } from "./project";
 import { SEARCH_LABEL } from "./shortcuts";
 
@@ -71,7 +72,7 @@ function useFindable({ me, project, isWanted }: Props & { isWanted: boolean }): 
   const volumes = useVolumes(project.id, isWanted).data ?? [];
   const keys = useSshKeys(isWanted).data ?? [];
   const members = useMembers(project.id, isWanted).data ?? [];
-  const nodes = useNodes(isWanted && Boolean(me.user.platform_role)).data ?? [];
+  const nodes = useNodes(isWanted && may(me, "fleet:read")).data ?? [];
   return [
     {
       label: "Machines",

@@ -1,5 +1,6 @@
 import { useParams } from "react-router";
 import { type Me, useMe } from "../api/queries/session";
+import { may, type Permission } from "./permissions";
 
 export type Project = Me["projects"][number];
 
@@ -20,36 +21,23 @@ export function projectOf({ projects }: Me, projectId: string | undefined): Proj
 }
 
 export function useIsOperator(): boolean {
-  return Boolean(useMe().data?.user.platform_role);
+  return may(useMe().data, "fleet:read");
 }
 
-const LEADING = new Set(["owner", "admin"]);
-
-/** Whether one leads the project: by a role in it, or in its tenant. */
-export function leads(me: Me, project: Project): boolean {
-  return LEADING.has(project.role) || leadsTenant(me, project);
+/** The tenant of a project, if the caller is in it. */
+export function tenantOf({ tenants }: Me, { tenant_id }: Project): Me["tenants"][number] | undefined {
+  return tenants.find(({ id }) => id === tenant_id);
 }
 
-/** Whether one leads the tenant of the project. */
-export function leadsTenant({ tenants }: Me, { tenant_id }: Project): boolean {
-  return tenants.some((tenant) => tenant.id === tenant_id && LEADING.has(tenant.role));
-}
-
-/** Whether one may change things in the project, or looks on; of a project that is not one's own the server speaks. */
-export function useWorks(projectId: string): boolean {
-  const me = useMe().data;
-  const project = me?.projects.find(({ id }) => id === projectId);
-  return me === undefined || project === undefined || project.role !== "viewer" || leads(me, project);
+/** Whether the caller may do this in a project; of a project that they are no member of, the server decides. */
+export function useMay(projectId: string, permission: Permission): boolean {
+  const project = useMe().data?.projects.find(({ id }) => id === projectId);
+  return project === undefined || may(project, permission);
 }
 
 export const LOOKS_ON = "You look on in this project. Ask an owner or admin for the role member.";
 
-/** Where one may create projects. */
-export function ledTenants({ tenants }: Me): Me["tenants"] {
-  return tenants.filter(({ role }) => LEADING.has(role));
-}
-
-/** Owners are made and unmade by owners. */
-export function owns({ tenants }: Me, { role, tenant_id }: Project): boolean {
-  return role === "owner" || tenants.some((tenant) => tenant.id === tenant_id && tenant.role === "owner");
+/** Tenants in which the caller may create projects. */
+export function creatableIn({ tenants }: Me): Me["tenants"] {
+  return tenants.filter((tenant) => may(tenant, "projects:create"));
 }

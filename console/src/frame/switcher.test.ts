@@ -5,7 +5,7 @@ import { elsewhere, switcherItems } from "./switcher";
 
 const me = {
   tenants: [
-    { id: "t1", slug: "ada", role: "owner" },
+    { id: "t1", slug: "ada", role: "owner", permissions: ["projects:create"] },
     { id: "t2", slug: "lab", role: "member" },
   ],
   projects: [

@@ -1,6 +1,6 @@
 import type { ButtonDropdownProps } from "@cloudscape-design/components/button-dropdown";
 import type { Me } from "../api/queries/session";
-import { ledTenants, type Project } from "./project";
+import { creatableIn, type Project } from "./project";
 
 export const CREATE = "create";
 
@@ -13,7 +13,7 @@ export function switcherItems(me: Me, shown: Project | null): ButtonDropdownProp
     ...(id === shown?.id ? { iconName: "check" } : {}),
   });
   const create: ButtonDropdownProps.Items =
-    ledTenants(me).length > 0 ? [{ id: CREATE, text: "Create a project…", iconName: "add-plus" }] : [];
+    creatableIn(me).length > 0 ? [{ id: CREATE, text: "Create a project…", iconName: "add-plus" }] : [];
   const tenants = me.tenants.filter(({ id }) => me.projects.some(({ tenant_id }) => tenant_id === id));
   if (tenants.length < 2) return [...me.projects.map(item), ...create];
   const groups = tenants.map(({ id, slug }) => ({

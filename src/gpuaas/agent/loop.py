@@ -7,7 +7,7 @@ agent makes and removes nothing that no task asked for: what it finds unasked, i
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,7 +27,9 @@ from gpuaas.agent.reports import Reports
 from gpuaas.agent.sampling import sample
 from gpuaas.agent.server_time import ServerTime, machine_boot_id
 from gpuaas.agent.spares import SpareKeeper
-from gpuaas.agent.streams import Streams
+from gpuaas.agent.streams.kinds import Node, StreamKinds, StreamsOfKind
+from gpuaas.agent.streams.requests import Streams
+from gpuaas.agent.streams.terminal import TerminalStreams
 from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.agent.verifiers import StatementRefusedError, Verifiers
 from gpuaas.agent.volume_reports import VOLUME_SECONDS, VolumeReports
@@ -47,6 +49,8 @@ CANCEL_AGAIN_SECONDS = 1.0
 SETTLE_SECONDS = 0.25  # from a task's end to a report: the result goes first, and tasks that follow share it
 CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
 
+STREAM_KINDS: tuple[Callable[[Node], StreamsOfKind], ...] = ()  # beside terminals
+
 log = structlog.get_logger()
 
 
@@ -61,6 +65,7 @@ async def run_agent(
     agent_version: str,
     randomness: Callable[[int], bytes] = os.urandom,
     boot_id: str | None = None,
+    stream_kinds: Sequence[Callable[[Node], StreamsOfKind]] = STREAM_KINDS,
 ) -> None:
     """Until `stop` is set. Raises at once if the folder is not enrolled or its journal cannot be trusted."""
     identity = identities.load(folder)
@@ -82,6 +87,7 @@ async def run_agent(
                 facts=await engine.probe(),
                 agent_version=agent_version,
                 instance=randomness(INSTANCE_BYTES).hex(),
+                stream_kinds=stream_kinds,
             )
             await agent.run(left_over, clock.monotonic, randomness, stop)
         finally:
@@ -122,6 +128,7 @@ class Agent:
         facts: NodeFacts,
         agent_version: str,
         instance: str,
+        stream_kinds: Sequence[Callable[[Node], StreamsOfKind]],
     ) -> None:
         self._instance = instance
         self._identity, self._journal, self._admission = identity, journal, admission
@@ -138,8 +145,11 @@ class Agent:
         self._left_over: list[Job] = []
         self._ended = 0  # tasks, since the start
         self._look = asyncio.Event()
-        self._streams = Streams(identity, admission.verifiers, engine.terminals, self._outgoing, server_time)
-        self.asked, self.ended = self._streams.asked, self._streams.ended
+        node = Node(engine, self._outgoing, server_time)
+        terminals = TerminalStreams(node)
+        kinds = StreamKinds([terminals, *(make(node) for make in stream_kinds)])
+        self._streams = Streams(identity, admission.verifiers, server_time, kinds)
+        self.asked, self.ended = self._streams.asked, terminals.end
         self._spares = SpareKeeper(engine.spares, self._outgoing, lambda: self._lanes.is_idle, facts)
         self.wanted_spares = self._spares.want
 

@@ -1,37 +1,26 @@
-"""The terminals of this node. Each outlives the streams that show it, until it ends or nobody has looked for a while.
+"""One terminal of this node. It outlives the streams that show it, until it ends or is detached for too long.
 
-What a terminal shows is kept until it is confirmed, and a window of it beyond that to be shown again: a stream that was
-cut loses nothing, and a reader who comes back sees the last screen. A terminal whose output nobody confirms is not
-read any further, and so whoever writes inside waits: memory is bounded whatever runs there and whoever stalls. Where
-the engine keeps terminals, the next agent takes them over with all of that.
+Output is kept until the server confirms it, and a window of older output to be shown again: a cut stream loses nothing,
+and a client that attaches again sees the last screen. The agent does not read a terminal whose output is not confirmed,
+so programs inside block: memory is bounded. If the engine keeps terminals, the next agent takes them over with all of
+that.
 """
 
 import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
 
 import msgspec
-import structlog
 
 from gpuaas.agent.scrollback import PTY, READ, Scrollback
-from gpuaas.engines.base import EngineTerminal, EngineTerminals
-from gpuaas.wire.link import EndedTerminal, LiveTerminal
+from gpuaas.agent.streams.kinds import StreamSocket
+from gpuaas.engines.base import EngineTerminal
+from gpuaas.wire.link import EndedTerminal
 from gpuaas.wire.terminals import WINDOW, Begin, Confirm, Error, Exit, Resize, TerminalTarget, to_agent
 
 SENT = 65_536  # bytes at a time
 NOBODY = "nobody came back to it"
-MOST_ENDED = 1_000
-log = structlog.get_logger()
-
-
-class Stream(Protocol):
-    """A socket to the replica that asked."""
-
-    async def send(self, message: bytes | str) -> None: ...
-    async def recv(self) -> bytes | str: ...
-    async def close(self, code: int = 1000, reason: str = "") -> None: ...
 
 
 class Terminal:
@@ -57,7 +46,7 @@ class Terminal:
 
     async def _wait(self) -> None:
         end = await self._shell.ended()
-        while end.exit_code is not None and (self._is_full or self._read()):  # what it wrote last
+        while end.exit_code is not None and (self._is_full or self._read()):  # its last output
             self._room.clear()
             if self._is_full:
                 await self._room.wait()
@@ -74,7 +63,7 @@ class Terminal:
         self._on_news()
 
     def leave(self) -> None:
-        """Let go of it. Where the engine keeps terminals, the next agent finds it as it is now."""
+        """Release the terminal. If the engine keeps terminals, the next agent finds it as it is now."""
         self._pause()
         self._watch.cancel()
         if self.end is None:
@@ -92,8 +81,8 @@ class Terminal:
             self._loop.remove_reader(self._shell.descriptor)
 
     def _read(self) -> bool:
-        """Whether there was something. A terminal gives a little at a time, and a stream likes more; after less than it
-        could give there is mostly nothing, and if there is, it is heard of."""
+        """Whether there was output. A pty returns at most one buffer per read and a stream is faster with more, so read
+        until a read returns less than a buffer; the event loop reports what comes later."""
         found = 0
         while found < READ:
             try:
@@ -115,7 +104,7 @@ class Terminal:
 
     @property
     def _needed(self) -> int:
-        """The offset of the first byte that is not to be forgotten."""
+        """The offset of the first byte that must be kept."""
         return min(self._kept.confirmed, self._sent) if self.is_attached else self._kept.confirmed
 
     @property
@@ -136,18 +125,18 @@ class Terminal:
             except (BlockingIOError, InterruptedError):
                 await writable(self._shell.descriptor)
             except OSError:
-                return  # nobody reads there any more
+                return  # no process reads the terminal any more
 
     # The readers' side
 
-    async def show(self, stream: Stream, target: TerminalTarget) -> None:
-        """To this stream and no other, until it breaks, another takes over, or the end was told."""
+    async def show(self, stream: StreamSocket, target: TerminalTarget) -> None:
+        """On this stream only, until it breaks, another stream takes over, or the end was sent."""
         if self._viewer is not None:
             self._viewer.cancel()
         self._stop_timer("detached")
         self._sent = self._kept.first
         begin = Begin(offset=self._sent, resumed=not target.is_new)
-        self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # from here on the one who looks
+        self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # takes over from an earlier viewer
         hearing = asyncio.create_task(self._hear(stream))
         self._on_news()
         try:
@@ -163,7 +152,7 @@ class Terminal:
                 self._start_timer("detached", target.detached_seconds, NOBODY)
                 self._on_news()
 
-    async def _send(self, stream: Stream, begin: Begin) -> None:
+    async def _send(self, stream: StreamSocket, begin: Begin) -> None:
         await stream.send(msgspec.json.encode(begin).decode())
         while True:
             if self._sent < self._kept.end:
@@ -179,7 +168,7 @@ class Terminal:
                 self._news.clear()
                 await self._news.wait()
 
-    async def _hear(self, stream: Stream) -> None:
+    async def _hear(self, stream: StreamSocket) -> None:
         while True:
             message = await stream.recv()
             if isinstance(message, bytes):
@@ -203,7 +192,7 @@ class Terminal:
         self._start_timer("life", seconds, "it reached the longest life that a terminal may have")
 
     def resume(self) -> None:
-        """An earlier agent opened it, and nobody looks yet."""
+        """An earlier agent opened the terminal, and no stream shows it yet."""
         ends, detached_seconds = self._kept.limits()
         self._limit(max(0.0, ends - self._loop.time()))
         self._start_timer("detached", detached_seconds, NOBODY)
@@ -218,79 +207,14 @@ class Terminal:
 
     @property
     def is_over(self) -> bool:
-        """Ended, and told to whoever looked or nobody was left to tell."""
+        """Ended, and no stream is left that has to show the end."""
         return self.end is not None and not self.is_attached
 
     def forget(self) -> None:
-        """Nobody asks for it any more."""
+        """Free timers and memory."""
         for name in list(self._timers):
             self._stop_timer(name)
         self._kept.close()
-
-
-class Terminals:
-    """All of them. `on_news` is called when one came, went, or is looked at by somebody else."""
-
-    def __init__(self, shells: EngineTerminals, on_news: Callable[[], None]) -> None:
-        self._shells, self._on_news = shells, on_news
-        self._here: dict[str, Terminal] = {}
-        self._ended: list[EndedTerminal] = []
-
-    async def take_over(self) -> None:
-        """Those that an earlier agent left, before the server is told which ones live here."""
-        for id, allocation_id, shell in await self._shells.take_over():
-            terminal = Terminal(id=id, allocation_id=allocation_id, shell=shell, on_news=self._news)
-            self._here[id] = terminal
-            terminal.resume()
-            log.info("terminal.taken_over", terminal=id, allocation=allocation_id)
-
-    async def join(self, stream: Stream, allocation_id: str, target: TerminalTarget) -> None:
-        """Raises EngineError if there is no shell to be had."""
-        terminal = self._here.get(target.terminal_id)
-        if terminal is None:
-            if not target.is_new:
-                await stream.send(msgspec.json.encode(Error(reason="this terminal has ended")).decode())
-                return
-            shell = await self._shells.open(allocation_id, target.boot, target.terminal_id)
-            terminal = Terminal(id=target.terminal_id, allocation_id=allocation_id, shell=shell, on_news=self._news)
-            terminal.limit(target)
-            self._here[terminal.id] = terminal
-        await terminal.show(stream, target)
-
-    def end(self, ids: list[str], reason: str) -> None:
-        for id in ids:
-            if terminal := self._here.get(id):
-                terminal.finish(reason)
-            else:
-                self._ended.append(EndedTerminal(id=id, reason=reason))
-        self._news()
-
-    def _news(self) -> None:
-        for terminal in [each for each in self._here.values() if each.is_over]:
-            del self._here[terminal.id]
-            terminal.forget()
-            if terminal.end is not None:
-                self._ended.append(terminal.end)
-        del self._ended[:-MOST_ENDED]
-        self._on_news()
-
-    def live(self) -> list[LiveTerminal]:
-        return [
-            LiveTerminal(id=each.id, allocation_id=each.allocation_id, is_attached=each.is_attached)
-            for each in self._here.values()
-        ]
-
-    def take_ended(self) -> list[EndedTerminal]:
-        ended, self._ended = self._ended, []
-        return ended
-
-    def give_back(self, ended: list[EndedTerminal]) -> None:
-        """They could not be told now."""
-        self._ended = [*ended, *self._ended]
-
-    def leave(self) -> None:
-        for terminal in self._here.values():
-            terminal.leave()
 
 
 async def writable(descriptor: int) -> None:

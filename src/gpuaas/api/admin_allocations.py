@@ -35,7 +35,7 @@ async def list_all_allocations(
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     rows = await store.list_of_fleet(context.tx, status=status, node_id=node_id, only=only, paging=paging)
-    return paging.page([view(row) for row in rows], lambda allocation: allocation.id)
+    return paging.page([view(row, context.caller) for row in rows], lambda allocation: allocation.id)
 
 
 @get("/admin/allocations/{id:str}", responses=problems(NotFound, InsufficientPermissions))

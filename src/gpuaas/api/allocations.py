@@ -94,13 +94,14 @@ async def list_allocations(
     paging = Paging.of(limit, cursor)
     await get_project(context.tx, context.caller, project_id)
     rows = await store.list_of_project(context.tx, project_id, status=status, name=name, paging=paging)
-    return paging.page([view(row) for row in rows], lambda allocation: allocation.id)
+    return paging.page([view(row, context.caller) for row in rows], lambda allocation: allocation.id)
 
 
 @get("/allocations/{id:str}", responses=problems(NotFound))
 async def get_allocation(id: str, unit: Unit) -> Allocation:
     """One allocation, as observed."""
-    return view(authority.readable(*await unit.read(store.get_on_entering(id))))
+    caller, row = await unit.read(store.get_on_entering(id))
+    return view(authority.readable(caller, row), caller)
 
 
 @post(

@@ -1,4 +1,4 @@
-"""The routes asked for most, answered without Litestar's routing, parameter model and response (docs/design/ground.md).
+"""The routes asked for most, answered without Litestar's routing and response models (docs/design/foundations.md).
 
 Each runs the very function of its Litestar route, which stays for the contract, and for every request that is not
 plain: None here means that Litestar answers. So what is refused for its form is refused by Litestar, in one wording.

@@ -7,7 +7,7 @@ from gpuaas.api.problems import problems
 from gpuaas.core.errors import Conflict, InsufficientPermissions, NotFound
 from gpuaas.core.paging import Paging
 from gpuaas.domain.identity import commands, store
-from gpuaas.domain.identity.permissions import LEADING
+from gpuaas.domain.identity.permissions import Permission
 from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.timeline import store as timeline
 from gpuaas.wire.common import Page
@@ -19,10 +19,10 @@ from gpuaas.wire.timeline import Entry
 async def list_projects(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Project]:
     """The projects you can reach."""
     paging = Paging.of(limit, cursor)
-    led = [tenant for tenant, role in context.caller.tenants.items() if role in LEADING]
-    return paging.page(
-        await store.projects(context.tx, list(context.caller.projects), led, paging), lambda project: project.id
-    )
+    caller = context.caller
+    led = [tenant for tenant in caller.tenants if Permission.PROJECTS_READ in caller.permissions_in_tenant(tenant)]
+    rows = await store.projects(context.tx, list(caller.projects), led, paging)
+    return paging.page([commands.project_view(row, caller) for row in rows], lambda project: project.id)
 
 
 @post("/projects", responses=problems(Conflict, QuotaExceeded, NotFound, InsufficientPermissions))
@@ -34,7 +34,7 @@ async def create_project(data: CreateProject, context: Context) -> Project:
 @get("/projects/{project_id:str}", responses=problems(NotFound))
 async def get_project(project_id: str, context: Context) -> Project:
     """One project."""
-    return await commands.get_project(context.tx, context.caller, project_id)
+    return commands.project_view(await commands.get_project(context.tx, context.caller, project_id), context.caller)
 
 
 @get("/projects/{project_id:str}/timeline", responses=problems(NotFound))

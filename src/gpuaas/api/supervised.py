@@ -8,8 +8,8 @@ from gpuaas.domain.quotas.open_streams import OpenStream
 async def supervised(
     body: AsyncIterator[bytes], held: OpenStream, judge: Callable[[], Awaitable[object]]
 ) -> AsyncIterator[bytes]:
-    """A body that counts as an open stream until it is sent. `judge` raises when its reader may not read on: then the
-    connection is cut, so that nobody takes a part for the whole."""
+    """A body that counts as an open stream until it is sent. `judge` raises when the reader has lost the right to read:
+    then the connection is cut, so that an incomplete answer cannot be mistaken for a complete one."""
     try:
         async for part in body:
             await judge()

@@ -73,13 +73,13 @@ async def list_volumes(
     paging = Paging.of(limit, cursor)
     await get_project(context.tx, context.caller, project_id)
     found = await rows.volumes_of(context.tx, project_id, name=name, status=status, paging=paging)
-    return paging.page([volume_view(row) for row in found], lambda volume: volume.id)
+    return paging.page([volume_view(row, context.caller) for row in found], lambda volume: volume.id)
 
 
 @get("/projects/{project_id:str}/volumes/{volume_id:str}", responses=problems(NotFound))
 async def get_volume(project_id: str, volume_id: str, context: Context) -> Volume:
     """One volume: its durability, use as measured, and where it is attached."""
-    return volume_view(await volumes.get(context.tx, context.caller, project_id, volume_id))
+    return volume_view(await volumes.get(context.tx, context.caller, project_id, volume_id), context.caller)
 
 
 @patch(
@@ -127,7 +127,7 @@ async def list_snapshots(
     paging = Paging.of(limit, cursor)
     await volumes.readable(context.tx, context.caller, volume_id)
     found = await rows.snapshots_of(context.tx, volume_id, paging)
-    return paging.page([snapshot_view(row) for row in found], lambda snapshot: snapshot.id)
+    return paging.page([snapshot_view(row, context.caller) for row in found], lambda snapshot: snapshot.id)
 
 
 @delete(

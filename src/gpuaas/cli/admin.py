@@ -18,6 +18,7 @@ from gpuaas.cli import (
     admin_workers,
 )
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import show_command
 
 command = new_app("For operators: the fleet, all allocations, the work loop.")
 command.add_typer(admin_nodes.command, name="nodes")
@@ -36,4 +37,4 @@ command.add_typer(admin_task_keys.command, name="task-keys")
 command.add_typer(admin_storage.command, name="storage")
 command.add_typer(admin_operations.command, name="operations")
 command.command("invariants")(admin_invariants.invariants)
-command.command("overview")(admin_overview.overview)
+show_command(command, "overview", show=admin_overview.show_overview)(admin_overview.overview)

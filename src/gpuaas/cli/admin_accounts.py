@@ -1,13 +1,14 @@
 """`gpuaas admin tenants`, `gpuaas admin projects` and `gpuaas admin users`."""
 
+from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm
+from gpuaas.cli.commands import Action, Call, Question, action_command, list_command, show_command
+from gpuaas.cli.output import Column
+from gpuaas.cli.speech import ReasonOption
 from gpuaas.wire.accounts import AccountKind, AdminProject, AdminTenant, AdminUser, Suspension
 
 tenants = new_app("Tenants: list, suspend, resume.")
@@ -51,60 +52,48 @@ SUSPENSION: list[Column[Suspension]] = [
 ]
 
 
-@tenants.command("list")
-def list_tenants(ctx: typer.Context, search: SearchOption = "", output: OutputOption = Output.TABLE) -> None:
+@list_command(tenants, "list", TENANTS, empty="No such tenant.")
+def list_tenants(call: Call, search: SearchOption = "") -> Iterable[AdminTenant]:
     """List tenants, newest first."""
-    with connected(ctx) as client:
-        show_rows(client.admin.accounts.tenants(search=search or None), TENANTS, output, empty="No such tenant.")
+    return call.client.admin.tenants.list(search=search or None)
 
 
-@projects.command("list")
+@list_command(projects, "list", PROJECTS, empty="No such project.")
 def list_projects(
-    ctx: typer.Context,
+    call: Call,
     search: SearchOption = "",
     tenant: Annotated[str, typer.Option("--tenant", help="Only those of this tenant, by id.")] = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Iterable[AdminProject]:
     """List projects of all tenants, newest first."""
-    with connected(ctx) as client:
-        found = client.admin.accounts.projects(search=search or None, tenant_id=tenant or None)
-        show_rows(found, PROJECTS, output, empty="No such project.")
+    return call.client.admin.projects.list(search=search or None, tenant_id=tenant or None)
 
 
-@users.command("list")
-def list_users(ctx: typer.Context, search: SearchOption = "", output: OutputOption = Output.TABLE) -> None:
+@list_command(users, "list", USERS, empty="No such person.")
+def list_users(call: Call, search: SearchOption = "") -> Iterable[AdminUser]:
     """List people, newest first."""
-    with connected(ctx) as client:
-        show_rows(client.admin.accounts.users(search=search or None), USERS, output, empty="No such person.")
+    return call.client.admin.users.list(search=search or None)
 
 
 def add_suspension(app: typer.Typer, kind: AccountKind, about: str) -> None:
     """`suspend` and `resume` for one kind of account."""
 
-    @app.command("suspend", help=f"{about} until it is resumed; nothing is deleted.")
-    def suspend(
-        ctx: typer.Context,
-        id: IdArgument,
-        *,
-        reason: WhyOption,
-        yes: YesOption = False,
-        output: OutputOption = Output.TABLE,
-    ) -> None:
-        confirm(
-            f"Suspend the {kind} {id}?",
-            lost="open SSH connections, terminals and event streams; new work is refused.",
-            survives=f"allocations run on, volumes and keys stay. Resume with: gpuaas admin {kind}s resume {id}",
-            yes=yes,
+    def suspend(call: Call, id: IdArgument, reason: WhyOption) -> Action[Suspension]:
+        return Action(
+            ask=Question(
+                words=f"Suspend the {kind} {id}?",
+                lost="open SSH connections, terminals and event streams; new work is refused.",
+                survives=f"allocations run on, volumes and keys stay. Resume with: gpuaas admin {kind}s resume {id}",
+            ),
+            run=lambda: call.client.admin.accounts.suspend(kind, id, reason),
         )
-        with connected(ctx) as client:
-            show_one(client.admin.accounts.suspend(kind, id, reason), SUSPENSION, output)
 
-    @app.command("resume", help="End a suspension: everything is as it was.")
-    def resume(
-        ctx: typer.Context, id: IdArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-    ) -> None:
-        with connected(ctx) as client:
-            show_one(client.admin.accounts.resume(kind, id, reason=reason), SUSPENSION, output)
+    def resume(call: Call, id: IdArgument, reason: ReasonOption = "") -> Suspension:
+        """End a suspension: everything is as it was."""
+        return call.client.admin.accounts.resume(kind, id, reason=reason)
+
+    suspend.__doc__ = f"{about} until it is resumed; nothing is deleted."
+    action_command(app, "suspend", SUSPENSION)(suspend)
+    show_command(app, "resume", SUSPENSION)(resume)
 
 
 add_suspension(tenants, AccountKind.TENANT, "Let nobody work in a tenant")

@@ -7,13 +7,14 @@ import typer
 from gpuaas.cli.admin_nodes import chosen_node
 from gpuaas.cli.allocation_views import SUMMARY, card, summary, timeline_rows
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import Action, Call, Question, action_command, show_command
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ENDED
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
+from gpuaas.cli.speech import ReasonOption, YesOption, confirm
 from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.cli.terminal import attend_to, conclude, require_terminal
-from gpuaas.wire.allocations import CleanupProof, FleetFilter, NodeTask, Status
+from gpuaas.wire.allocations import Allocation, CleanupProof, FleetFilter, InspectedAllocation, NodeTask, Status
 
 command = new_app("Allocations of all projects, and what to do when one is stuck.")
 
@@ -59,43 +60,38 @@ PROOFS: list[Column[CleanupProof]] = [
 ]
 
 
-@command.command("get")
-def inspect_allocation(ctx: typer.Context, id: IdArgument, output: OutputOption = Output.TABLE) -> None:
-    """Show all there is to know: its timeline, what its node was asked and answered, every proof."""
-    with connected(ctx) as client:
-        found = client.admin.allocations.inspect(id)
-    if output is Output.JSON:
+def show_inspected(call: Call, found: InspectedAllocation) -> None:
+    if call.output is Output.JSON:
         show_json(found)
         return
-    show_one(found.allocation, card(surroundings_of(ctx).now), output)
-    show_rows(timeline_rows(found.timeline), SUMMARY, output)
-    show_rows(found.tasks, TASKS, output, empty="No node was asked for anything.")
-    show_rows(found.proofs, PROOFS, output, empty="Nothing is proven yet.")
+    show_one(found.allocation, card(call.around.now), call.output)
+    show_rows(timeline_rows(found.timeline), SUMMARY, call.output)
+    show_rows(found.tasks, TASKS, call.output, empty="No node was asked for anything.")
+    show_rows(found.proofs, PROOFS, call.output, empty="Nothing is proven yet.")
 
 
-@command.command("force-release")
-def force_release(
-    ctx: typer.Context,
-    id: IdArgument,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@show_command(command, "get", show=show_inspected)
+def inspect_allocation(call: Call, id: IdArgument) -> InspectedAllocation:
+    """Show all there is to know: its timeline, what its node was asked and answered, every proof."""
+    return call.client.admin.allocations.inspect(id)
+
+
+@action_command(command, "force-release", lambda around: summary(around.now))
+def force_release(call: Call, id: IdArgument, reason: ReasonOption = "") -> Action[Allocation]:
     """Release somebody's allocation for them."""
-    with connected(ctx) as client:
-        confirm(
-            f"Release {id} by force?",
+    return Action(
+        ask=Question(
+            words=f"Release {id} by force?",
             lost="every process and file inside it; its holder is told that an operator did it.",
             survives="its timeline. Its slots stay blocked until cleanup is proven.",
-            yes=yes,
-        )
-        done = client.admin.allocations.force_release(id, reason=reason)
-    show_one(done, summary(surroundings_of(ctx).now), output)
+        ),
+        run=lambda: call.client.admin.allocations.force_release(id, reason=reason),
+    )
 
 
-@command.command("force-cleanup")
+@action_command(command, "force-cleanup", lambda around: summary(around.now))
 def force_cleanup(
-    ctx: typer.Context,
+    call: Call,
     id: IdArgument,
     *,
     reason: Annotated[str, typer.Option("--reason", help="What you saw on the node; written on the timeline.")],
@@ -105,24 +101,22 @@ def force_cleanup(
             "--verified-absent/--not-verified", help="You looked: nothing of it is left. Only then its slots are free."
         ),
     ] = False,
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[Allocation]:
     """Settle a cleanup that the agent cannot prove.
 
     \b
     Example:
       gpuaas admin allocations force-cleanup alloc_… --verified-absent --reason "disk replaced"
     """
-    with connected(ctx) as client:
-        confirm(
-            f"Settle the cleanup of {id} by hand?",
+    settle = call.client.admin.allocations.force_cleanup
+    return Action(
+        ask=Question(
+            words=f"Settle the cleanup of {id} by hand?",
             lost="the agent's proof: your word stands in its place.",
             survives="the slots become free." if verified_absent else "the slots stay blocked.",
-            yes=yes,
-        )
-        done = client.admin.allocations.force_cleanup(id, runtime_verified_absent=verified_absent, reason=reason)
-    show_one(done, summary(surroundings_of(ctx).now), output)
+        ),
+        run=lambda: settle(id, runtime_verified_absent=verified_absent, reason=reason),
+    )
 
 
 @command.command("break-glass")
@@ -157,9 +151,7 @@ def break_glass(
     conclude(id, session, outcome)
 
 
-@command.command("end-break-glass")
-def end_break_glass(ctx: typer.Context, id: IdArgument) -> None:
+@action_command(command, "end-break-glass", asks=False)
+def end_break_glass(call: Call, id: IdArgument) -> Action[None]:
     """End all break-glass access to an allocation; terminals are closed."""
-    with connected(ctx) as client:
-        client.admin.allocations.end_break_glass(id)
-    note("Ended.")
+    return Action(run=lambda: call.client.admin.allocations.end_break_glass(id), done=lambda _: "Ended.")

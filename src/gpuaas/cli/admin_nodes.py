@@ -1,28 +1,29 @@
 """`gpuaas admin nodes`."""
 
 import shlex
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import typer
 from msgspec.structs import asdict
 
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
 from gpuaas.cli.config import effective
-from gpuaas.cli.connections import connected
 from gpuaas.cli.names import choose, is_id
-from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note, say
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.output import Column, Output, show_json
+from gpuaas.cli.speech import ReasonOption, note, say
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, clock, memory
 from gpuaas.sdk import Client
-from gpuaas.wire.capacity import Node
+from gpuaas.wire.capacity import EnrolmentToken, Node
 from gpuaas.wire.environments import VIEWS
 from gpuaas.wire.images import CurrentImage
 from gpuaas.wire.spares import SpareReport
 
 command = new_app("Machines of the fleet.")
 
-NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="Exact name or id.")]
+NodeArgument = typer.Argument(metavar="NODE", help="Exact name or id.")
 
 
 def columns(around: Surroundings) -> list[Column[Node]]:
@@ -136,150 +137,122 @@ def chosen_node(client: Client, word: str) -> Node:
     return choose(word, client.admin.nodes.list(), lambda node: (node.name, node.id), "node")
 
 
-@command.command("list")
-def list_nodes(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+FoundNode = Annotated[Node, Find(NodeArgument, lambda call, word: chosen_node(call.client, word))]
+
+
+ROTATE = (
+    "Shown this once. On the node, with the token in place of T; its agent may go on running:",
+    "gpuaas agent rotate-key --token T",
+)
+ENROL = ("Shown this once. On the node, with the token in place of T:", "gpuaas agent enrol --server {url} --token T")
+
+
+def shown_once(words: tuple[str, str]) -> Callable[[Call, EnrolmentToken], None]:
+    """Print the token alone, and beside it where to use it."""
+
+    def show(call: Call, made: EnrolmentToken) -> None:
+        if call.output is Output.JSON:
+            show_json(made)
+            return
+        say(made.token)
+        note(words[0])
+        note("  " + words[1].format(url=shlex.quote(effective(call.around).url)))
+
+    return show
+
+
+@list_command(command, "list", columns, empty="No nodes yet: gpuaas admin nodes enrol-token NAME")
+def list_nodes(call: Call) -> Iterable[Node]:
     """List the fleet."""
-    with connected(ctx) as client:
-        empty = "No nodes yet: gpuaas admin nodes enrol-token NAME"
-        show_rows(client.admin.nodes.list(), columns(surroundings_of(ctx)), output, empty=empty)
+    return call.client.admin.nodes.list()
 
 
-@command.command("get")
-def get_node(ctx: typer.Context, node: NodeArgument, output: OutputOption = Output.TABLE) -> None:
+@show_command(command, "get", details)
+def get_node(call: Call, node: FoundNode) -> Node:
     """Show one node and what its agent found on it."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        show_one(client.admin.nodes.get(found.id), details(surroundings_of(ctx)), output)
+    return call.client.admin.nodes.get(node.id)
 
 
-@command.command("drain")
-def drain(
-    ctx: typer.Context,
-    node: NodeArgument,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "drain", columns)
+def drain(call: Call, node: FoundNode, reason: ReasonOption = "") -> Action[Node]:
     """Take no new allocations; those it has live on."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        confirm(
-            f"Drain {found.name}?",
-            lost=f"{found.slots_free} free slots are no longer sold.",
-            survives=f"{found.slots_claimed} claimed slots and what runs on them.",
-            yes=yes,
-        )
-        show_one(client.admin.nodes.drain(found.id, reason=reason), columns(surroundings_of(ctx)), output)
+    return Action(
+        ask=Question(
+            words=f"Drain {node.name}?",
+            lost=f"{node.slots_free} free slots are no longer sold.",
+            survives=f"{node.slots_claimed} claimed slots and what runs on them.",
+        ),
+        run=lambda: call.client.admin.nodes.drain(node.id, reason=reason),
+    )
 
 
-@command.command("undrain")
-def undrain(
-    ctx: typer.Context, node: NodeArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "undrain", columns)
+def undrain(call: Call, node: FoundNode, reason: ReasonOption = "") -> Node:
     """Sell its slots again."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        show_one(client.admin.nodes.undrain(found.id, reason=reason), columns(surroundings_of(ctx)), output)
+    return call.client.admin.nodes.undrain(node.id, reason=reason)
 
 
-@command.command("quarantine")
-def quarantine(
-    ctx: typer.Context,
-    node: NodeArgument,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "quarantine", columns)
+def quarantine(call: Call, node: FoundNode, reason: ReasonOption = "") -> Action[Node]:
     """Distrust a node: nothing new goes there until it is cleared."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        confirm(
-            f"Quarantine {found.name}?",
-            lost=f"{found.slots_free} free slots are no longer sold.",
-            survives=f"{found.slots_claimed} claimed slots, for as long as the node is able.",
-            yes=yes,
-        )
-        show_one(client.admin.nodes.quarantine(found.id, reason=reason), columns(surroundings_of(ctx)), output)
+    return Action(
+        ask=Question(
+            words=f"Quarantine {node.name}?",
+            lost=f"{node.slots_free} free slots are no longer sold.",
+            survives=f"{node.slots_claimed} claimed slots, for as long as the node is able.",
+        ),
+        run=lambda: call.client.admin.nodes.quarantine(node.id, reason=reason),
+    )
 
 
-@command.command("unquarantine")
-def unquarantine(
-    ctx: typer.Context, node: NodeArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "unquarantine", columns)
+def unquarantine(call: Call, node: FoundNode, reason: ReasonOption = "") -> Node:
     """Trust it again."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        show_one(client.admin.nodes.unquarantine(found.id, reason=reason), columns(surroundings_of(ctx)), output)
+    return call.client.admin.nodes.unquarantine(node.id, reason=reason)
 
 
-@command.command("retire")
-def retire(
-    ctx: typer.Context,
-    node: NodeArgument,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "retire", columns)
+def retire(call: Call, node: FoundNode, reason: ReasonOption = "") -> Action[Node]:
     """Take an empty node out of the fleet for good."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        confirm(
-            f"Retire {found.name}?",
-            lost=f"{found.name} and its slots leave the fleet; to come back it must enrol anew.",
+    return Action(
+        ask=Question(
+            words=f"Retire {node.name}?",
+            lost=f"{node.name} and its slots leave the fleet; to come back it must enrol anew.",
             survives="its history.",
-            yes=yes,
-        )
-        show_one(client.admin.nodes.retire(found.id, reason=reason), columns(surroundings_of(ctx)), output)
+        ),
+        run=lambda: call.client.admin.nodes.retire(node.id, reason=reason),
+    )
 
 
-@command.command("lost")
-def lost(
-    ctx: typer.Context,
-    node: NodeArgument,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "lost", columns)
+def lost(call: Call, node: FoundNode, reason: ReasonOption = "") -> Action[Node]:
     """Declare that a machine is gone and can prove nothing any more."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        confirm(
-            f"Declare {found.name} lost?",
-            lost=f"whatever ran in its {found.slots_claimed} claimed slots: those allocations end as failed.",
+    return Action(
+        ask=Question(
+            words=f"Declare {node.name} lost?",
+            lost=f"whatever ran in its {node.slots_claimed} claimed slots: those allocations end as failed.",
             survives="their timelines, and the slots' cleanup marks until the machine is seen again.",
-            yes=yes,
-        )
-        show_one(client.admin.nodes.lost(found.id, reason=reason), columns(surroundings_of(ctx)), output)
+        ),
+        run=lambda: call.client.admin.nodes.lost(node.id, reason=reason),
+    )
 
 
-@command.command("rotate-key")
-def rotate_key(
-    ctx: typer.Context, node: NodeArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "rotate-key", show=shown_once(ROTATE))
+def rotate_key(call: Call, node: FoundNode, reason: ReasonOption = "") -> EnrolmentToken:
     """Make a token with which a node changes its key; the old key is refused from then on.
 
     \b
     Example:
       gpuaas admin nodes rotate-key gpu-07 --reason "the old key was copied"
     """
-    with connected(ctx) as client:
-        made = client.admin.nodes.rotate_key(chosen_node(client, node).id, reason=reason)
-    if output is Output.JSON:
-        show_json(made)
-        return
-    say(made.token)
-    note("Shown this once. On the node, with the token in place of T; its agent may go on running:")
-    note("  gpuaas agent rotate-key --token T")
+    return call.client.admin.nodes.rotate_key(node.id, reason=reason)
 
 
-@command.command("disk-overcommit")
-def disk_overcommit(
-    ctx: typer.Context,
-    node: NodeArgument,
-    factor: Annotated[float, typer.Argument(min=1, max=10, help="GiB that are sold for each GiB of the disk.")],
-    reason: ReasonOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+FACTOR = typer.Argument(min=1, max=10, help="GiB that are sold for each GiB of the disk.")
+
+
+@show_command(command, "disk-overcommit", details)
+def disk_overcommit(call: Call, node: FoundNode, factor: Annotated[float, FACTOR], reason: ReasonOption = "") -> Node:
     """Set how much disk a node sells for each GiB it has; 1 sells no more than it has.
 
     \b
@@ -287,32 +260,20 @@ def disk_overcommit(
     Example:
       gpuaas admin nodes disk-overcommit gpu-07 1.5 --reason "disks are a third full"
     """
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        changed = client.admin.nodes.set_disk_overcommit(found.id, factor, reason=reason)
-        show_one(changed, details(surroundings_of(ctx)), output)
+    return call.client.admin.nodes.set_disk_overcommit(node.id, factor, reason=reason)
 
 
-@command.command("enrol-token")
+@show_command(command, "enrol-token", show=shown_once(ENROL))
 def enrol_token(
-    ctx: typer.Context,
+    call: Call,
     name: Annotated[str, typer.Argument(help="What the node will be called.")],
     region: Annotated[str, typer.Option("--region", help="Where it stands.")] = "local",
     seconds: Annotated[int, typer.Option("--seconds", min=10, max=300, help="How long the token is good.")] = 300,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> EnrolmentToken:
     """Make a token that enrols one node, once, within minutes.
 
     \b
     Example:
       gpuaas admin nodes enrol-token gpu-07 --region eu-1
     """
-    with connected(ctx) as client:
-        made = client.admin.nodes.create_enrolment_token(name, region=region, ttl_seconds=seconds)
-    if output is Output.JSON:
-        show_json(made)
-        return
-    say(made.token)
-    url = effective(surroundings_of(ctx)).url
-    note("Shown this once. On the node, with the token in place of T:")
-    note(f"  gpuaas agent enrol --server {shlex.quote(url)} --token T")
+    return call.client.admin.nodes.create_enrolment_token(name, region=region, ttl_seconds=seconds)

@@ -1,15 +1,13 @@
 """`gpuaas admin overview`."""
 
-import typer
-
 from gpuaas.cli.admin_workers import COLUMNS as WORKERS
-from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.commands import Call
+from gpuaas.cli.output import Column, Output, show_json, show_one, show_rows
 from gpuaas.cli.words import clock, took
 from gpuaas.wire.overview import Alert, Overview, Queue
 
 
-def overview(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+def overview(call: Call) -> Overview:
     """Show the platform at a glance: what waits, what fails, how fast it answers, what the fleet has.
 
     \b
@@ -17,17 +15,19 @@ def overview(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
       gpuaas admin overview
       gpuaas admin overview -o json
     """
-    with connected(ctx) as client:
-        found = client.admin.overview()
-    if output is Output.JSON:
+    return call.client.admin.overview()
+
+
+def show_overview(call: Call, found: Overview) -> None:
+    if call.output is Output.JSON:
         show_json(found)
         return
-    show_one(found, CARD, output)
-    if output is Output.TABLE and found.alerts:
-        show_rows(found.alerts, ALERTS, output)
-    if output is Output.TABLE:
-        show_rows(found.queues, QUEUES, output)
-        show_rows(found.workers, WORKERS, output)
+    show_one(found, CARD, call.output)
+    if call.output is Output.TABLE and found.alerts:
+        show_rows(found.alerts, ALERTS, call.output)
+    if call.output is Output.TABLE:
+        show_rows(found.queues, QUEUES, call.output)
+        show_rows(found.workers, WORKERS, call.output)
 
 
 def counted(numbers: dict[str, int]) -> str:

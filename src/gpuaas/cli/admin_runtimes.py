@@ -1,5 +1,6 @@
 """`gpuaas admin runtimes`."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -7,19 +8,20 @@ import msgspec
 import typer
 
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
 from gpuaas.cli.complaints import Complaint
-from gpuaas.cli.connections import connected
 from gpuaas.cli.names import choose, is_id
-from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.output import Column, Output, show_json, show_one
 from gpuaas.cli.runtimes import BUNDLES
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, say
+from gpuaas.cli.speech import ReasonOption, say
 from gpuaas.cli.words import clock
 from gpuaas.sdk import Client, recipes
-from gpuaas.wire.runtimes import PublishRuntimeBundle, RuntimeBundle, Staging
+from gpuaas.wire.runtimes import PublishRuntimeBundle, RuntimeBundle, Staging, StagingDetail
 
 command = new_app("The catalog of runtime bundles, and where each is staged.")
 
-BundleArgument = Annotated[str, typer.Argument(metavar="BUNDLE", help="Id, or SLUG@VERSION.")]
+BUNDLE = typer.Argument(metavar="BUNDLE", help="Id, or SLUG@VERSION.")
+FoundBundle = Annotated[RuntimeBundle, Find(BUNDLE, lambda call, word: chosen(call.client, word))]
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="Name or id.")]
 STAGINGS: list[Column[Staging]] = [
     Column("Node", lambda one: one.node_name),
@@ -34,19 +36,20 @@ STAGINGS: list[Column[Staging]] = [
 ]
 
 
-@command.command("list")
-def list_bundles(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+CATALOG = BUNDLES[:-1]
+
+
+@list_command(command, "list", CATALOG, empty="gpuaas admin runtimes publish NAME")
+def list_bundles(call: Call) -> Iterable[RuntimeBundle]:
     """List the whole catalog, retired bundles too."""
-    with connected(ctx) as client:
-        show_rows(client.admin.runtimes.list(), BUNDLES[:-1], output, empty="gpuaas admin runtimes publish NAME")
+    return call.client.admin.runtimes.list()
 
 
-@command.command("publish")
+@show_command(command, "publish", CATALOG)
 def publish(
-    ctx: typer.Context,
+    call: Call,
     recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="One that ships with this release, or a JSON file.")],
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> RuntimeBundle:
     """Offer a bundle; a published version never changes.
 
     \b
@@ -54,8 +57,7 @@ def publish(
       gpuaas admin runtimes publish pytorch
       gpuaas admin runtimes publish ./our-bundle.json
     """
-    with connected(ctx) as client:
-        show_one(client.admin.runtimes.publish(read(recipe)), BUNDLES[:-1], output)
+    return call.client.admin.runtimes.publish(read(recipe))
 
 
 def read(recipe: str) -> PublishRuntimeBundle:
@@ -70,13 +72,12 @@ def read(recipe: str) -> PublishRuntimeBundle:
         raise Complaint(f"{recipe} is no recipe: {error}", next_step="see docs/howto/runtimes.md") from error
 
 
-@command.command("stage")
+@list_command(command, "stage", STAGINGS, empty="It fits no node.")
 def stage(
-    ctx: typer.Context,
-    bundle: BundleArgument,
+    call: Call,
+    bundle: FoundBundle,
     node: Annotated[list[str] | None, typer.Option("--node", help="Node by name or id; otherwise all it fits.")] = None,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Iterable[Staging]:
     """Make a bundle ready on nodes, beside what is there.
 
     \b
@@ -84,35 +85,22 @@ def stage(
       gpuaas admin runtimes stage pytorch@2.13.0-cpu
       gpuaas admin runtimes stage jupyter@2026.11 --node node-1
     """
-    with connected(ctx) as client:
-        found = chosen(client, bundle)
-        fleet = list(client.admin.nodes.list()) if node else []
-        ids = [choose(word, fleet, lambda one: (one.name, one.id), "node").id for word in node or []]
-        show_rows(client.admin.runtimes.stage(found.id, *ids).stagings, STAGINGS, output, empty="It fits no node.")
+    fleet = list(call.client.admin.nodes.list()) if node else []
+    ids = [choose(word, fleet, lambda one: (one.name, one.id), "node").id for word in node or []]
+    return call.client.admin.runtimes.stage(bundle.id, *ids).stagings
 
 
-@command.command("nodes")
-def show_nodes(ctx: typer.Context, bundle: BundleArgument, output: OutputOption = Output.TABLE) -> None:
+@list_command(command, "nodes", STAGINGS, empty="Nowhere yet.")
+def show_nodes(call: Call, bundle: FoundBundle) -> Iterable[Staging]:
     """Show where a bundle is staged, with the evidence of its check."""
-    with connected(ctx) as client:
-        show_rows(client.admin.runtimes.nodes(chosen(client, bundle).id), STAGINGS, output, empty="Nowhere yet.")
+    return call.client.admin.runtimes.nodes(bundle.id)
 
 
-@command.command("staging")
-def show_staging(
-    ctx: typer.Context,
-    bundle: BundleArgument,
-    node: NodeArgument,
-    output: OutputOption = Output.TABLE,
-) -> None:
-    """Show one staging phase by phase, with what the node said."""
-    with connected(ctx) as client:
-        found = chosen(client, bundle)
-        detail = client.admin.runtimes.staging(found.id, staged_on(client, found, node).node_id)
-    if output is Output.JSON:
+def show_phases(call: Call, detail: StagingDetail) -> None:
+    if call.output is Output.JSON:
         show_json(detail)
         return
-    show_one(detail.staging, STAGINGS, output)
+    show_one(detail.staging, STAGINGS, call.output)
     for phase in detail.phases:
         took = f" ({phase.seconds:.1f} s)" if phase.seconds else ""
         say(f"{clock(phase.started_at)}  {phase.phase}{took} {phase.note}")
@@ -120,72 +108,54 @@ def show_staging(
         say(f"  {line.line}")
 
 
-@command.command("unstage")
-def unstage(
-    ctx: typer.Context,
-    bundle: BundleArgument,
-    node: NodeArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@show_command(command, "staging", show=show_phases)
+def show_staging(call: Call, bundle: FoundBundle, node: NodeArgument) -> StagingDetail:
+    """Show one staging phase by phase, with what the node said."""
+    return call.client.admin.runtimes.staging(bundle.id, staged_on(call.client, bundle, node).node_id)
+
+
+@action_command(command, "unstage", STAGINGS)
+def unstage(call: Call, bundle: FoundBundle, node: NodeArgument, reason: ReasonOption = "") -> Action[Staging]:
     """Take a bundle off a node, which frees its disk. Refused while a machine there runs with it.
 
     \b
     Example:
       gpuaas admin runtimes unstage pytorch@2.13.0-cpu node-1
     """
-    with connected(ctx) as client:
-        found = chosen(client, bundle)
-        there = staged_on(client, found, node)
-        confirm(
-            f"Remove {found.slug} {found.version} from {there.node_name}?",
+    there = staged_on(call.client, bundle, node)
+    return Action(
+        ask=Question(
+            words=f"Remove {bundle.slug} {bundle.version} from {there.node_name}?",
             lost=f"its {there.files} files there; whoever asks for it there next waits until it is staged anew.",
             survives="the offer in the catalog, every machine, and what is staged elsewhere.",
-            yes=yes,
-        )
-        show_one(client.admin.runtimes.unstage(found.id, there.node_id, reason=reason or None), STAGINGS, output)
+        ),
+        run=lambda: call.client.admin.runtimes.unstage(bundle.id, there.node_id, reason=reason or None),
+    )
 
 
-@command.command("deprecate")
-def deprecate(
-    ctx: typer.Context, bundle: BundleArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "deprecate", CATALOG)
+def deprecate(call: Call, bundle: FoundBundle, reason: ReasonOption = "") -> RuntimeBundle:
     """Let no slug lead to it any more; who names it exactly still gets it."""
-    with connected(ctx) as client:
-        found = chosen(client, bundle)
-        show_one(client.admin.runtimes.deprecate(found.id, reason=reason), BUNDLES[:-1], output)
+    return call.client.admin.runtimes.deprecate(bundle.id, reason=reason)
 
 
-@command.command("republish")
-def republish(
-    ctx: typer.Context, bundle: BundleArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "republish", CATALOG)
+def republish(call: Call, bundle: FoundBundle, reason: ReasonOption = "") -> RuntimeBundle:
     """Take a deprecation back."""
-    with connected(ctx) as client:
-        found = chosen(client, bundle)
-        show_one(client.admin.runtimes.republish(found.id, reason=reason), BUNDLES[:-1], output)
+    return call.client.admin.runtimes.republish(bundle.id, reason=reason)
 
 
-@command.command("retire")
-def retire(
-    ctx: typer.Context,
-    bundle: BundleArgument,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "retire", CATALOG)
+def retire(call: Call, bundle: FoundBundle, reason: ReasonOption = "") -> Action[RuntimeBundle]:
     """Offer it to nobody new, for good."""
-    with connected(ctx) as client:
-        found = chosen(client, bundle)
-        confirm(
-            f"Retire {found.slug} {found.version}?",
+    return Action(
+        ask=Question(
+            words=f"Retire {bundle.slug} {bundle.version}?",
             lost="the offer: nobody can apply it any more, and it cannot be taken back.",
             survives="every machine that runs with it, and what is staged on nodes.",
-            yes=yes,
-        )
-        show_one(client.admin.runtimes.retire(found.id, reason=reason), BUNDLES[:-1], output)
+        ),
+        run=lambda: call.client.admin.runtimes.retire(bundle.id, reason=reason),
+    )
 
 
 def staged_on(client: Client, bundle: RuntimeBundle, node: str) -> Staging:

@@ -1,14 +1,15 @@
 """`gpuaas admin slots`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from gpuaas.cli.admin_nodes import NodeArgument, chosen_node
+from gpuaas.cli.admin_nodes import FoundNode
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm
+from gpuaas.cli.commands import Action, Call, Question, action_command, list_command, show_command
+from gpuaas.cli.output import Column
+from gpuaas.cli.speech import ReasonOption
 from gpuaas.cli.words import memory
 from gpuaas.wire.capacity import Slot
 
@@ -28,59 +29,32 @@ COLUMNS: list[Column[Slot]] = [
 ]
 
 
-@command.command("list")
-def list_slots(ctx: typer.Context, node: NodeArgument, output: OutputOption = Output.TABLE) -> None:
+@list_command(command, "list", COLUMNS, empty="The node has no slots.")
+def list_slots(call: Call, node: FoundNode) -> Iterable[Slot]:
     """List the slots of a node."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        show_rows(client.admin.slots.list(found.id), COLUMNS, output, empty=f"{found.name} has no slots.")
+    return call.client.admin.slots.list(node.id)
 
 
-@command.command("approve")
-def approve(
-    ctx: typer.Context,
-    node: NodeArgument,
-    index: IndexArgument,
-    reason: ReasonOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+@show_command(command, "approve", COLUMNS)
+def approve(call: Call, node: FoundNode, index: IndexArgument, reason: ReasonOption = "") -> Slot:
     """Put a slot that the agent found on sale."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        show_one(client.admin.slots.approve(found.id, index, reason=reason), COLUMNS, output)
+    return call.client.admin.slots.approve(node.id, index, reason=reason)
 
 
-@command.command("disable")
-def disable(
-    ctx: typer.Context,
-    node: NodeArgument,
-    index: IndexArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "disable", COLUMNS)
+def disable(call: Call, node: FoundNode, index: IndexArgument, reason: ReasonOption = "") -> Action[Slot]:
     """Take a slot off sale."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        confirm(
-            f"Disable slot {index} of {found.name}?",
+    return Action(
+        ask=Question(
+            words=f"Disable slot {index} of {node.name}?",
             lost="the slot takes no new allocation.",
             survives="an allocation that has it now.",
-            yes=yes,
-        )
-        show_one(client.admin.slots.disable(found.id, index, reason=reason), COLUMNS, output)
+        ),
+        run=lambda: call.client.admin.slots.disable(node.id, index, reason=reason),
+    )
 
 
-@command.command("enable")
-def enable(
-    ctx: typer.Context,
-    node: NodeArgument,
-    index: IndexArgument,
-    reason: ReasonOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+@show_command(command, "enable", COLUMNS)
+def enable(call: Call, node: FoundNode, index: IndexArgument, reason: ReasonOption = "") -> Slot:
     """Put a slot back on sale."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        show_one(client.admin.slots.enable(found.id, index, reason=reason), COLUMNS, output)
+    return call.client.admin.slots.enable(node.id, index, reason=reason)

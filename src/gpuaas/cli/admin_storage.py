@@ -1,11 +1,13 @@
 """`gpuaas admin storage`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.admin_nodes import chosen_node
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import Call, list_command
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_rows
@@ -38,11 +40,10 @@ CHECKS: list[Column[Check]] = [
 ]
 
 
-@command.command("list")
-def list_backends(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+@list_command(command, "list", COLUMNS)
+def list_backends(call: Call) -> Iterable[StorageBackend]:
     """List the backends, and how they did when they were last tried."""
-    with connected(ctx) as client:
-        show_rows(client.storage_backends.list(), COLUMNS, output)
+    return call.client.storage_backends.list()
 
 
 @command.command("conformance")

@@ -1,14 +1,15 @@
 """`gpuaas admin task-keys`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.commands import Action, Call, Question, action_command, list_command
+from gpuaas.cli.output import Column
+from gpuaas.cli.speech import ReasonOption
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age
 from gpuaas.wire.task_keys import TaskKey
 
@@ -37,15 +38,14 @@ def names(key: TaskKey) -> str:
     return ", ".join(key.missing[:NAMES_SHOWN]) + more
 
 
-@command.command("list")
-def list_task_keys(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+@list_command(command, "list", columns)
+def list_task_keys(call: Call) -> Iterable[TaskKey]:
     """List the generations and the nodes that do not trust them yet."""
-    with connected(ctx) as client:
-        show_rows(client.admin.task_keys.list(), columns(surroundings_of(ctx)), output)
+    return call.client.admin.task_keys.list()
 
 
-@command.command("rotate")
-def rotate(ctx: typer.Context, reason: ReasonOption = "", output: OutputOption = Output.TABLE) -> None:
+@action_command(command, "rotate", columns, asks=False)
+def rotate(call: Call, reason: ReasonOption = "") -> Action[TaskKey]:
     """Start a new generation. Nodes accept it over their links, without interruption.
 
     \b
@@ -54,33 +54,32 @@ def rotate(ctx: typer.Context, reason: ReasonOption = "", output: OutputOption =
       gpuaas admin task-keys list
       gpuaas admin task-keys retire 1 --reason "yearly rotation"
     """
-    with connected(ctx) as client:
-        made = client.admin.task_keys.rotate(reason=reason)
-        show_one(made, columns(surroundings_of(ctx)), output)
-    note(f"Next, when no node is missing: gpuaas admin task-keys retire {made.generation - 1} --reason …")
+    return Action(run=lambda: call.client.admin.task_keys.rotate(reason=reason), done=next_step)
 
 
-@command.command("retire")
+def next_step(made: TaskKey) -> str:
+    return f"Next, when no node is missing: gpuaas admin task-keys retire {made.generation - 1} --reason …"
+
+
+@action_command(command, "retire", columns)
 def retire(
-    ctx: typer.Context,
+    call: Call,
     generation: Annotated[int, typer.Argument(metavar="GENERATION", min=1, help="This one and every older one.")],
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why; written to the audit log.")],
     force: Annotated[bool, typer.Option("--force", help="Also when nodes trust no newer key: the key leaked.")] = False,
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[TaskKey]:
     """End a generation: nodes follow nothing that it has signed."""
-    with connected(ctx) as client:
-        newer = next((key for key in client.admin.task_keys.list() if key.generation == generation + 1), None)
-        cut_off = f"{newer.nodes_missing} nodes ({names(newer)})" if newer and newer.nodes_missing else ""
-        confirm(
-            f"Retire generation {generation}?",
+    keys = call.client.admin.task_keys
+    newer = next((key for key in keys.list() if key.generation == generation + 1), None)
+    cut_off = f"{newer.nodes_missing} nodes ({names(newer)})" if newer and newer.nodes_missing else ""
+    return Action(
+        ask=Question(
+            words=f"Retire generation {generation}?",
             lost=f"links of {cut_off}, until `gpuaas agent rotate-key` is run on each."
             if force and cut_off
             else f"generation {generation} and older ones, for ever.",
             survives="environments, volumes and connections on every node.",
-            yes=yes,
-        )
-        retired = client.admin.task_keys.retire(generation, reason=reason, force=force)
-        show_one(retired, columns(surroundings_of(ctx)), output)
+        ),
+        run=lambda: keys.retire(generation, reason=reason, force=force),
+    )

@@ -1,16 +1,17 @@
 """`gpuaas admin unknown-environments`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from gpuaas.cli.admin_nodes import NodeArgument, chosen_node
+from gpuaas.cli.admin_nodes import FoundNode, chosen_node
 from gpuaas.cli.allocation_views import summary
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import YesOption, confirm
-from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
+from gpuaas.cli.output import Column
+from gpuaas.wire.allocations import Allocation
+from gpuaas.wire.capacity import Node
 from gpuaas.wire.unknown_environments import UnknownEnvironment
 
 command = new_app("Environments on nodes that the database does not know: adopt or remove them.")
@@ -28,57 +29,45 @@ COLUMNS: list[Column[UnknownEnvironment]] = [
 ]
 
 
-@command.command("list")
-def list_unknown(
-    ctx: typer.Context,
-    node: Annotated[str | None, typer.Option(help="Only of this node: exact name or id.")] = None,
-    output: OutputOption = Output.TABLE,
-) -> None:
+OfNode = Annotated[
+    Node | None,
+    Find(typer.Option(help="Only of this node: exact name or id."), lambda call, word: chosen_node(call.client, word)),
+]
+
+
+@list_command(command, "list", COLUMNS, empty="The database knows every environment.")
+def list_unknown(call: Call, node: OfNode = None) -> Iterable[UnknownEnvironment]:
     """List unknown environments, with the ownership record each carries."""
-    with connected(ctx) as client:
-        unknown = client.admin.unknown_environments
-        rows = unknown.list_of_node(chosen_node(client, node).id) if node else unknown.list()
-        show_rows(rows, COLUMNS, output, empty="The database knows every environment.")
+    unknown = call.client.admin.unknown_environments
+    return unknown.list_of_node(node.id) if node else unknown.list()
 
 
-@command.command("adopt")
+@show_command(command, "adopt", lambda around: summary(around.now))
 def adopt(
-    ctx: typer.Context,
-    node: NodeArgument,
+    call: Call,
+    node: FoundNode,
     environment: EnvironmentArgument,
     *,
     reason: EvidenceOption,
     holder: Annotated[str | None, typer.Option(help="Id of another member of the same project.")] = None,
     name: Annotated[str | None, typer.Option(help="Another name, if the recorded one is taken.")] = None,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Allocation:
     """Restore the allocation that the environment's record names, on the same slots, port and host key."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        adopted = client.admin.unknown_environments.adopt(
-            found.id, environment, reason=reason, holder_id=holder, name=name
-        )
-        show_one(adopted, summary(surroundings_of(ctx).now), output)
+    unknown = call.client.admin.unknown_environments
+    return unknown.adopt(node.id, environment, reason=reason, holder_id=holder, name=name)
 
 
-@command.command("remove")
+@action_command(command, "remove", COLUMNS)
 def remove(
-    ctx: typer.Context,
-    node: NodeArgument,
-    environment: EnvironmentArgument,
-    *,
-    reason: EvidenceOption,
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+    call: Call, node: FoundNode, environment: EnvironmentArgument, reason: EvidenceOption
+) -> Action[UnknownEnvironment]:
     """Have the node destroy an unknown environment, with proof of cleanup."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        confirm(
-            f"Remove the unknown environment {environment} of {found.name}?",
+    unknown = call.client.admin.unknown_environments
+    return Action(
+        ask=Question(
+            words=f"Remove the unknown environment {environment} of {node.name}?",
             lost="everything that runs in it, and its disk.",
             survives="volumes.",
-            yes=yes,
-        )
-        removed = client.admin.unknown_environments.remove(found.id, environment, confirm=environment, reason=reason)
-        show_one(removed, COLUMNS, output)
+        ),
+        run=lambda: unknown.remove(node.id, environment, confirm=environment, reason=reason),
+    )

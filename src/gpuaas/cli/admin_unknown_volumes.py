@@ -1,16 +1,18 @@
 """`gpuaas admin unknown-volumes`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from gpuaas.cli.admin_nodes import NodeArgument, chosen_node
+from gpuaas.cli.admin_nodes import FoundNode, chosen_node
 from gpuaas.cli.admin_unknown import EvidenceOption
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import YesOption, confirm
+from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
+from gpuaas.cli.output import Column
 from gpuaas.cli.volumes import CARD as VOLUME_CARD
+from gpuaas.wire.capacity import Node
+from gpuaas.wire.storage import Volume
 from gpuaas.wire.unknown_volumes import UnknownVolume
 
 command = new_app("Volumes that the database does not know: adopt or remove them.")
@@ -59,61 +61,45 @@ CARD: list[Column[UnknownVolume]] = [
 ]
 
 
-@command.command("list")
+SEEN_BY = typer.Option(help="Only those that this node sees: exact name or id.")
+
+
+@list_command(command, "list", COLUMNS, empty="The database knows every volume.")
 def list_unknown(
-    ctx: typer.Context,
-    node: Annotated[str | None, typer.Option(help="Only those that this node sees: exact name or id.")] = None,
-    output: OutputOption = Output.TABLE,
-) -> None:
+    call: Call, node: Annotated[Node | None, Find(SEEN_BY, lambda call, word: chosen_node(call.client, word))] = None
+) -> Iterable[UnknownVolume]:
     """List unknown volumes, with the ownership record each carries."""
-    with connected(ctx) as client:
-        unknown = client.admin.unknown_volumes
-        rows = unknown.list_of_node(chosen_node(client, node).id) if node else unknown.list()
-        show_rows(rows, COLUMNS, output, empty="The database knows every volume.")
+    unknown = call.client.admin.unknown_volumes
+    return unknown.list_of_node(node.id) if node else unknown.list()
 
 
-@command.command("show")
-def show(ctx: typer.Context, node: NodeArgument, volume: VolumeArgument, output: OutputOption = Output.TABLE) -> None:
+@show_command(command, "show", CARD)
+def show(call: Call, node: FoundNode, volume: VolumeArgument) -> UnknownVolume:
     """Show one of them: its record, which nodes see it, and the proof of its removal."""
-    with connected(ctx) as client:
-        show_one(client.admin.unknown_volumes.get(chosen_node(client, node).id, volume), CARD, output)
+    return call.client.admin.unknown_volumes.get(node.id, volume)
 
 
-@command.command("adopt")
+@show_command(command, "adopt", VOLUME_CARD)
 def adopt(
-    ctx: typer.Context,
-    node: NodeArgument,
+    call: Call,
+    node: FoundNode,
     volume: VolumeArgument,
     *,
     reason: EvidenceOption,
     name: Annotated[str | None, typer.Option(help="Another name, if the recorded one is taken.")] = None,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Volume:
     """Restore the volume that its record names, with its data."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        adopted = client.admin.unknown_volumes.adopt(found.id, volume, reason=reason, name=name)
-        show_one(adopted, VOLUME_CARD, output)
+    return call.client.admin.unknown_volumes.adopt(node.id, volume, reason=reason, name=name)
 
 
-@command.command("remove")
-def remove(
-    ctx: typer.Context,
-    node: NodeArgument,
-    volume: VolumeArgument,
-    *,
-    reason: EvidenceOption,
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "remove", COLUMNS)
+def remove(call: Call, node: FoundNode, volume: VolumeArgument, reason: EvidenceOption) -> Action[UnknownVolume]:
     """Have a node erase the data of an unknown volume, with proof."""
-    with connected(ctx) as client:
-        found = chosen_node(client, node)
-        confirm(
-            f"Remove the unknown volume {volume}, which {found.name} sees?",
+    return Action(
+        ask=Question(
+            words=f"Remove the unknown volume {volume}, which {node.name} sees?",
             lost="all of its data. It cannot be restored.",
             survives="its snapshots, if it has any.",
-            yes=yes,
-        )
-        removed = client.admin.unknown_volumes.remove(found.id, volume, confirm=volume, reason=reason)
-        show_one(removed, COLUMNS, output)
+        ),
+        run=lambda: call.client.admin.unknown_volumes.remove(node.id, volume, confirm=volume, reason=reason),
+    )

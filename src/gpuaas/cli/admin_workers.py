@@ -1,13 +1,14 @@
 """`gpuaas admin workers`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm
+from gpuaas.cli.commands import Action, Call, Question, action_command, list_command, show_command
+from gpuaas.cli.output import Column
+from gpuaas.cli.speech import ReasonOption
 from gpuaas.cli.words import took
 from gpuaas.wire.work import WorkerStatus
 
@@ -26,36 +27,26 @@ COLUMNS: list[Column[WorkerStatus]] = [
 ]
 
 
-@command.command("list")
-def list_workers(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+@list_command(command, "list", COLUMNS)
+def list_workers(call: Call) -> Iterable[WorkerStatus]:
     """List the workers and their queues."""
-    with connected(ctx) as client:
-        show_rows(client.admin.workers.list(), COLUMNS, output)
+    return call.client.admin.workers.list()
 
 
-@command.command("disable")
-def disable(
-    ctx: typer.Context,
-    worker: WorkerArgument,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "disable", COLUMNS)
+def disable(call: Call, worker: WorkerArgument, reason: ReasonOption = "") -> Action[WorkerStatus]:
     """Break glass: stop a worker everywhere until it is enabled again."""
-    with connected(ctx) as client:
-        confirm(
-            f"Disable {worker}?",
+    return Action(
+        ask=Question(
+            words=f"Disable {worker}?",
             lost=f"progress of everything that waits for {worker}.",
             survives="the queue: it is worked off once the worker is enabled.",
-            yes=yes,
-        )
-        show_one(client.admin.workers.disable(worker, reason=reason), COLUMNS, output)
+        ),
+        run=lambda: call.client.admin.workers.disable(worker, reason=reason),
+    )
 
 
-@command.command("enable")
-def enable(
-    ctx: typer.Context, worker: WorkerArgument, reason: ReasonOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "enable", COLUMNS)
+def enable(call: Call, worker: WorkerArgument, reason: ReasonOption = "") -> WorkerStatus:
     """Let a worker work again."""
-    with connected(ctx) as client:
-        show_one(client.admin.workers.enable(worker, reason=reason), COLUMNS, output)
+    return call.client.admin.workers.enable(worker, reason=reason)

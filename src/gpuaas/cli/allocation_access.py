@@ -1,19 +1,29 @@
 """`gpuaas allocations sessions | end-session | break-glass | end-break-glass | set-keys | own-keys | handover`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.allocation_views import card
-from gpuaas.cli.connections import connected
+from gpuaas.cli.commands import (
+    Action,
+    Call,
+    FoundAllocation,
+    Question,
+    action_command,
+    list_command,
+    show_command,
+)
 from gpuaas.cli.launching import chosen_keys
-from gpuaas.cli.names import NameArgument, ProjectOption, choose, chosen_allocation, chosen_member
-from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.names import choose, chosen_member
+from gpuaas.cli.output import Column, Output, show_json, show_rows
+from gpuaas.cli.speech import ReasonOption, note
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, clock
 from gpuaas.wire.access import AllocationKeys
-from gpuaas.wire.sessions import LiveSession
+from gpuaas.wire.allocations import Allocation
+from gpuaas.wire.sessions import EndedSession, LiveSession, LiveSessions
 from gpuaas.wire.terminals import BreakGlass
 
 
@@ -57,87 +67,83 @@ def columns(around: Surroundings) -> list[Column[LiveSession]]:
     ]
 
 
-def show_sessions(
-    ctx: typer.Context, name: NameArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
-) -> None:
+def add_to(command: typer.Typer) -> None:
+    show_command(command, "sessions", show=show_sessions)(sessions_of)
+    action_command(command, "end-session")(end_session)
+    list_command(command, "break-glass", BREAK_GLASS, empty="No operator had access.")(break_glass_of)
+    action_command(command, "end-break-glass")(end_break_glass)
+    action_command(command, "set-keys", KEYS)(set_keys)
+    action_command(command, "own-keys", KEYS)(own_keys)
+    action_command(command, "handover", lambda around: card(around.now))(hand_over)
+
+
+def sessions_of(call: Call, name: FoundAllocation) -> LiveSessions:
     """Show who is in: from where, since when, by which key."""
-    with connected(ctx) as client:
-        seen = client.allocations.sessions(chosen_allocation(ctx, client, name, project).id)
-    if output is Output.JSON:
+    return call.client.allocations.sessions(name.id)
+
+
+def show_sessions(call: Call, seen: LiveSessions) -> None:
+    if call.output is Output.JSON:
         show_json(seen)
         return
-    show_rows(seen.items, columns(surroundings_of(ctx)), output, empty="Nobody is in.")
+    show_rows(seen.items, columns(call.around), call.output, empty="Nobody is in.")
     if not seen.is_current:
         note("The node does not answer now: this is how it was when it was last heard.")
 
 
 def end_session(
-    ctx: typer.Context,
-    name: NameArgument,
+    call: Call,
+    name: FoundAllocation,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="Its id.")],
-    *,
     reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-) -> None:
+) -> Action[EndedSession]:
     """Cut one session, telling its person why. Their key still admits: `gpuaas grants revoke` keeps them out.
 
     \b
     Example:
       gpuaas allocations end-session train-a SESSION
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        listed = f"gpuaas allocations sessions {found.name}"
-        inside = client.allocations.sessions(found.id).items
-        chosen = choose(session, inside, lambda one: (one.id,), "session", listed=listed)
-        confirm(
-            f"End this session of {chosen.email or chosen.user_id}?",
+    listed = f"gpuaas allocations sessions {name.name}"
+    inside = call.client.allocations.sessions(name.id).items
+    chosen = choose(session, inside, lambda one: (one.id,), "session", listed=listed)
+    return Action(
+        ask=Question(
+            words=f"End this session of {chosen.email or chosen.user_id}?",
             lost="the connection, and programs in it that do not outlive their terminal.",
             survives="the machine, everybody else's sessions, and their access: they may log in again.",
-            yes=yes,
-        )
-        client.allocations.end_session(found.id, chosen.id, reason=reason or None)
-    note("It is being ended.")
+        ),
+        run=lambda: call.client.allocations.end_session(name.id, chosen.id, reason=reason or None),
+        done=lambda _: "It is being ended.",
+    )
 
 
-def show_break_glass(
-    ctx: typer.Context, name: NameArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
-) -> None:
+def break_glass_of(call: Call, name: FoundAllocation) -> Iterable[BreakGlass]:
     """Show which operators have or had break-glass access, why and until when; newest first."""
-    with connected(ctx) as client:
-        found = client.allocations.break_glass(chosen_allocation(ctx, client, name, project).id)
-        show_rows(found, BREAK_GLASS, output, empty="No operator had access.")
+    return call.client.allocations.break_glass(name.id)
 
 
-def end_break_glass(
-    ctx: typer.Context, name: NameArgument, *, yes: YesOption = False, project: ProjectOption = ""
-) -> None:
+def end_break_glass(call: Call, name: FoundAllocation) -> Action[None]:
     """End all break-glass access of operators to an allocation."""
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        confirm(
-            f"End the operators' access to {found.name}?",
+    return Action(
+        ask=Question(
+            words=f"End the operators' access to {name.name}?",
             lost="operators' terminals are closed. For new access they have to give a new reason.",
             survives="the allocation and everybody else's connections.",
-            yes=yes,
-        )
-        client.allocations.end_break_glass(found.id)
-    note("Ended.")
+        ),
+        run=lambda: call.client.allocations.end_break_glass(name.id),
+        done=lambda _: "Ended.",
+    )
 
 
 def set_keys(
-    ctx: typer.Context,
-    name: NameArgument,
+    call: Call,
+    name: FoundAllocation,
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", help="SSH key by title; repeat for several. Otherwise all yours.")
     ] = None,
     *,
     none: Annotated[bool, typer.Option("--none", help="No key of yours any more.")] = False,
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[AllocationKeys]:
     """Change the keys with which you enter a machine that runs.
 
     \b
@@ -145,30 +151,25 @@ def set_keys(
       gpuaas allocations set-keys train-a --key desk --key laptop
       gpuaas allocations set-keys train-a
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        chosen = [] if none else [one.id for one in chosen_keys(client, key or [])]
-        confirm(
-            f"Change the keys of {found.name}?",
+    chosen = [] if none else [one.id for one in chosen_keys(call.client, key or [])]
+    return Action(
+        ask=Question(
+            words=f"Change the keys of {name.name}?",
             lost="keys of yours that are not named enter no more, and their open sessions are cut.",
-            survives=f"{found.name} and all that runs there; what is granted to others.",
-            yes=yes,
-        )
-        keys = client.allocations.set_ssh_keys(found.id, chosen, confirm_no_way_in=none)
-    show_one(keys, KEYS, output)
+            survives=f"{name.name} and all that runs there; what is granted to others.",
+        ),
+        run=lambda: call.client.allocations.set_ssh_keys(name.id, chosen, confirm_no_way_in=none),
+    )
 
 
 def own_keys(
-    ctx: typer.Context,
-    name: NameArgument,
+    call: Call,
+    name: FoundAllocation,
     *,
     allow: Annotated[
         bool | None, typer.Option("--allow/--refuse", help="Let them in, or no more. Otherwise show how it is.")
     ] = None,
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[AllocationKeys]:
     """Let keys of the machine's own ~/.ssh/authorized_keys in, or show which there are.
 
     \b
@@ -176,60 +177,39 @@ def own_keys(
       gpuaas allocations own-keys train-a
       gpuaas allocations own-keys train-a --allow
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        if allow:
-            confirm(
-                f"Let in whoever has a key in ~/.ssh/authorized_keys of {found.name}?",
-                lost="knowing who enters: whoever can write that file lets in whom they like, also after a revoke.",
-                survives="everything else; such logins are flagged, and --refuse cuts them.",
-                yes=yes,
-            )
-        keys = (
-            client.allocations.ssh_keys(found.id)
-            if allow is None
-            else client.allocations.allow_own_keys(found.id, allowed=allow)
-        )
-    show_one(keys, KEYS, output)
+    allocations = call.client.allocations
+    if allow is None:
+        return Action(run=lambda: allocations.ssh_keys(name.id))
+    question = Question(
+        words=f"Let in whoever has a key in ~/.ssh/authorized_keys of {name.name}?",
+        lost="knowing who enters: whoever can write that file lets in whom they like, also after a revoke.",
+        survives="everything else; such logins are flagged, and --refuse cuts them.",
+    )
+    return Action(ask=question if allow else None, run=lambda: allocations.allow_own_keys(name.id, allowed=allow))
 
 
 def hand_over(
-    ctx: typer.Context,
-    name: NameArgument,
+    call: Call,
+    name: FoundAllocation,
     person: Annotated[str, typer.Argument(metavar="PERSON", help="E-mail address or user id of a member.")],
     *,
     key: Annotated[
         list[str] | None, typer.Option("--key-id", help="Id of a key of theirs; otherwise they set them.")
     ] = None,
     reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[Allocation]:
     """Let another member hold the machine: nothing inside is touched.
 
     \b
     Example:
       gpuaas allocations handover train-a bob@example.com
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        member = chosen_member(client, found.project_id, person)
-        confirm(
-            f"Hand {found.name} over to {member.email}?",
+    member, hand_over = chosen_member(call.client, name.project_id, person), call.client.allocations.hand_over
+    return Action(
+        ask=Question(
+            words=f"Hand {name.name} over to {member.email}?",
             lost="the holder's keys enter no more, their open sessions are cut; it may be shared with them again.",
-            survives=f"{found.name} and all that runs there, its address, and what is granted to others.",
-            yes=yes,
-        )
-        handed = client.allocations.hand_over(found.id, member.user_id, ssh_key_ids=key or (), reason=reason)
-    show_one(handed, card(surroundings_of(ctx).now), output)
-
-
-def add_to(command: typer.Typer) -> None:
-    command.command("sessions")(show_sessions)
-    command.command("end-session")(end_session)
-    command.command("break-glass")(show_break_glass)
-    command.command("end-break-glass")(end_break_glass)
-    command.command("set-keys")(set_keys)
-    command.command("own-keys")(own_keys)
-    command.command("handover")(hand_over)
+            survives=f"{name.name} and all that runs there, its address, and what is granted to others.",
+        ),
+        run=lambda: hand_over(name.id, member.user_id, ssh_key_ids=key or (), reason=reason),
+    )

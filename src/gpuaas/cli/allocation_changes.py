@@ -1,35 +1,32 @@
-"""Changes to a live machine: `gpuaas allocations restart|resize|extend|release`, with what each ends and leaves."""
+"""Changes to a live allocation: `gpuaas allocations restart|resize|extend|release`, with what each ends and leaves."""
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import typer
 from msgspec import UNSET
 
 from gpuaas.cli.allocation_views import card, say_how_to_get_in, summary
-from gpuaas.cli.changing import Change, NoWaitOption, Question, make
-from gpuaas.cli.connections import connected
+from gpuaas.cli.commands import Action, Call, FoundAllocation, Question, Wait, action_command, show_command
 from gpuaas.cli.limits import IdleOption, MoreHoursOption
-from gpuaas.cli.names import NameArgument, ProjectOption, chosen_allocation
-from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, note
-from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.output import Column, Output, show_json, show_rows
+from gpuaas.cli.speech import ReasonOption, note
 from gpuaas.cli.words import age
-from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation, Consequence, Disruption, LimitsNow, Status, UseSignal
 
 
-def release_allocation(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+def add_to(command: typer.Typer) -> None:
+    change = partial(action_command, command, show=show_changed, no_wait=True)
+    change("restart")(restart_allocation)
+    change("resize")(resize_allocation)
+    show_command(command, "extend", lambda around: card(around.now))(extend_allocation)
+    show_command(command, "limits", show=show_limits)(limits_of)
+    change("release")(release_allocation)
+
+
+def release_allocation(call: Call, name: FoundAllocation, reason: ReasonOption = "") -> Action[Allocation]:
     """End an allocation and everything in it.
 
     Waits until it is proven that nothing of it is left on the node.
@@ -39,27 +36,11 @@ def release_allocation(
       gpuaas allocations release train-a
       gpuaas allocations release train-a --yes --no-wait
     """
-
-    def act(client: Client, found: Allocation) -> Allocation:
-        return client.allocations.release(found.id, reason=reason)
-
-    def again(found: Allocation) -> str:
-        return f"gpuaas allocations release {found.id} --yes tries again"
-
-    change = changing(Disruption.RELEASE, act, again)
-    show_changed(ctx, make(ctx, name, project, change, yes=yes, no_wait=no_wait), output)
+    run = partial(call.client.allocations.release, name.id, reason=reason)
+    return changing(call, name, Disruption.RELEASE, run, f"gpuaas allocations release {name.id} --yes tries again")
 
 
-def restart_allocation(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+def restart_allocation(call: Call, name: FoundAllocation, reason: ReasonOption = "") -> Action[Allocation]:
     """Reboot a machine: its disk, address, host key, keys and all that lies over it stay.
 
     \b
@@ -67,29 +48,19 @@ def restart_allocation(
       gpuaas allocations restart train-a
       gpuaas allocations restart train-a --yes --reason "driver hung"
     """
-
-    def act(client: Client, found: Allocation) -> Allocation:
-        return client.allocations.restart(found.id, reason=reason)
-
-    def ways_out(found: Allocation) -> str:
-        return f"gpuaas allocations restart {found.id} tries again; `release` gives it back"
-
-    change = changing(Disruption.RESTART, act, ways_out)
-    show_changed(ctx, make(ctx, name, project, change, yes=yes, no_wait=no_wait), output)
+    run = partial(call.client.allocations.restart, name.id, reason=reason)
+    next_step = f"gpuaas allocations restart {name.id} tries again; `release` gives it back"
+    return changing(call, name, Disruption.RESTART, run, next_step)
 
 
 def resize_allocation(
-    ctx: typer.Context,
-    name: NameArgument,
+    call: Call,
+    name: FoundAllocation,
     *,
     gpus: Annotated[int, typer.Option("--gpus", "-g", min=1, help="GPUs it shall have.")],
     size: Annotated[str, typer.Option("--size", help="vCPU and memory, by name; otherwise the SKU's default.")] = "",
     reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[Allocation]:
     """Give a machine another GPU count or size on its node, by way of a restart; its disk stays.
 
     \b
@@ -97,30 +68,22 @@ def resize_allocation(
       gpuaas allocations resize train-a --gpus 2
       gpuaas allocations resize train-a --gpus 1 --size large --yes
     """
-
-    def act(client: Client, found: Allocation) -> Allocation:
-        return client.allocations.resize(found.id, gpus, size=size or None, reason=reason)
-
-    def ways_out(found: Allocation) -> str:
-        back = f"gpuaas allocations resize {found.id} --gpus {found.gpu_count}"
-        return f"gpuaas allocations restart {found.id} finishes it; {back} reverts it"
-
-    change = changing(Disruption.RESIZE, act, ways_out)
-    show_changed(ctx, make(ctx, name, project, change, yes=yes, no_wait=no_wait), output)
+    run = partial(call.client.allocations.resize, name.id, gpus, size=size or None, reason=reason)
+    back = f"gpuaas allocations resize {name.id} --gpus {name.gpu_count}"
+    next_step = f"gpuaas allocations restart {name.id} finishes it; {back} reverts it"
+    return changing(call, name, Disruption.RESIZE, run, next_step)
 
 
 def extend_allocation(
-    ctx: typer.Context,
-    name: NameArgument,
+    call: Call,
+    name: FoundAllocation,
     *,
     hours: MoreHoursOption = None,
     until: Annotated[datetime | None, typer.Option("--until", help="The end itself, in your time.")] = None,
     forever: Annotated[bool, typer.Option("--forever", help="Remove the end; an idle limit stays.")] = False,
     idle: IdleOption = None,
     no_idle: Annotated[bool, typer.Option("--no-idle", help="Remove the idle limit.")] = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Allocation:
     """Change when a machine ends by itself.
 
     \b
@@ -135,39 +98,36 @@ def extend_allocation(
     if hours is None and until is None and idle is None and not (forever or no_idle):
         raise typer.BadParameter("say what to change: --hours, --until, --forever, --idle or --no-idle")
     end = until.astimezone() if until else None
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        extended = client.allocations.extend(
-            found.id,
-            hours=UNSET if hours is None else hours,
-            expires_at=end if end or forever else UNSET,
-            idle_minutes=UNSET if idle is None and not no_idle else idle,
-        )
-    show_one(extended, card(surroundings_of(ctx).now), output)
+    return call.client.allocations.extend(
+        name.id,
+        hours=UNSET if hours is None else hours,
+        expires_at=end if end or forever else UNSET,
+        idle_minutes=UNSET if idle is None and not no_idle else idle,
+    )
 
 
-def show_limits(
-    ctx: typer.Context, name: NameArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
-) -> None:
+def limits_of(call: Call, name: FoundAllocation) -> LimitsNow:
     """Show when a machine ends by itself, the time left, and what shows that it is used.
 
     \b
     Example:
       gpuaas allocations limits train-a
     """
-    now = surroundings_of(ctx).now
-    with connected(ctx) as client:
-        found = client.allocations.limits(chosen_allocation(ctx, client, name, project).id)
-    if output is Output.JSON:
+    return call.client.allocations.limits(name.id)
+
+
+def show_limits(call: Call, found: LimitsNow) -> None:
+    if call.output is Output.JSON:
         show_json(found)
         return
+    now = call.around.now
     columns: list[Column[UseSignal]] = [
         Column("Signal", lambda one: one.kind),
         Column("Last work", last_work, lambda at: at if isinstance(at, str) else f"{age(at, now())} ago"),
         Column("Not known because", lambda one: one.unavailable),
     ]
-    show_rows(found.signals, columns, output)
-    if output is Output.TABLE:
+    show_rows(found.signals, columns, call.output)
+    if call.output is Output.TABLE:
         note(ending(found))
 
 
@@ -187,25 +147,29 @@ def ending(found: LimitsNow) -> str:
 
 
 def changing(
-    of: Disruption, act: Callable[[Client, Allocation], Allocation], ways_out: Callable[[Allocation], str]
-) -> Change[Allocation]:
-    return Change(
-        act=act,
-        look=lambda client, found: client.allocations.get(found.id),
-        question=lambda client, found: said_before(client, found, of),
-        failure=lambda _found, now, why: f"{now.name} is {now.status}: {why or now.status_reason}",
-        ways_out=ways_out,
-        come_back=lambda found: f"gpuaas allocations get {found.id} --watch",
-    )
+    call: Call, found: Allocation, of: Disruption, run: Callable[[], Allocation], next_step: str
+) -> Action[Allocation]:
+    """The question is in the server's words: what is lost and what survives."""
+    consequences = call.client.allocations.consequences(found.id, of)
 
+    def failure(why: str) -> str:
+        now = call.client.allocations.get(found.id)
+        return f"{now.name} is {now.status}: {why or now.status_reason}"
 
-def said_before(client: Client, found: Allocation, of: Disruption) -> Question:
-    """The server's own words on what is lost and what survives."""
-    said = client.allocations.consequences(found.id, of)
-    return Question(
-        words=f"{of.value.capitalize()} {found.name}?",
-        lost=_listed(said.lost),
-        survives=f"{_listed(said.survives)}\n{said.billing}",
+    return Action(
+        ask=Question(
+            words=f"{of.value.capitalize()} {found.name}?",
+            lost=_listed(consequences.lost),
+            survives=f"{_listed(consequences.survives)}\n{consequences.billing}",
+        ),
+        run=run,
+        wait=Wait(
+            look=lambda _: call.client.allocations.get(found.id),
+            again=f"gpuaas allocations get {found.id} --watch",
+            failure=failure,
+            next_step=next_step,
+            allocation_id=found.id,
+        ),
     )
 
 
@@ -213,11 +177,11 @@ def _listed(consequences: list[Consequence]) -> str:
     return "".join(f"\n  {each.what}: {each.detail}" for each in consequences) or "nothing"
 
 
-def show_changed(ctx: typer.Context, changed: Allocation, output: Output) -> None:
-    if output is Output.JSON:
+def show_changed(call: Call, changed: Allocation) -> None:
+    if call.output is Output.JSON:
         show_json(changed)
-    elif output is not Output.TABLE:
-        show_rows([changed], summary(surroundings_of(ctx).now), output)
+    elif call.output is not Output.TABLE:
+        show_rows([changed], summary(call.around.now), call.output)
     elif changed.status is Status.ACTIVE:
         say_how_to_get_in([changed])
     else:

@@ -1,16 +1,18 @@
 """`gpuaas allocations terminals | recording`."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gpuaas.cli.commands import Call, FoundAllocation, list_command
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import NameArgument, ProjectOption, choose, chosen_allocation
-from gpuaas.cli.output import Column, Output, OutputOption, show_rows
+from gpuaas.cli.output import Column
 from gpuaas.cli.speech import note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age
 from gpuaas.wire.terminals import Terminal
 
@@ -27,13 +29,14 @@ def columns(around: Surroundings) -> list[Column[Terminal]]:
     ]
 
 
-def show_terminals(
-    ctx: typer.Context, name: NameArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
-) -> None:
+def add_to(command: typer.Typer) -> None:
+    list_command(command, "terminals", columns, empty="No terminal was opened here.")(terminals_of)
+    command.command("recording")(get_recording)
+
+
+def terminals_of(call: Call, name: FoundAllocation) -> Iterable[Terminal]:
     """List the terminals that were opened on a machine, in a browser or by `gpuaas terminal`."""
-    with connected(ctx) as client:
-        found = client.allocations.terminals(chosen_allocation(ctx, client, name, project).id)
-        show_rows(found, columns(surroundings_of(ctx)), output, empty="No terminal was opened here.")
+    return call.client.allocations.terminals(name.id)
 
 
 def get_recording(

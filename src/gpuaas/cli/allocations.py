@@ -5,18 +5,10 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli import allocation_terminals
-from gpuaas.cli.allocation_access import add_to
-from gpuaas.cli.allocation_changes import (
-    extend_allocation,
-    release_allocation,
-    resize_allocation,
-    restart_allocation,
-    show_limits,
-)
+from gpuaas.cli import allocation_access, allocation_changes, allocation_terminals
 from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_changes, summary, timeline_rows
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.changing import NoWaitOption
+from gpuaas.cli.commands import Call, FoundAllocation, NoWaitOption, show_command
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project, volume_to_make
@@ -28,17 +20,13 @@ from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.cli.watching import look, show_watch
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Status, SubmittedAllocations
+from gpuaas.wire.timeline import Entry
 
 command = new_app("Environments on the fleet: create, follow, restart, resize, release.")
 
-command.command("restart")(restart_allocation)
-command.command("resize")(resize_allocation)
-command.command("extend")(extend_allocation)
-command.command("limits")(show_limits)
-command.command("release")(release_allocation)
-add_to(command)
-command.command("terminals")(allocation_terminals.show_terminals)
-command.command("recording")(allocation_terminals.get_recording)
+allocation_changes.add_to(command)
+allocation_access.add_to(command)
+allocation_terminals.add_to(command)
 
 
 VolumesOption = Annotated[
@@ -211,23 +199,19 @@ def watch_allocation(ctx: typer.Context, name: NameArgument, *, project: Project
         show_watch(look(client, changes), surroundings_of(ctx).now)
 
 
-@command.command("timeline")
-def show_timeline(
-    ctx: typer.Context,
-    name: NameArgument,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+def show_entries(call: Call, entries: list[Entry]) -> None:
+    if call.output is Output.JSON:
+        show_json(entries)
+    else:
+        show_rows(timeline_rows(entries), SUMMARY, call.output, empty="Nothing has happened yet.")
+
+
+@show_command(command, "timeline", show=show_entries)
+def show_timeline(call: Call, name: FoundAllocation) -> list[Entry]:
     """Show what happened, when, by whom, for how long.
 
     \b
     Example:
       gpuaas allocations timeline train-a
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, name, project)
-        entries = list(client.allocations.timeline(found.id))
-    if output is Output.JSON:
-        show_json(entries)
-        return
-    show_rows(timeline_rows(entries), SUMMARY, output, empty="Nothing has happened yet.")
+    return list(call.client.allocations.timeline(name.id))

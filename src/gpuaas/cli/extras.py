@@ -9,7 +9,7 @@ SERVER = (
     *("argon2", "asyncpg", "cryptography", "httptools", "litestar"),
     *("prometheus_client", "structlog", "uvicorn", "uvloop"),
 )
-NODE = ("cryptography", "structlog", "uvloop")
+NODE = ("cryptography", "pynvml", "structlog", "uvloop")
 MODULES: Mapping[str, tuple[str, ...]] = {
     "server": SERVER,
     "node": NODE,

@@ -1,19 +1,29 @@
 """`gpuaas grants`."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import (
+    Action,
+    Call,
+    Find,
+    Question,
+    action_command,
+    found_allocation,
+    list_command,
+    show_command,
+)
 from gpuaas.cli.complaints import Complaint, ExitCode
-from gpuaas.cli.connections import connected
 from gpuaas.cli.launching import chosen_keys
 from gpuaas.cli.limits import GrantHoursOption
-from gpuaas.cli.names import MachineArgument, ProjectOption, choose, chosen_allocation, chosen_member, chosen_project
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, confirm, note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.names import choose, chosen_member
+from gpuaas.cli.output import Column, Output
+from gpuaas.cli.speech import ReasonOption
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age
 from gpuaas.sdk import Client
 from gpuaas.wire.access import AccessGrant, GrantStatus
@@ -22,6 +32,8 @@ from gpuaas.wire.allocations import Allocation
 command = new_app("Share a machine: who else may enter, who asked, and with which key.")
 EXTENDED_HOURS = 8.0
 LIVE = (GrantStatus.ASKED, GrantStatus.AWAITING_KEY, GrantStatus.ACTIVE)
+ALLOCATION = typer.Argument(metavar="ALLOCATION", help="Exact name or id.")
+FoundMachine = Annotated[Allocation, Find(ALLOCATION, found_allocation, in_project=True)]
 PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="E-mail address or user id of a member.")]
 KeyOption = Annotated[str, typer.Option("--key", "-k", help="A key of yours, by title, fingerprint or id.")]
 
@@ -48,14 +60,13 @@ def columns(around: Surroundings) -> list[Column[AccessGrant]]:
     ]
 
 
-@command.command("list")
+ONLY = typer.Argument(help="Only of this machine, also what is over.")
+
+
+@list_command(command, "list", columns, empty="Nothing is shared here.")
 def list_grants(
-    ctx: typer.Context,
-    allocation: Annotated[str, typer.Argument(help="Only of this machine, also what is over.")] = "",
-    *,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+    call: Call, allocation: Annotated[Allocation | None, Find(ONLY, found_allocation, in_project=True)] = None
+) -> Iterable[AccessGrant]:
     """List every live grant of a project, or all there ever were of one machine.
 
     \b
@@ -63,25 +74,19 @@ def list_grants(
       gpuaas grants list
       gpuaas grants list train-a
     """
-    with connected(ctx) as client:
-        if allocation:
-            found = list(client.access_grants.list(chosen_allocation(ctx, client, allocation, project).id))
-        else:
-            found = list(client.access_grants.list_live(chosen_project(ctx, client, project)))
-    show_rows(found, columns(surroundings_of(ctx)), output, empty="Nothing is shared here.")
+    grants = call.client.access_grants
+    return grants.list(allocation.id) if allocation else grants.list_live(call.project_id)
 
 
-@command.command("create")
+@action_command(command, "create", columns, asks=False)
 def create_grant(
-    ctx: typer.Context,
-    allocation: MachineArgument,
+    call: Call,
+    allocation: FoundMachine,
     person: PersonArgument,
     *,
     key: Annotated[str, typer.Option("--key-id", help="Id of a key of theirs; otherwise they choose one.")] = "",
     hours: GrantHoursOption = None,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[AccessGrant]:
     """Let a member of the project in, with a key of their own. Says yes to who has asked.
 
     \b
@@ -89,36 +94,31 @@ def create_grant(
       gpuaas grants create train-a bob@example.com
       gpuaas grants create train-a bob@example.com --hours 8
     """
-    around = surroundings_of(ctx)
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, allocation, project)
-        member = chosen_member(client, found.project_id, person)
-        grant = client.access_grants.create(
-            found.id,
-            member.user_id,
-            ssh_key_id=key or None,
-            expires_at=None if hours is None else end_of(around, hours),
-        )
-    show_one(grant, columns(around), output)
-    if grant.status is GrantStatus.AWAITING_KEY and output is Output.TABLE:
-        note(f"{member.email} chooses a key now: gpuaas grants use-key {found.name}")
+    member = chosen_member(call.client, allocation.project_id, person)
+    end = None if hours is None else end_of(call.around, hours)
+    create = call.client.access_grants.create
+
+    def done(grant: AccessGrant) -> str:
+        if grant.status is not GrantStatus.AWAITING_KEY or call.output is not Output.TABLE:
+            return ""
+        return f"{member.email} chooses a key now: gpuaas grants use-key {allocation.name}"
+
+    return Action(run=lambda: create(allocation.id, member.user_id, ssh_key_id=key or None, expires_at=end), done=done)
 
 
 def end_of(around: Surroundings, hours: float) -> datetime:
     return around.now() + timedelta(hours=hours)
 
 
-@command.command("extend")
+@show_command(command, "extend", columns)
 def extend_grant(
-    ctx: typer.Context,
-    allocation: MachineArgument,
+    call: Call,
+    allocation: FoundMachine,
     person: PersonArgument,
     *,
     hours: GrantHoursOption = None,
     forever: Annotated[bool, typer.Option("--forever", help="Remove the end.")] = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> AccessGrant:
     """Change when a grant ends by itself: in 8 hours unless told otherwise.
 
     \b
@@ -128,47 +128,25 @@ def extend_grant(
     """
     if hours is not None and forever:
         raise typer.BadParameter("give one of --hours and --forever")
-    around = surroundings_of(ctx)
-    end = None if forever else end_of(around, EXTENDED_HOURS if hours is None else hours)
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, allocation, project)
-        grant = chosen_grant(client, found, person)
-        changed = client.access_grants.change(found.id, grant.id, expires_at=end)
-    show_one(changed, columns(around), output)
+    end = None if forever else end_of(call.around, EXTENDED_HOURS if hours is None else hours)
+    grant = chosen_grant(call.client, allocation, person)
+    return call.client.access_grants.change(allocation.id, grant.id, expires_at=end)
 
 
-@command.command("ask")
-def ask_for_grant(
-    ctx: typer.Context,
-    allocation: MachineArgument,
-    *,
-    key: KeyOption = "",
-    reason: ReasonOption = "",
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+@show_command(command, "ask", columns)
+def ask_for_grant(call: Call, allocation: FoundMachine, key: KeyOption = "", reason: ReasonOption = "") -> AccessGrant:
     """Ask whoever holds a machine to let you in; they say yes with one command.
 
     \b
     Example:
       gpuaas grants ask train-a --reason "to look at the loss"
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, allocation, project)
-        chosen = chosen_keys(client, [key] if key else [])[0]
-        grant = client.access_grants.ask(found.id, ssh_key_id=chosen.id, reason=reason)
-    show_one(grant, columns(surroundings_of(ctx)), output)
+    chosen = chosen_keys(call.client, [key] if key else [])[0]
+    return call.client.access_grants.ask(allocation.id, ssh_key_id=chosen.id, reason=reason)
 
 
-@command.command("use-key")
-def use_key(
-    ctx: typer.Context,
-    allocation: MachineArgument,
-    *,
-    key: KeyOption = "",
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+@show_command(command, "use-key", columns)
+def use_key(call: Call, allocation: FoundMachine, key: KeyOption = "") -> AccessGrant:
     """Choose, or change, the key with which you enter a machine that was shared with you.
 
     \b
@@ -176,25 +154,18 @@ def use_key(
       gpuaas grants use-key train-a
       gpuaas grants use-key train-a --key desk
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, allocation, project)
-        grant = chosen_grant(client, found, client.auth.me().user.id)
-        chosen = chosen_keys(client, [key] if key else [])[0]
-        changed = client.access_grants.change(found.id, grant.id, ssh_key_id=chosen.id)
-    show_one(changed, columns(surroundings_of(ctx)), output)
+    grant = chosen_grant(call.client, allocation, call.client.auth.me().user.id)
+    chosen = chosen_keys(call.client, [key] if key else [])[0]
+    return call.client.access_grants.change(allocation.id, grant.id, ssh_key_id=chosen.id)
 
 
-@command.command("revoke")
+@action_command(command, "revoke", columns)
 def revoke_grant(
-    ctx: typer.Context,
-    allocation: MachineArgument,
+    call: Call,
+    allocation: FoundMachine,
     person: Annotated[str, typer.Argument(metavar="PERSON", help="E-mail address, user or grant id; or `me`.")],
-    *,
     reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[AccessGrant]:
     """Take a grant back, or give up your own.
 
     \b
@@ -202,21 +173,17 @@ def revoke_grant(
       gpuaas grants revoke train-a bob@example.com
       gpuaas grants revoke train-a me --yes
     """
-    with connected(ctx) as client:
-        found = chosen_allocation(ctx, client, allocation, project)
-        wanted = client.auth.me().user.id if person == "me" else person
-        grant = chosen_grant(client, found, wanted)
-        who = grant.email or grant.user_id
-        confirm(
-            f"Revoke the access of {who} to {found.name}?",
-            lost=f"{who} cannot log in to {found.name} any more, and their open sessions are cut.",
-            survives=f"{found.name} and all that runs there, their programs too; everybody else's access.",
-            yes=yes,
-        )
-        revoked = client.access_grants.revoke(found.id, grant.id, reason=reason or None)
-    show_one(revoked, columns(surroundings_of(ctx)), output)
-    if output is Output.TABLE:
-        note(revoked.notice)
+    grant = chosen_grant(call.client, allocation, call.client.auth.me().user.id if person == "me" else person)
+    who = grant.email or grant.user_id
+    return Action(
+        ask=Question(
+            words=f"Revoke the access of {who} to {allocation.name}?",
+            lost=f"{who} cannot log in to {allocation.name} any more, and their open sessions are cut.",
+            survives=f"{allocation.name} and all that runs there, their programs too; everybody else's access.",
+        ),
+        run=lambda: call.client.access_grants.revoke(allocation.id, grant.id, reason=reason or None),
+        done=lambda revoked: revoked.notice or "" if call.output is Output.TABLE else "",
+    )
 
 
 def chosen_grant(client: Client, found: Allocation, word: str) -> AccessGrant:

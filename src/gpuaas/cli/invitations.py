@@ -1,48 +1,43 @@
 """`gpuaas invitations`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
+from gpuaas.cli.commands import Action, Call, action_command, list_command, show_command
 from gpuaas.cli.members import INVITATION
 from gpuaas.cli.names import chosen_project
-from gpuaas.cli.output import Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import note
+from gpuaas.wire.members import Invitation
 
 command = new_app("Invitations to projects: accept one, or list and withdraw those of a project you lead.")
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the invitation.")]
 LinkArgument = Annotated[str, typer.Argument(metavar="LINK", help="The link that you were given, or its secret.")]
 
 
-@command.command("list")
+@list_command(command, "list", INVITATION, empty="There are no open invitations.")
 def list_invitations(
-    ctx: typer.Context,
+    call: Call,
     project: Annotated[str, typer.Option("--project", "-p", help="All of this project, which you lead.")] = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Iterable[Invitation]:
     """List open invitations that you sent, or all of a project that you lead."""
-    with connected(ctx) as client:
-        id = chosen_project(ctx, client, project) if project else None
-        show_rows(client.invitations.list(project_id=id), INVITATION, output, empty="There are no open invitations.")
+    id = chosen_project(call.ctx, call.client, project) if project else None
+    return call.client.invitations.list(project_id=id)
 
 
-@command.command("accept")
-def accept_invitation(ctx: typer.Context, link: LinkArgument, output: OutputOption = Output.TABLE) -> None:
+@show_command(command, "accept", INVITATION)
+def accept_invitation(call: Call, link: LinkArgument) -> Invitation:
     """Join the project that an invitation link is for.
 
     \b
     Example:
       gpuaas invitations accept 'https://gpu.example.com/invitations/accept#gpi_…'
     """
-    with connected(ctx) as client:
-        show_one(client.invitations.accept(link), INVITATION, output)
+    return call.client.invitations.accept(link)
 
 
-@command.command("withdraw")
-def withdraw_invitation(ctx: typer.Context, id: IdArgument) -> None:
+@action_command(command, "withdraw", asks=False)
+def withdraw_invitation(call: Call, id: IdArgument) -> Action[None]:
     """Withdraw an invitation of a project that you lead; its link ends."""
-    with connected(ctx) as client:
-        client.invitations.withdraw(id)
-    note("The invitation is withdrawn.")
+    return Action(run=lambda: call.client.invitations.withdraw(id), done=lambda _: "The invitation is withdrawn.")

@@ -1,19 +1,22 @@
 """`gpuaas members`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.names import ProjectOption, chosen_member, chosen_project
-from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
-from gpuaas.cli.speech import YesOption, confirm, note
+from gpuaas.cli.commands import Action, Call, Find, ProjectId, Question, action_command, list_command, show_command
+from gpuaas.cli.names import chosen_member
+from gpuaas.cli.output import Column, Output, show_json, show_rows
 from gpuaas.wire.identity import Role
-from gpuaas.wire.members import Invitation, Member, ReachedMachine, SentInvitation
+from gpuaas.wire.members import Invitation, Member, ReachedMachine, ReachedProject, SentInvitation
 
 command = new_app("Who works in a project, and as what.")
-PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="E-mail address or user id.")]
+PERSON = typer.Argument(metavar="PERSON", help="E-mail address or user id.")
+FoundMember = Annotated[
+    Member, Find(PERSON, lambda call, word: chosen_member(call.client, call.project_id, word), in_project=True)
+]
 COLUMNS: list[Column[Member]] = [
     Column("Person", lambda member: member.email, may_shrink=True),
     Column("Role", lambda member: member.role),
@@ -43,98 +46,83 @@ MACHINES: list[Column[ReachedMachine]] = [
 ]
 
 
-@command.command("list")
-def list_members(ctx: typer.Context, project: ProjectOption = "", output: OutputOption = Output.TABLE) -> None:
+@list_command(command, "list", COLUMNS)
+def list_members(call: Call, project_id: ProjectId) -> Iterable[Member]:
     """List who is in a project, and as what."""
-    with connected(ctx) as client:
-        show_rows(client.members.list(chosen_project(ctx, client, project)), COLUMNS, output)
+    return call.client.members.list(project_id)
 
 
-@command.command("get")
-def get_member(
-    ctx: typer.Context, person: PersonArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
-) -> None:
-    """Show which machines of the project a member holds or was granted."""
-    with connected(ctx) as client:
-        id = chosen_project(ctx, client, project)
-        reached = client.members.get(id, chosen_member(client, id, person).user_id)
-    if output is Output.JSON:
+def show_reached(call: Call, reached: ReachedProject) -> None:
+    if call.output is Output.JSON:
         show_json(reached)
-        return
-    show_rows(reached.machines, MACHINES, output, empty="They can enter no machine here.")
+    else:
+        show_rows(reached.machines, MACHINES, call.output, empty="They can enter no machine here.")
 
 
-@command.command("invite")
+@show_command(command, "get", show=show_reached)
+def get_member(call: Call, project_id: ProjectId, person: FoundMember) -> ReachedProject:
+    """Show which machines of the project a member holds or was granted."""
+    return call.client.members.get(project_id, person.user_id)
+
+
+@show_command(command, "invite", SENT)
 def invite_member(
-    ctx: typer.Context,
+    call: Call,
+    project_id: ProjectId,
     email: Annotated[str, typer.Argument(help="Their e-mail address.")],
     role: Annotated[Role, typer.Option("--role", help="What they will be.")] = Role.MEMBER,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> SentInvitation:
     """Invite somebody. Pass the link on to them; it is shown once, and inviting again makes a new one.
 
     \b
     Example:
       gpuaas members invite bob@example.com --role member
     """
-    with connected(ctx) as client:
-        sent = client.members.invite(chosen_project(ctx, client, project), email, role=role)
-    show_one(sent, SENT, output)
+    return call.client.members.invite(project_id, email, role=role)
 
 
-@command.command("set-role")
+@action_command(command, "set-role", COLUMNS)
 def set_role(
-    ctx: typer.Context,
-    person: PersonArgument,
+    call: Call,
+    project_id: ProjectId,
+    person: FoundMember,
     role: Annotated[Role, typer.Argument(help="owner, admin, member or viewer.")],
-    *,
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[Member]:
     """Change what somebody is in the project."""
-    with connected(ctx) as client:
-        id = chosen_project(ctx, client, project)
-        member = chosen_member(client, id, person)
-        if role is Role.VIEWER:
-            confirm(
-                f"Make {member.email} a viewer?",
-                lost=f"every way of {member.email} into the project's machines; their open sessions are cut.",
-                survives="the machines and all that runs there.",
-                yes=yes,
-            )
-        show_one(client.members.change(id, member.user_id, role), COLUMNS, output)
+    question = Question(
+        words=f"Make {person.email} a viewer?",
+        lost=f"every way of {person.email} into the project's machines; their open sessions are cut.",
+        survives="the machines and all that runs there.",
+    )
+    return Action(
+        ask=question if role is Role.VIEWER else None,
+        run=lambda: call.client.members.change(project_id, person.user_id, role),
+    )
 
 
-@command.command("remove")
-def remove_member(
-    ctx: typer.Context, person: PersonArgument, yes: YesOption = False, project: ProjectOption = ""
-) -> None:
+@action_command(command, "remove")
+def remove_member(call: Call, project_id: ProjectId, person: FoundMember) -> Action[None]:
     """Remove somebody from the project."""
-    with connected(ctx) as client:
-        id = chosen_project(ctx, client, project)
-        member = chosen_member(client, id, person)
-        confirm(
-            f"Remove {member.email} from the project?",
-            lost=f"every way of {member.email} into its machines: grants and keys; open sessions are cut at once.",
+    return Action(
+        ask=Question(
+            words=f"Remove {person.email} from the project?",
+            lost=f"every way of {person.email} into its machines: grants and keys; open sessions are cut at once.",
             survives="the machines they started and all that runs there; admins of the project hold those.",
-            yes=yes,
-        )
-        client.members.remove(id, member.user_id)
-    note(f"Removed {member.email}.")
+        ),
+        run=lambda: call.client.members.remove(project_id, person.user_id),
+        done=lambda _: f"Removed {person.email}.",
+    )
 
 
-@command.command("leave")
-def leave(ctx: typer.Context, yes: YesOption = False, project: ProjectOption = "") -> None:
+@action_command(command, "leave")
+def leave(call: Call, project_id: ProjectId) -> Action[None]:
     """Leave a project yourself."""
-    with connected(ctx) as client:
-        id = chosen_project(ctx, client, project)
-        confirm(
-            "Leave the project?",
+    return Action(
+        ask=Question(
+            words="Leave the project?",
             lost="every way of yours into its machines; your open sessions there are cut at once.",
             survives="the machines you started; admins of the project hold them. Your account and keys.",
-            yes=yes,
-        )
-        client.members.remove(id, client.auth.me().user.id)
-    note("You have left the project.")
+        ),
+        run=lambda: call.client.members.remove(project_id, call.client.auth.me().user.id),
+        done=lambda _: "You have left the project.",
+    )

@@ -1,16 +1,17 @@
 """`gpuaas operations`."""
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
-from gpuaas.cli.names import ProjectOption, chosen_allocation, chosen_project
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows, stdout, table_of
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.commands import Call, Find, found_allocation, list_command, show_command
+from gpuaas.cli.output import Column, Output, show_one, stdout, table_of
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, took
+from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.timeline import Operation, Phase
 
 command = new_app("Operations: running and past, phase by phase.")
@@ -51,15 +52,19 @@ def summary(around: Surroundings) -> list[Column[Operation]]:
     ]
 
 
-@command.command("list")
+OfAllocation = Annotated[
+    Allocation | None,
+    Find(typer.Argument(help="Only operations on this allocation."), found_allocation, in_project=True),
+]
+
+
+@list_command(command, "list", summary, empty="Nothing was done here yet.")
 def list_operations(
-    ctx: typer.Context,
-    allocation: Annotated[str, typer.Argument(help="Only operations on this allocation.")] = "",
+    call: Call,
+    allocation: OfAllocation = None,
     *,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Number of rows, newest first.")] = 50,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Iterable[Operation]:
     """List what is or was being done, newest first.
 
     \b
@@ -67,27 +72,22 @@ def list_operations(
       gpuaas operations list
       gpuaas operations list train-a
     """
-    with connected(ctx) as client:
-        machine = chosen_allocation(ctx, client, allocation, project) if allocation else None
-        project_id = machine.project_id if machine else chosen_project(ctx, client, project)
-        found = client.operations.list(project_id=project_id, subject_id=machine.id if machine else None)
-        show_rows(list(islice(found, limit)), summary(surroundings_of(ctx)), output, empty="Nothing was done here yet.")
+    project_id = allocation.project_id if allocation else call.project_id
+    found = call.client.operations.list(project_id=project_id, subject_id=allocation.id if allocation else None)
+    return islice(found, limit)
 
 
-@command.command("get")
-def get_operation(
-    ctx: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Id of an operation.")],
-    output: OutputOption = Output.TABLE,
-) -> None:
-    """Show one operation with its phases; `gpuaas logs ID` shows what the node said meanwhile."""
-    with connected(ctx) as client:
-        show(client.operations.get(id), output)
-
-
-def show(operation: Operation, output: Output) -> None:
+def show_operation(call: Call, operation: Operation) -> None:
     """With its phases."""
-    show_one(operation, CARD, output)
-    if output is Output.TABLE and operation.phases:
+    show_one(operation, CARD, call.output)
+    if call.output is Output.TABLE and operation.phases:
         console = stdout()
         console.print(table_of(operation.phases, PHASES, console.width))
+
+
+@show_command(command, "get", show=show_operation)
+def get_operation(
+    call: Call, id: Annotated[str, typer.Argument(metavar="ID", help="Id of an operation.")]
+) -> Operation:
+    """Show one operation with its phases; `gpuaas logs ID` shows what the node said meanwhile."""
+    return call.client.operations.get(id)

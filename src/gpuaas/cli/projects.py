@@ -1,5 +1,6 @@
 """`gpuaas projects`."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from typing import Annotated
@@ -7,10 +8,11 @@ from typing import Annotated
 import typer
 
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import Call, ProjectId, list_command, show_command
 from gpuaas.cli.config import effective, save, saved
 from gpuaas.cli.connections import connected
-from gpuaas.cli.names import ProjectOption, chosen_of, chosen_project, full_names
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.names import chosen_of, full_names
+from gpuaas.cli.output import Column, Output, OutputOption, show_rows
 from gpuaas.cli.speech import note
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age, clock
@@ -63,31 +65,28 @@ def list_projects(ctx: typer.Context, output: OutputOption = Output.TABLE) -> No
         show_rows(client.projects.list(), columns(surroundings_of(ctx), me), output, empty=empty)
 
 
-@command.command("create")
+@show_command(command, "create", columns)
 def create_project(
-    ctx: typer.Context,
+    call: Call,
     slug: Annotated[str, typer.Argument(help="Lower case, digits and dashes.")],
     tenant: Annotated[str, typer.Option("--tenant", help="Tenant id, when you are in several.")] = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Project:
     """Create a project.
 
     \b
     Example:
       gpuaas projects create vision && gpuaas projects use vision
     """
-    with connected(ctx) as client:
-        show_one(client.projects.create(slug, tenant_id=tenant or None), columns(surroundings_of(ctx)), output)
+    return call.client.projects.create(slug, tenant_id=tenant or None)
 
 
-@command.command("record-terminals")
+@show_command(command, "record-terminals", columns)
 def record_terminals(
-    ctx: typer.Context,
+    call: Call,
+    project_id: ProjectId,
     *,
     off: Annotated[bool, typer.Option("--off", help="Only those whose people ask for it.")] = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Project:
     """Record what every browser terminal in a project shows; whoever opens one is told first.
 
     \b
@@ -95,32 +94,28 @@ def record_terminals(
       gpuaas projects record-terminals
       gpuaas projects record-terminals --off
     """
-    with connected(ctx) as client:
-        changed = client.projects.change(chosen_project(ctx, client, project), record_terminals=not off)
-        show_one(changed, columns(surroundings_of(ctx)), output)
+    return call.client.projects.change(project_id, record_terminals=not off)
 
 
-@command.command("audit")
+@list_command(command, "audit", AUDIT, empty="Nothing was done here yet.")
 def show_audit(
-    ctx: typer.Context,
-    *,
+    call: Call,
+    project_id: ProjectId,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Number of rows, newest first.")] = 50,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Iterable[AuditRow]:
     """Show who did what in a project, newest first. Tenant admins export everything with `gpuaas audit export`.
 
     \b
     Example:
       gpuaas projects audit --limit 20
     """
-    with connected(ctx) as client:
-        rows = islice(client.projects.audit(chosen_project(ctx, client, project)), limit)
-        show_rows(list(rows), AUDIT, output, empty="Nothing was done here yet.")
+    return islice(call.client.projects.audit(project_id), limit)
 
 
-@command.command("own-keys")
-def list_own_keys(ctx: typer.Context, *, project: ProjectOption = "", output: OutputOption = Output.TABLE) -> None:
+@list_command(
+    command, "own-keys", own_key_columns, empty="No allocation admits keys of its own ~/.ssh/authorized_keys."
+)
+def list_own_keys(call: Call, project_id: ProjectId) -> Iterable[OwnKeyFile]:
     """List the allocations that admit keys of their own ~/.ssh/authorized_keys: who allowed it, and the keys found.
 
     \b
@@ -128,10 +123,7 @@ def list_own_keys(ctx: typer.Context, *, project: ProjectOption = "", output: Ou
       gpuaas projects own-keys
       gpuaas allocations own-keys train-a --refuse
     """
-    with connected(ctx) as client:
-        found = list(client.projects.own_keys(chosen_project(ctx, client, project)))
-    empty = "No allocation admits keys of its own ~/.ssh/authorized_keys."
-    show_rows(found, own_key_columns(surroundings_of(ctx)), output, empty=empty)
+    return call.client.projects.own_keys(project_id)
 
 
 @command.command("use")

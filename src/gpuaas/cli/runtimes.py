@@ -1,18 +1,27 @@
 """`gpuaas runtimes`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.changing import Change, NoWaitOption, Question, make
-from gpuaas.cli.connections import connected
-from gpuaas.cli.names import NameArgument, ProjectOption, chosen_allocation
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import ReasonOption, YesOption, note
+from gpuaas.cli.commands import (
+    Action,
+    Call,
+    Find,
+    FoundAllocation,
+    Question,
+    Wait,
+    action_command,
+    found_allocation,
+    list_command,
+    show_command,
+)
+from gpuaas.cli.output import Column, Output, show_one
+from gpuaas.cli.speech import ReasonOption, note
 from gpuaas.cli.words import clock
-from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.runtimes import AllocationRuntime, ChosenBundle, RuntimeBundle
 
@@ -59,13 +68,13 @@ RUNTIME: list[Column[AllocationRuntime]] = [
 ]
 
 
-@command.command("list")
+FITTING = typer.Argument(metavar="[NAME]", help="Also say what fits this allocation.")
+
+
+@list_command(command, "list", BUNDLES, empty="None are published yet.")
 def list_bundles(
-    ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Also say what fits this allocation.")] = "",
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+    call: Call, name: Annotated[Allocation | None, Find(FITTING, found_allocation, in_project=True)] = None
+) -> Iterable[RuntimeBundle]:
     """List the bundles on offer.
 
     \b
@@ -73,31 +82,54 @@ def list_bundles(
       gpuaas runtimes list
       gpuaas runtimes list train-a
     """
-    with connected(ctx) as client:
-        allocation_id = chosen_allocation(ctx, client, name, project).id if name else None
-        show_rows(client.runtimes.list(allocation_id=allocation_id), BUNDLES, output, empty="None are published yet.")
+    return call.client.runtimes.list(allocation_id=name.id if name else None)
 
 
-@command.command("get")
-def get_runtime(
-    ctx: typer.Context, name: NameArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "get", RUNTIME)
+def get_runtime(call: Call, name: FoundAllocation) -> AllocationRuntime:
     """Show what an allocation runs with."""
-    with connected(ctx) as client:
-        show_one(client.runtimes.get(chosen_allocation(ctx, client, name, project).id), RUNTIME, output)
+    return call.client.runtimes.get(name.id)
 
 
-@command.command("apply")
+def changing(
+    call: Call, allocation: Allocation, run: Callable[[], AllocationRuntime], *, ask: str = ""
+) -> Action[AllocationRuntime]:
+    """One change of an allocation's runtime. It asks first if it replaces the bundle in force."""
+    question = Question(
+        words=ask,
+        lost="`current` of the bundle in force: what starts from now on finds the other.",
+        survives="what is running, with the version it began with; your files, your own environments, the machine.",
+    )
+    return Action(
+        ask=question if ask else None,
+        run=run,
+        wait=Wait(
+            look=lambda _: call.client.runtimes.get(allocation.id),
+            again=f"gpuaas runtimes get {allocation.name}",
+            failure=lambda why: f"{allocation.name} is as it was, without that bundle: {why}",
+            next_step=f"gpuaas allocations timeline {allocation.name}",
+            allocation_id=allocation.id,
+        ),
+    )
+
+
+def applying(call: Call, allocation: Allocation, bundle: str, reason: str) -> Callable[[], AllocationRuntime]:
+    slug, _, version = bundle.partition("@")
+    return lambda: call.client.runtimes.apply(allocation.id, slug, version=version or None, reason=reason)
+
+
+def show_runtime(call: Call, runtime: AllocationRuntime) -> None:
+    """With what to type inside."""
+    show_one(runtime, RUNTIME, call.output)
+    if call.output is Output.TABLE and runtime.observed_bundle and not call.no_wait:
+        slug = runtime.observed_bundle.slug
+        note(f"Inside: gpuaas-runtime use {slug}, or gpuaas-runtime run {slug} -- COMMAND")
+
+
+@action_command(command, "apply", show=show_runtime, asks=False, no_wait=True)
 def apply_bundle(
-    ctx: typer.Context,
-    name: NameArgument,
-    bundle: BundleArgument,
-    *,
-    reason: ReasonOption = "",
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+    call: Call, name: FoundAllocation, bundle: BundleArgument, reason: ReasonOption = ""
+) -> Action[AllocationRuntime]:
     """Lay a bundle over a live machine; without a restart, and nothing of yours is changed.
 
     \b
@@ -105,143 +137,44 @@ def apply_bundle(
       gpuaas runtimes apply train-a pytorch
       gpuaas runtimes apply train-a jupyter@2026.11
     """
-    change(ctx, name, applying(bundle, reason), project=project, no_wait=no_wait, output=output)
+    return changing(call, name, applying(call, name, bundle, reason))
 
 
-@command.command("switch")
+@action_command(command, "switch", show=show_runtime, no_wait=True)
 def switch_bundle(
-    ctx: typer.Context,
-    name: NameArgument,
-    bundle: BundleArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+    call: Call, name: FoundAllocation, bundle: BundleArgument, reason: ReasonOption = ""
+) -> Action[AllocationRuntime]:
     """Put another bundle, or another version, in place of the one in force.
 
     \b
     Example:
       gpuaas runtimes switch train-a pytorch@2.13.0-cpu
     """
-    ask, act = f"Switch {name} to {bundle}?", applying(bundle, reason)
-    change(ctx, name, act, ask=ask, yes=yes, project=project, no_wait=no_wait, output=output)
+    return changing(call, name, applying(call, name, bundle, reason), ask=f"Switch {name.name} to {bundle}?")
 
 
-@command.command("upgrade")
-def upgrade_bundle(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "upgrade", show=show_runtime, no_wait=True)
+def upgrade_bundle(call: Call, name: FoundAllocation, reason: ReasonOption = "") -> Action[AllocationRuntime]:
     """Move to the newest supported version of the bundle in force."""
-
-    def act(client: Client, found: Allocation) -> AllocationRuntime:
-        return client.runtimes.upgrade(found.id, reason=reason)
-
-    change(ctx, name, act, ask=f"Upgrade {name}?", yes=yes, project=project, no_wait=no_wait, output=output)
+    run = partial(call.client.runtimes.upgrade, name.id, reason=reason)
+    return changing(call, name, run, ask=f"Upgrade {name.name}?")
 
 
-@command.command("rollback")
-def roll_back(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "rollback", show=show_runtime, no_wait=True)
+def roll_back(call: Call, name: FoundAllocation, reason: ReasonOption = "") -> Action[AllocationRuntime]:
     """Go back to the bundle that was in force before."""
-
-    def act(client: Client, found: Allocation) -> AllocationRuntime:
-        return client.runtimes.roll_back(found.id, reason=reason)
-
-    change(ctx, name, act, ask=f"Roll {name} back?", yes=yes, project=project, no_wait=no_wait, output=output)
+    run = partial(call.client.runtimes.roll_back, name.id, reason=reason)
+    return changing(call, name, run, ask=f"Roll {name.name} back?")
 
 
-@command.command("repair")
-def repair(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    reason: ReasonOption = "",
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "repair", show=show_runtime, asks=False, no_wait=True)
+def repair(call: Call, name: FoundAllocation, reason: ReasonOption = "") -> Action[AllocationRuntime]:
     """Compare every file of the bundle with its checksum, and put right what changed."""
-
-    def act(client: Client, found: Allocation) -> AllocationRuntime:
-        return client.runtimes.repair(found.id, reason=reason)
-
-    change(ctx, name, act, project=project, no_wait=no_wait, output=output)
+    return changing(call, name, partial(call.client.runtimes.repair, name.id, reason=reason))
 
 
-@command.command("clear")
-def clear(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    reason: ReasonOption = "",
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    no_wait: NoWaitOption = False,
-    output: OutputOption = Output.TABLE,
-) -> None:
+@action_command(command, "clear", show=show_runtime, no_wait=True)
+def clear(call: Call, name: FoundAllocation, reason: ReasonOption = "") -> Action[AllocationRuntime]:
     """Back to raw compute."""
-
-    def act(client: Client, found: Allocation) -> AllocationRuntime:
-        return client.runtimes.clear(found.id, reason=reason)
-
-    change(
-        ctx, name, act, ask=f"Clear the runtime of {name}?", yes=yes, project=project, no_wait=no_wait, output=output
-    )
-
-
-def applying(bundle: str, reason: str) -> Callable[[Client, Allocation], AllocationRuntime]:
-    slug, _, version = bundle.partition("@")
-    return lambda client, found: client.runtimes.apply(found.id, slug, version=version or None, reason=reason)
-
-
-def switching(words: str) -> Question:
-    return Question(
-        words=words,
-        lost="`current` of the bundle in force: what starts from now on finds the other.",
-        survives="what is running, with the version it began with; your files, your own environments, the machine.",
-    )
-
-
-def change(
-    ctx: typer.Context,
-    name: str,
-    act: Callable[[Client, Allocation], AllocationRuntime],
-    *,
-    ask: str = "",
-    yes: bool = False,
-    project: str,
-    no_wait: bool,
-    output: Output,
-) -> None:
-    """Show the phases until it is so, and say what to type inside."""
-    wanted = Change(
-        act=act,
-        look=lambda client, found: client.runtimes.get(found.id),
-        question=(lambda _client, _found: switching(ask)) if ask else None,
-        failure=lambda found, _runtime, why: f"{found.name} is as it was, without that bundle: {why}",
-        ways_out=lambda found: f"gpuaas allocations timeline {found.name}",
-        come_back=lambda found: f"gpuaas runtimes get {found.name}",
-    )
-    runtime = make(ctx, name, project, wanted, yes=yes, no_wait=no_wait)
-    show_one(runtime, RUNTIME, output)
-    if output is Output.TABLE and runtime.observed_bundle and not no_wait:
-        slug = runtime.observed_bundle.slug
-        note(f"Inside: gpuaas-runtime use {slug}, or gpuaas-runtime run {slug} -- COMMAND")
+    run = partial(call.client.runtimes.clear, name.id, reason=reason)
+    return changing(call, name, run, ask=f"Clear the runtime of {name.name}?")

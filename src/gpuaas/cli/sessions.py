@@ -1,15 +1,15 @@
 """`gpuaas sessions`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
+from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command
 from gpuaas.cli.names import choose
-from gpuaas.cli.output import Column, Output, OutputOption, show_rows
-from gpuaas.cli.speech import YesOption, confirm, note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.output import Column
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, until
 from gpuaas.wire.identity import Session
 
@@ -28,27 +28,28 @@ def columns(around: Surroundings) -> list[Column[Session]]:
     ]
 
 
-@command.command("list")
-def list_sessions(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+def chosen_session(call: Call, word: str) -> Session:
+    sessions = call.client.sessions.list()
+    return choose(word, sessions, lambda one: (one.id,), "session", listed="gpuaas sessions list")
+
+
+@list_command(command, "list", columns)
+def list_sessions(call: Call) -> Iterable[Session]:
     """List your sessions; a star marks this one."""
-    with connected(ctx) as client:
-        show_rows(client.sessions.list(), columns(surroundings_of(ctx)), output)
+    return call.client.sessions.list()
 
 
-@command.command("revoke")
+@action_command(command, "revoke")
 def revoke_session(
-    ctx: typer.Context,
-    session: Annotated[str, typer.Argument(help="Its id.")],
-    yes: YesOption = False,
-) -> None:
+    call: Call, session: Annotated[Session, Find(typer.Argument(help="Its id."), chosen_session)]
+) -> Action[None]:
     """Sign out somewhere else."""
-    with connected(ctx) as client:
-        found = choose(session, client.sessions.list(), lambda one: (one.id,), "session", listed="gpuaas sessions list")
-        confirm(
-            f"End the session on {found.device}?",
-            lost=f"{found.device} ({found.address}) has to sign in again.",
+    return Action(
+        ask=Question(
+            words=f"End the session on {session.device}?",
+            lost=f"{session.device} ({session.address}) has to sign in again.",
             survives="everything it made, and your other sessions.",
-            yes=yes,
-        )
-        client.sessions.revoke(found.id)
-    note(f"Ended the session on {found.device}.")
+        ),
+        run=lambda: call.client.sessions.revoke(session.id),
+        done=lambda _: f"Ended the session on {session.device}.",
+    )

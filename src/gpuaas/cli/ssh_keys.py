@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import Action, Call, Find, Question, action_command, show_command
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import choose
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.speech import YesOption, confirm, note
+from gpuaas.cli.output import Column, Output, OutputOption, show_rows
 from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age
 from gpuaas.wire.access import SshKey
@@ -42,13 +42,12 @@ def list_keys(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
         )
 
 
-@command.command("add")
+@show_command(command, "add", columns)
 def add_key(
-    ctx: typer.Context,
+    call: Call,
     file: Annotated[str, typer.Argument(help="A public key file, or - for stdin.")] = "~/.ssh/id_ed25519.pub",
     title: Annotated[str, typer.Option("--title", help="Otherwise the key's comment, or this machine's name.")] = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> SshKey:
     """Add a public key.
 
     \b
@@ -57,30 +56,28 @@ def add_key(
       gpuaas ssh-keys add ~/.ssh/work.pub --title work
       ssh-add -L | head -1 | gpuaas ssh-keys add -
     """
-    around = surroundings_of(ctx)
-    public_key = sys.stdin.read() if file == "-" else read_public_key(around, file)
-    with connected(ctx) as client:
-        key = client.ssh_keys.add(title or title_of(public_key, around), public_key.strip())
-    show_one(key, columns(around), output)
+    public_key = sys.stdin.read() if file == "-" else read_public_key(call.around, file)
+    return call.client.ssh_keys.add(title or title_of(public_key, call.around), public_key.strip())
 
 
-@command.command("remove")
+def chosen_key(call: Call, word: str) -> SshKey:
+    return choose(word, call.client.ssh_keys.list(), lambda one: (one.title, one.fingerprint, one.id), "key")
+
+
+@action_command(command, "remove")
 def remove_key(
-    ctx: typer.Context,
-    key: Annotated[str, typer.Argument(help="Title, fingerprint or id.")],
-    yes: YesOption = False,
-) -> None:
+    call: Call, key: Annotated[SshKey, Find(typer.Argument(help="Title, fingerprint or id."), chosen_key)]
+) -> Action[None]:
     """Remove one of your keys."""
-    with connected(ctx) as client:
-        found = choose(key, client.ssh_keys.list(), lambda one: (one.title, one.fingerprint, one.id), "key")
-        confirm(
-            f"Remove the key {found.title}?",
-            lost=f"{found.title} ({found.fingerprint}) opens nothing any more.",
+    return Action(
+        ask=Question(
+            words=f"Remove the key {key.title}?",
+            lost=f"{key.title} ({key.fingerprint}) opens nothing any more.",
             survives="your allocations, your other keys, and the private key on your disk.",
-            yes=yes,
-        )
-        client.ssh_keys.remove(found.id)
-    note(f"Removed {found.title}.")
+        ),
+        run=lambda: call.client.ssh_keys.remove(key.id),
+        done=lambda _: f"Removed {key.title}.",
+    )
 
 
 def read_public_key(around: Surroundings, name: str) -> str:

@@ -1,17 +1,18 @@
 """`gpuaas tokens`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
-from gpuaas.cli.connections import connected
+from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
 from gpuaas.cli.names import choose
-from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_rows
-from gpuaas.cli.speech import YesOption, confirm, note, say
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.output import Column, Output, show_json
+from gpuaas.cli.speech import note, say
+from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, until
-from gpuaas.wire.identity import Scope, Token
+from gpuaas.wire.identity import NewToken, Scope, Token
 
 command = new_app("Personal tokens for programs: scoped, expiring, revocable.")
 
@@ -27,24 +28,33 @@ def columns(around: Surroundings) -> list[Column[Token]]:
     ]
 
 
-@command.command("list")
-def list_tokens(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
+def chosen_token(call: Call, word: str) -> Token:
+    return choose(word, call.client.tokens.list(), lambda one: (one.title, one.id), "token")
+
+
+@list_command(command, "list", columns, empty="You have no tokens: gpuaas tokens create TITLE")
+def list_tokens(call: Call) -> Iterable[Token]:
     """List your tokens; never the secrets themselves."""
-    empty = "You have no tokens: gpuaas tokens create TITLE"
-    with connected(ctx) as client:
-        show_rows(client.tokens.list(), columns(surroundings_of(ctx)), output, empty=empty)
+    return call.client.tokens.list()
 
 
-@command.command("create")
+def show_created(call: Call, made: NewToken) -> None:
+    if call.output is Output.JSON:
+        show_json(made)
+        return
+    say(made.token)
+    note(f"Shown this once. It may {', '.join(made.details.scopes)} until {made.details.expires_at:%Y-%m-%d}.")
+
+
+@show_command(command, "create", show=show_created)
 def create_token(
-    ctx: typer.Context,
+    call: Call,
     title: Annotated[str, typer.Argument(help="What it is for.")],
     scope: Annotated[list[Scope], typer.Option("--scope", help="What it may do at most; repeat for several.")] = [  # noqa: B006 - Typer's way
         Scope.READ
     ],
     days: Annotated[int, typer.Option("--days", min=1, max=365, help="How long it lives.")] = 30,
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> NewToken:
     """Make a token and print it, this once.
 
     \b
@@ -52,29 +62,20 @@ def create_token(
       gpuaas tokens create "nightly job" --scope read --scope write --days 90
       export GPUAAS_TOKEN=$(gpuaas tokens create notebook --scope write)
     """
-    with connected(ctx) as client:
-        made = client.tokens.create(title, scope, expires_in_days=days)
-    if output is Output.JSON:
-        show_json(made)
-        return
-    say(made.token)
-    note(f"Shown this once. It may {', '.join(made.details.scopes)} until {made.details.expires_at:%Y-%m-%d}.")
+    return call.client.tokens.create(title, scope, expires_in_days=days)
 
 
-@command.command("revoke")
+@action_command(command, "revoke")
 def revoke_token(
-    ctx: typer.Context,
-    token: Annotated[str, typer.Argument(help="Title or id.")],
-    yes: YesOption = False,
-) -> None:
+    call: Call, token: Annotated[Token, Find(typer.Argument(help="Title or id."), chosen_token)]
+) -> Action[None]:
     """End a token at once."""
-    with connected(ctx) as client:
-        found = choose(token, client.tokens.list(), lambda one: (one.title, one.id), "token")
-        confirm(
-            f"Revoke {found.title}?",
-            lost=f"programs that use {found.title} are refused from now on.",
+    return Action(
+        ask=Question(
+            words=f"Revoke {token.title}?",
+            lost=f"programs that use {token.title} are refused from now on.",
             survives="whatever they made.",
-            yes=yes,
-        )
-        client.tokens.revoke(found.id)
-    note(f"Revoked {found.title}.")
+        ),
+        run=lambda: call.client.tokens.revoke(token.id),
+        done=lambda _: f"Revoked {token.title}.",
+    )

@@ -1,24 +1,34 @@
 """`gpuaas volumes`."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from gpuaas.cli.apps import new_app
+from gpuaas.cli.commands import (
+    Action,
+    Call,
+    Find,
+    ProjectId,
+    Question,
+    Wait,
+    action_command,
+    carry_out,
+    found_allocation,
+    list_command,
+    show_command,
+)
 from gpuaas.cli.complaints import Complaint, ExitCode
-from gpuaas.cli.connections import connected
-from gpuaas.cli.names import MachineArgument, ProjectOption, choose, chosen_allocation, chosen_project, is_id
-from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
-from gpuaas.cli.progress import follow
-from gpuaas.cli.speech import YesOption, confirm, note
+from gpuaas.cli.names import choose, is_id
+from gpuaas.cli.output import Column
 from gpuaas.cli.words import clock
-from gpuaas.sdk import Client
+from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.storage import AccessMode, Attachment, Backend, Snapshot, Volume, WritePolicy
-from gpuaas.wire.timeline import OperationStatus
 
 command = new_app("Volumes: data that outlives allocations, attached to them on purpose.")
 
-VolumeArgument = Annotated[str, typer.Argument(metavar="VOLUME", help="Exact name or id.")]
 MIB = 1 << 20
 
 
@@ -73,33 +83,31 @@ SNAPSHOT: list[Column[Snapshot]] = [
 ]
 
 
-def chosen(ctx: typer.Context, client: Client, word: str, project: str) -> Volume:
-    project_id = chosen_project(ctx, client, project)
+def chosen_volume(call: Call, word: str) -> Volume:
     if is_id(word, "vol"):
-        return client.volumes.get(project_id, word)  # also one that is deleted, with the proof of it
-    found = client.volumes.list(project_id)
-    return choose(word, found, lambda one: (one.name, one.id), "volume")
+        return call.client.volumes.get(call.project_id, word)  # also one that is deleted, with the proof of it
+    return choose(word, call.client.volumes.list(call.project_id), lambda one: (one.name, one.id), "volume")
 
 
-def finish(ctx: typer.Context, client: Client, operation_id: str, project_id: str, *, retry: str) -> None:
-    """Show the work until it has ended; a failure is this command's own."""
-    end = follow(ctx, client, operation_id, come_back="gpuaas volumes list", project_id=project_id)
-    if end.status is OperationStatus.FAILED:
-        raise Complaint(end.reason or "It failed.", next_step=retry, code=ExitCode.SERVER)
+VOLUME = typer.Argument(metavar="VOLUME", help="Exact name or id.")
+ALLOCATION = typer.Argument(metavar="ALLOCATION", help="Exact name or id.")
+BESIDE = typer.Option("--beside", help="For local ones: on the node of this allocation.")
+FoundVolume = Annotated[Volume, Find(VOLUME, chosen_volume, in_project=True)]
+FoundMachine = Annotated[Allocation, Find(ALLOCATION, found_allocation, in_project=True)]
+SnapshotArgument = Annotated[str, typer.Argument(help="Name or id of one of its snapshots.")]
 
 
-@command.command("create")
+@action_command(command, "create", CARD, asks=False)
 def create_volume(
-    ctx: typer.Context,
+    call: Call,
+    project_id: ProjectId,
     name: Annotated[str, typer.Argument(help="Unique in the project.")],
     *,
     size: Annotated[int, typer.Option("--size", min=1, help="GiB.")] = 10,
     backend: Annotated[Backend, typer.Option("--backend", help="Where it is kept.")] = Backend.SHARED,
     writers: Annotated[WritePolicy, typer.Option("--writers", help="How many may write.")] = WritePolicy.SINGLE_WRITER,
-    beside: Annotated[str, typer.Option("--beside", help="For local ones: on the node of this allocation.")] = "",
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+    beside: Annotated[Allocation | None, Find(BESIDE, found_allocation, in_project=True)] = None,
+) -> Action[Volume]:
     """Create a volume.
 
     \b
@@ -107,49 +115,63 @@ def create_volume(
       gpuaas volumes create datasets --size 100
       gpuaas volumes create cache --backend local --beside train-a
     """
-    with connected(ctx) as client:
-        project_id = chosen_project(ctx, client, project)
-        machine = chosen_allocation(ctx, client, beside, project) if beside else None
-        made = client.volumes.create(
-            project_id,
-            name,
-            size,
-            backend=backend,
-            write_policy=writers,
-            allocation_id=machine.id if machine else None,
-        )
-        finish(ctx, client, made.operation_id, project_id, retry=f"gpuaas volumes get {name}")
-        show_one(client.volumes.get(project_id, made.id), CARD, output)
+    create = call.client.volumes.create
+    allocation_id = beside.id if beside else None
+    return Action(
+        run=lambda: create(project_id, name, size, backend=backend, write_policy=writers, allocation_id=allocation_id),
+        wait=waiting(call, project_id, f"gpuaas volumes get {name}"),
+    )
 
 
-@command.command("list")
-def list_volumes(ctx: typer.Context, project: ProjectOption = "", output: OutputOption = Output.TABLE) -> None:
+def waiting(call: Call, project_id: str, next_step: str) -> Wait[Volume]:
+    """Until the volume is there, or proven gone."""
+    return Wait(
+        look=lambda volume: call.client.volumes.get(project_id, volume.id),
+        again="gpuaas volumes list",
+        next_step=next_step,
+        project_id=project_id,
+    )
+
+
+def waiting_for_attachment(call: Call, allocation: Allocation, next_step: str) -> Wait[Attachment]:
+    return Wait(
+        look=lambda attachment: call.client.volumes.attachment(allocation.id, attachment.id),
+        again="gpuaas volumes list",
+        next_step=next_step,
+        project_id=allocation.project_id,
+    )
+
+
+def waiting_for_snapshot(volume: Volume) -> Wait[Snapshot]:
+    return Wait(
+        look=lambda snapshot: snapshot,
+        again="gpuaas volumes list",
+        next_step=f"gpuaas volumes snapshot {volume.name}",
+        project_id=volume.project_id,
+    )
+
+
+@list_command(command, "list", SUMMARY, empty="No volumes here: gpuaas volumes create NAME --size 100")
+def list_volumes(call: Call, project_id: ProjectId) -> Iterable[Volume]:
     """List the volumes of a project, newest first."""
-    with connected(ctx) as client:
-        found = client.volumes.list(chosen_project(ctx, client, project))
-        show_rows(found, SUMMARY, output, empty="No volumes here: gpuaas volumes create NAME --size 100")
+    return call.client.volumes.list(project_id)
 
 
-@command.command("get")
-def get_volume(
-    ctx: typer.Context, volume: VolumeArgument, project: ProjectOption = "", output: OutputOption = Output.TABLE
-) -> None:
+@show_command(command, "get", CARD)
+def get_volume(_call: Call, volume: FoundVolume) -> Volume:
     """Show one volume, and where it is attached."""
-    with connected(ctx) as client:
-        show_one(chosen(ctx, client, volume, project), CARD, output)
+    return volume
 
 
-@command.command("attach")
+@action_command(command, "attach", ATTACHMENT, asks=False)
 def attach_volume(
-    ctx: typer.Context,
-    volume: VolumeArgument,
-    allocation: MachineArgument,
+    call: Call,
+    volume: FoundVolume,
+    allocation: FoundMachine,
     *,
     at: Annotated[str, typer.Option("--at", help="Where it appears in the machine.")] = "/data",
     read_only: Annotated[bool, typer.Option("--read-only", help="Others may write meanwhile.")] = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[Attachment]:
     """Mount a volume on an allocation, also while it runs.
 
     \b
@@ -158,25 +180,20 @@ def attach_volume(
       gpuaas volumes attach datasets train-b --at /data/sets --read-only
     """
     mode = AccessMode.READ_ONLY if read_only else AccessMode.READ_WRITE
-    with connected(ctx) as client:
-        found = chosen(ctx, client, volume, project)
-        machine = chosen_allocation(ctx, client, allocation, project)
-        made = client.volumes.attach(machine.id, found.id, at, access_mode=mode)
-        finish(ctx, client, made.operation_id, found.project_id, retry=f"gpuaas allocations timeline {machine.name}")
-        show_one(client.volumes.attachment(machine.id, made.id), ATTACHMENT, output)
+    return Action(
+        run=lambda: call.client.volumes.attach(allocation.id, volume.id, at, access_mode=mode),
+        wait=waiting_for_attachment(call, allocation, f"gpuaas allocations timeline {allocation.name}"),
+    )
 
 
-@command.command("detach")
+@action_command(command, "detach", ATTACHMENT)
 def detach_volume(
-    ctx: typer.Context,
-    volume: VolumeArgument,
-    allocation: MachineArgument,
+    call: Call,
+    volume: FoundVolume,
+    allocation: FoundMachine,
     *,
     force: Annotated[bool, typer.Option("--force", help="End the processes that use it.")] = False,
-    yes: YesOption = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[Attachment]:
     """Unmount a volume from an allocation; its data stays.
 
     \b
@@ -184,124 +201,100 @@ def detach_volume(
       gpuaas volumes detach datasets train-a
       gpuaas volumes detach datasets train-a --force
     """
-    with connected(ctx) as client:
-        found = chosen(ctx, client, volume, project)
-        machine = chosen_allocation(ctx, client, allocation, project)
-        attached = next((one for one in machine.attachments if one.volume_id == found.id), None)
-        if attached is None:
-            raise Complaint(
-                f"{found.name} is not attached to {machine.name}.",
-                next_step=f"gpuaas volumes get {found.name}",
-                code=ExitCode.NOT_FOUND,
-            )
-        by_force = f"every process on {machine.name} that uses it, and its place at {attached.mount_path}."
-        confirm(
-            f"Detach {found.name} from {machine.name}{' by force' if force else ''}?",
-            lost=by_force if force else f"its place at {attached.mount_path} of {machine.name}; refused while in use.",
+    attached = next((one for one in allocation.attachments if one.volume_id == volume.id), None)
+    if attached is None:
+        raise Complaint(
+            f"{volume.name} is not attached to {allocation.name}.",
+            next_step=f"gpuaas volumes get {volume.name}",
+            code=ExitCode.NOT_FOUND,
+        )
+    place = f"its place at {attached.mount_path}"
+    retry = f"close what uses it, or: gpuaas volumes detach {volume.name} {allocation.name} --force"
+    return Action(
+        ask=Question(
+            words=f"Detach {volume.name} from {allocation.name}{' by force' if force else ''}?",
+            lost=f"every process on {allocation.name} that uses it, and {place}."
+            if force
+            else f"{place} of {allocation.name}; refused while in use.",
             survives="the volume and everything that was written to it.",
-            yes=yes,
-        )
-        gone = client.volumes.detach(machine.id, attached.id, force=force)
-        retry = f"close what uses it, or: gpuaas volumes detach {found.name} {machine.name} --force"
-        finish(ctx, client, gone.operation_id, found.project_id, retry=retry)
-        show_one(client.volumes.attachment(machine.id, attached.id), ATTACHMENT, output)
+        ),
+        run=lambda: call.client.volumes.detach(allocation.id, attached.id, force=force),
+        wait=waiting_for_attachment(call, allocation, retry),
+    )
 
 
-@command.command("snapshot")
+@list_command(command, "snapshot", SNAPSHOT, empty="It has no snapshots.")
 def snapshot_volume(
-    ctx: typer.Context,
-    volume: VolumeArgument,
+    call: Call,
+    volume: FoundVolume,
     name: Annotated[str, typer.Argument(help="Of the snapshot; without one, those there are are listed.")] = "",
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Iterable[Snapshot]:
     """Copy a volume as it is now, or list its snapshots."""
-    with connected(ctx) as client:
-        found = chosen(ctx, client, volume, project)
-        if name:
-            taken = client.volumes.snapshot(found.id, name)
-            finish(ctx, client, taken.operation_id, found.project_id, retry=f"gpuaas volumes snapshot {found.name}")
-        show_rows(client.volumes.snapshots(found.id), SNAPSHOT, output, empty="It has no snapshots.")
+    if name:
+        take = Action(run=lambda: call.client.volumes.snapshot(volume.id, name), wait=waiting_for_snapshot(volume))
+        carry_out(call, take)
+    return call.client.volumes.snapshots(volume.id)
 
 
-@command.command("delete-snapshot")
-def delete_snapshot(
-    ctx: typer.Context,
-    volume: VolumeArgument,
-    snapshot: Annotated[str, typer.Argument(help="Name or id of one of its snapshots.")],
-    *,
-    yes: YesOption = False,
-    project: ProjectOption = "",
-) -> None:
+@action_command(command, "delete-snapshot")
+def delete_snapshot(call: Call, volume: FoundVolume, snapshot: SnapshotArgument) -> Action[Snapshot]:
     """Erase a snapshot; the volume and what was restored from it stay."""
-    with connected(ctx) as client:
-        found = chosen(ctx, client, volume, project)
-        taken = snapshot_of(client, found, snapshot)
-        confirm(
-            f"Delete the snapshot {taken.name} of {found.name}?",
-            lost=f"{found.name} as it was at {clock(taken.created_at)}. It cannot be undone.",
+    taken = snapshot_of(call, volume, snapshot)
+    return Action(
+        ask=Question(
+            words=f"Delete the snapshot {taken.name} of {volume.name}?",
+            lost=f"{volume.name} as it was at {clock(taken.created_at)}. It cannot be undone.",
             survives="the volume as it is now, its other snapshots, and volumes restored from this one.",
-            yes=yes,
-        )
-        gone = client.volumes.delete_snapshot(found.id, taken.id)
-        finish(ctx, client, gone.operation_id, found.project_id, retry=f"gpuaas volumes snapshot {found.name}")
-    note(f"The snapshot {taken.name} is deleted.")
+        ),
+        run=lambda: call.client.volumes.delete_snapshot(volume.id, taken.id),
+        wait=waiting_for_snapshot(volume),
+        done=lambda _: f"The snapshot {taken.name} is deleted.",
+    )
 
 
-def snapshot_of(client: Client, volume: Volume, word: str) -> Snapshot:
-    listed = f"gpuaas volumes snapshot {volume.name}"
-    return choose(word, client.volumes.snapshots(volume.id), lambda one: (one.name, one.id), "snapshot", listed=listed)
+def snapshot_of(call: Call, volume: Volume, word: str) -> Snapshot:
+    snapshots, listed = call.client.volumes.snapshots(volume.id), f"gpuaas volumes snapshot {volume.name}"
+    return choose(word, snapshots, lambda one: (one.name, one.id), "snapshot", listed=listed)
 
 
-@command.command("restore")
+@action_command(command, "restore", CARD, asks=False)
 def restore_volume(
-    ctx: typer.Context,
-    volume: VolumeArgument,
-    snapshot: Annotated[str, typer.Argument(help="Name or id of one of its snapshots.")],
+    call: Call,
+    volume: FoundVolume,
+    snapshot: SnapshotArgument,
     name: Annotated[str, typer.Argument(help="Of the new volume.")],
-    *,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Action[Volume]:
     """Make a new volume from a snapshot; the old one stays as it is."""
-    with connected(ctx) as client:
-        found = chosen(ctx, client, volume, project)
-        taken = snapshot_of(client, found, snapshot)
-        made = client.volumes.create(
-            found.project_id, name, found.size_gib, backend=found.backend, snapshot_id=taken.id
-        )
-        finish(ctx, client, made.operation_id, found.project_id, retry=f"gpuaas volumes get {name}")
-        show_one(client.volumes.get(found.project_id, made.id), CARD, output)
+    taken, create = snapshot_of(call, volume, snapshot), call.client.volumes.create
+    return Action(
+        run=lambda: create(volume.project_id, name, volume.size_gib, backend=volume.backend, snapshot_id=taken.id),
+        wait=waiting(call, volume.project_id, f"gpuaas volumes get {name}"),
+    )
 
 
-@command.command("protect")
+@show_command(command, "protect", CARD)
 def protect_volume(
-    ctx: typer.Context,
-    volume: VolumeArgument,
+    call: Call,
+    volume: FoundVolume,
     *,
     off: Annotated[bool, typer.Option("--off", help="Take the protection off.")] = False,
-    project: ProjectOption = "",
-    output: OutputOption = Output.TABLE,
-) -> None:
+) -> Volume:
     """Protect a volume against deletion."""
-    with connected(ctx) as client:
-        found = chosen(ctx, client, volume, project)
-        show_one(client.volumes.change(found.project_id, found.id, protected=not off), CARD, output)
+    return call.client.volumes.change(volume.project_id, volume.id, protected=not off)
 
 
-@command.command("delete")
-def delete_volume(
-    ctx: typer.Context, volume: VolumeArgument, *, yes: YesOption = False, project: ProjectOption = ""
-) -> None:
+@action_command(command, "delete")
+def delete_volume(call: Call, volume: FoundVolume) -> Action[Volume]:
     """Erase a volume and its data for good. Refused while it is attached, protected, or has snapshots."""
-    with connected(ctx) as client:
-        found = chosen(ctx, client, volume, project)
-        confirm(
-            f"Delete {found.name}?",
-            lost=f"everything on {found.name} ({used(found)}). It cannot be undone.",
+    return Action(
+        ask=Question(
+            words=f"Delete {volume.name}?",
+            lost=f"everything on {volume.name} ({used(volume)}). It cannot be undone.",
             survives="volumes restored from its snapshots, and the timeline of what happened.",
-            yes=yes,
-        )
-        gone = client.volumes.delete(found.project_id, found.id)
-        finish(ctx, client, gone.operation_id, found.project_id, retry=f"gpuaas volumes delete {found.name} --yes")
-    note(f"{found.name} is deleted, and proven gone.")
+        ),
+        run=lambda: call.client.volumes.delete(volume.project_id, volume.id),
+        wait=replace(
+            waiting(call, volume.project_id, f"gpuaas volumes delete {volume.name} --yes"), look=lambda gone: gone
+        ),
+        done=lambda _: f"{volume.name} is deleted, and proven gone.",
+    )

@@ -1,4 +1,4 @@
-"""Many ask, one trip to the database answers."""
+"""Batches concurrent requests into one database round trip."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,42 +11,42 @@ R = TypeVar("R")
 
 
 class Batcher(Generic[A, R]):
-    """Who asks while a trip is under way goes with the next, in the order they came.
+    """Requests that arrive during a round trip join the next batch, in order.
 
-    If what one asks for forbids a trip, it is made in two halves, and so on down to that one, who alone gets the error;
-    all of a trip do when the database is away.
+    If one request makes a batch fail, the batch is split in halves until that request fails alone. If the database is
+    unavailable, the whole batch fails.
     """
 
     def __init__(self, answer: Callable[[list[A]], Awaitable[list[R]]], *, most: int) -> None:
         self._answer, self._most = answer, most
         self._waiting: list[tuple[A, asyncio.Future[R]]] = []
-        self._trips: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[None] | None = None
 
-    async def ask(self, what: A) -> R:
+    async def submit(self, request: A) -> R:
         answer: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        self._waiting.append((what, answer))
-        if self._trips is None or self._trips.done():
-            self._trips = asyncio.create_task(self._travel())
+        self._waiting.append((request, answer))
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run())
         return await answer
 
-    async def _travel(self) -> None:
+    async def _run(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-            await self._trip(batch)
+            await self._answer_batch(batch)
 
-    async def _trip(self, batch: list[tuple[A, asyncio.Future[R]]]) -> None:
+    async def _answer_batch(self, batch: list[tuple[A, asyncio.Future[R]]]) -> None:
         try:
-            answers = await self._answer([what for what, _ in batch])
-        except Exception as error:  # noqa: BLE001  # house: broad-except because its asker gets it
+            answers = await self._answer([request for request, _ in batch])
+        except Exception as error:  # noqa: BLE001  # house: broad-except because its requester gets it
             if len(batch) > 1 and not is_away(error):
                 middle = len(batch) // 2
-                await self._trip(batch[:middle])
-                await self._trip(batch[middle:])
+                await self._answer_batch(batch[:middle])
+                await self._answer_batch(batch[middle:])
                 return
             for _, future in batch:
                 if not future.done():
                     future.set_exception(error)
         else:
             for (_, future), answer in zip(batch, answers, strict=True):
-                if not future.done():  # who asked is gone
+                if not future.done():  # the requester was cancelled
                     future.set_result(answer)

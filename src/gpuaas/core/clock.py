@@ -1,24 +1,24 @@
-"""Time, passed in: a whole fleet can be run from one clock."""
+"""Clocks are passed in as arguments, so that tests run a whole fleet on one clock."""
 
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-DRIFT = 200e-6  # seconds that a monotonic clock may drift in a second
-SKEW_SECONDS = 1.0  # by how much a system clock may differ before it is reported
+DRIFT = 200e-6  # assumed drift of a monotonic clock, in seconds per second
+SKEW_SECONDS = 1.0  # a larger difference of the system clock is reported
 
 
 class ClockUnknown(ConnectionError):
-    """The time of the database was never measured, so nothing may be decided yet."""
+    """The database time was never measured, so no decision that depends on time is possible yet."""
 
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """Wall time, aware, UTC."""
+        """The current time, timezone-aware, in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never step back."""
+        """Seconds of a clock that never runs backwards."""
 
 
 class SystemClock:
@@ -31,7 +31,7 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The database's time at a moment of the monotonic clock, known to within `uncertainty` seconds."""
+    """The database time at one reading of the monotonic clock, accurate to `uncertainty` seconds."""
 
     monotonic: float
     at: datetime
@@ -45,10 +45,10 @@ class Measurement:
 
 
 class DatabaseClock:
-    """The database's time, which all replicas share, carried on by a monotonic clock between two measurements.
+    """The database time, which all replicas share; a monotonic clock extrapolates it between two measurements.
 
-    The system clock decides nothing; it is only compared. Until the first measurement nothing may be decided, and
-    `now` raises. While the database is away the last measurement goes on counting.
+    No decision uses the system clock; it is only compared. `now` raises until the first measurement. While the
+    database is unavailable, the last measurement stays in use.
     """
 
     def __init__(self, system: Clock) -> None:
@@ -57,16 +57,16 @@ class DatabaseClock:
 
     def now(self) -> datetime:
         if self._best is None:
-            raise ClockUnknown("the time of the database was not measured yet")
+            raise ClockUnknown("the database time has not been measured yet")
         return self._best.now(self._system.monotonic())
 
     def monotonic(self) -> float:
         return self._system.monotonic()
 
     def measured(self, asked: float, at: datetime, answered: float) -> None:
-        """The database said `at` between two moments of the monotonic clock: most likely in the middle of them.
+        """Record that the database time was `at` between two readings of the monotonic clock; assume the midpoint.
 
-        A slow answer does not replace a better measurement, unless the two contradict each other.
+        A slow response does not replace a more accurate measurement, unless the two contradict each other.
         """
         half = (answered - asked) / 2
         new = Measurement(asked + half, at, half)
@@ -79,7 +79,7 @@ class DatabaseClock:
 
     @property
     def uncertainty(self) -> float | None:
-        """Seconds; None while unknown."""
+        """Uncertainty of the database time in seconds; None while unknown."""
         return None if self._best is None else self._best.uncertainty_at(self._system.monotonic())
 
     @property

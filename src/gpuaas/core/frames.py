@@ -1,24 +1,24 @@
-"""WebSocket messages of one binary frame, written and read by hand: on links and terminals nearly all are such."""
+"""Encodes and decodes WebSocket messages of one binary frame, the most frequent messages of links and terminals."""
 
 import secrets
 from struct import Struct
 
 from websockets.speedups import apply_mask
 
-BINARY = 0x82  # final, and no fragment
+BINARY = 0x82  # final frame of an unfragmented message
 MASKED, LENGTH = 0x80, 0x7F
-IN_TWO, IN_EIGHT = 126, 127  # in place of a length: that it follows in so many bytes
+IN_TWO, IN_EIGHT = 126, 127  # length markers: the length follows in 2 or 8 bytes
 MASK_BYTES = 4
 _short, _medium, _long = Struct("!BB").pack, Struct("!BBH").pack, Struct("!BBQ").pack
 
 
 def plain(data: bytes) -> bytes:
-    """As a server sends it."""
+    """The frame as a server sends it, without a mask."""
     return _head(len(data), 0) + data
 
 
 def masked(data: bytes) -> bytes:
-    """As a client must, so that no proxy takes what it sends for something else."""
+    """The frame as a client sends it, with the mask that RFC 6455 requires."""
     mask = secrets.token_bytes(MASK_BYTES)
     return _head(len(data), MASKED) + mask + apply_mask(data, mask)
 
@@ -30,8 +30,8 @@ def _head(length: int, flag: int) -> bytes:
 
 
 def cut(data: bytes, begin: int) -> tuple[int, int]:
-    """Where the mask of a client's frame is, and where the frame ends; or twice where its head does, before that is
-    whole."""
+    """Offsets of the mask and of the end of a client's frame; twice the offset of the header's end while the header is
+    incomplete."""
     mask = begin + 2
     if len(data) < mask:
         return mask, mask

@@ -1,7 +1,7 @@
-"""How this process is doing: its background loops, the database errors it met, and what operators should know.
+"""Health of this process: background loops, database errors and notices for operators.
 
-Every background loop runs as a step that `repeat` calls again and again. No error of a step ends the process: it is
-counted, shown by /readyz and /metrics, and the step is repeated after a growing pause.
+Every background loop runs as a step that `repeat` calls again and again. An error of a step does not end the process:
+it is counted, shown by /readyz and /metrics, and the step is retried with back-off.
 """
 
 import asyncio
@@ -23,41 +23,41 @@ class Failure:
     """A loop whose last step failed."""
 
     loop: str
-    reason: Reason | None  # None: a bug of ours
+    reason: Reason | None  # None: a defect of this program
     error: str
     failures: int
 
     @property
     def is_unready(self) -> bool:
-        """Whether requests should go to another replica meanwhile."""
+        """Whether requests should go to another replica in the meantime."""
         return self.reason in HARD
 
 
 class Health:
-    """Of one process, shared by its connection pools and loops."""
+    """The health of one process, shared by its connection pools and loops."""
 
     def __init__(self) -> None:
-        self.errors: Counter[Reason] = Counter()  # met by requests and loops
+        self.errors: Counter[Reason] = Counter()  # in requests and loops
         self.failed_steps: Counter[tuple[str, str]] = Counter()  # by loop and reason
         self.failing: dict[str, Failure] = {}
-        self.notices: dict[str, str] = {}  # by code: for operators to know, and no reason to stop serving
+        self.notices: dict[str, str] = {}  # by code: information for operators that does not affect readiness
 
     def met(self, error: BaseException | None) -> Reason | None:
-        """Count an error that came from the database; its reason."""
+        """Count a database error and return its reason."""
         reason = reason_of(error)
         if reason is not None:
             self.errors[reason] += 1
         return reason
 
     def failed(self, loop: str, error: Exception) -> float:
-        """Write down a failed step; the seconds to wait before the next."""
+        """Record a failed step and return the seconds to wait before the next."""
         reason, before = reason_of(error), self.failing.get(loop)
         failures = before.failures + 1 if before else 1
         self.failing[loop] = Failure(loop, reason, repr(error), failures)
         self.failed_steps[loop, str(reason or "bug")] += 1
         if reason is None:
             log.error("loop.failed", loop=loop, exc_info=error)
-        elif failures & (failures - 1) == 0:  # the first, and then ever fewer
+        elif failures & (failures - 1) == 0:  # the first failure, then with decreasing frequency
             log.warning("loop.database_trouble", loop=loop, reason=reason, error=repr(error), failures=failures)
         first, longest = BACKOFF_SECONDS
         return min(longest, first * 2.0 ** min(failures - 1, 10)) * (0.75 + random.random() / 2)  # noqa: S311 - no secret
@@ -67,7 +67,7 @@ class Health:
             log.info("loop.recovered", loop=loop, failures=failure.failures)
 
     async def repeat(self, loop: str, step: Callable[[], Awaitable[object]]) -> None:
-        """Until cancelled. The step itself waits until there is something to do."""
+        """Repeat the step until cancelled. The step waits until there is work."""
         while True:
             try:
                 await step()

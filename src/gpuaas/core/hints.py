@@ -1,7 +1,7 @@
-"""Hints wake workers sooner. Everything would get there without them, only later.
+"""Hints wake workers early. Without hints, workers find the same work by polling.
 
-In this process a hint is delivered at once; to other replicas it travels, coalesced, as one NOTIFY on a connection of
-its own: a NOTIFY inside a business transaction takes a global lock at commit and halves the rate of creates.
+In this process a hint is delivered at once. Other replicas receive hints in batches, as one NOTIFY on a dedicated
+connection: a NOTIFY inside a business transaction takes a global lock at commit and halves the rate of creates.
 """
 
 import asyncio
@@ -15,16 +15,16 @@ import msgspec
 from gpuaas.core.health import Health
 
 Hint = tuple[str, str]  # topic, row id
-Listener = Callable[[str, bool], None]  # row id, whether it came from another replica
+Listener = Callable[[str, bool], None]  # row id, and whether the hint came from another replica
 
 CHANNEL = "gpuaas_hints"
 LOOP = "hints"
-QUIET_SECONDS = 10.0  # without anything to send, after which the connection is tried
+QUIET_SECONDS = 10.0  # of silence, after which the connection is checked
 PAYLOAD_LIMIT = 7000  # PostgreSQL allows 8000 bytes
 
 
 class Hints:
-    """The bus of one process."""
+    """The hint bus of one process."""
 
     def __init__(self, replica_id: str) -> None:
         self.replica_id = replica_id
@@ -33,7 +33,7 @@ class Hints:
         self._wake = asyncio.Event()
 
     def on(self, topic: str, listener: Listener) -> Callable[[], None]:
-        """Listen; what comes back stops it."""
+        """Subscribe; call the returned function to unsubscribe."""
         self._listeners[topic].append(listener)
         return lambda: self._listeners[topic].remove(listener)
 
@@ -49,7 +49,7 @@ class Hints:
             listener(row_id, remote)
 
     async def relay(self, dsn: str, health: Health | None = None) -> None:
-        """Carry hints between replicas until cancelled; a lost connection only costs speed."""
+        """Relay hints between replicas until cancelled; a lost connection only adds latency."""
         known = health or Health()
 
         async def carry() -> None:
@@ -58,14 +58,14 @@ class Hints:
                 await connection.add_listener(CHANNEL, self._heard)
                 known.worked(LOOP)
                 await self._pump(connection)
-                raise ConnectionResetError("the connection of the hints was cut")
+                raise ConnectionResetError("the connection for hints was closed")
             finally:
                 await connection.close(timeout=2)
 
         await known.repeat(LOOP, carry)
 
     async def _pump(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-        """Who only listens learns nothing of a lost connection: so a cut wakes us, and we ask when it is quiet."""
+        """Detect a lost connection: a close wakes this loop, and during silence a query checks the connection."""
         connection.add_termination_listener(lambda _: self._wake.set())
         while not connection.is_closed():
             with suppress(TimeoutError):

@@ -1,8 +1,8 @@
-"""A mutation asked for twice is done once: its key is locked before anything else, and kept with the answer at the end.
+"""Idempotency keys: a repeated mutation runs once. The key is locked first and stored with the response at the end.
 
-A duplicate that arrives while the first runs waits for that lock, as long as core/db.py lets any lock be waited for,
-then gets the stored bytes. Only 2xx is kept, so a refusal, which rolls back, may be tried again. The lock only keeps
-duplicates from working in vain: that a key is kept once is up to its table.
+A duplicate that arrives while the first request runs waits for the lock, up to the lock timeout of core/db.py, then
+gets the stored bytes. Only 2xx responses are stored, so a refused request can be retried. The lock is an optimisation;
+the primary key of the table guarantees that a key is stored once.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ class Stored(Struct, frozen=True):
 
 
 class Kept(Struct, frozen=True, kw_only=True, rename=lambda field: f"kept_{field}"):
-    """What the table has of a key; nothing of a fresh one."""
+    """The stored row of a key; None for a new key."""
 
     request_hash: bytes | None
     status: int | None
@@ -31,7 +31,7 @@ class Kept(Struct, frozen=True, kw_only=True, rename=lambda field: f"kept_{field
 
 
 class Idempotency(Struct, frozen=True):
-    """One use of one key by one caller on one route."""
+    """A key of one caller on one route."""
 
     caller: str
     route: str
@@ -39,7 +39,7 @@ class Idempotency(Struct, frozen=True):
     request_hash: bytes
 
     def answer(self, kept: Kept, master: MasterKey) -> Stored | None:
-        """None: go on, the key is ours. Otherwise the answer given before."""
+        """None if this request owns the key; otherwise the stored response."""
         if kept.request_hash is None:
             return None
         if kept.request_hash != self.request_hash:
@@ -48,7 +48,7 @@ class Idempotency(Struct, frozen=True):
         return Stored(kept.status or 200, master.open(body, self._name) if kept.sealed else body)
 
     async def keep(self, tx: Tx, answer: Stored, *, seal_with: MasterKey | None) -> None:
-        """An answer that shows a secret once is kept sealed."""
+        """A response that contains a one-time secret is stored encrypted."""
         body = seal_with.seal(answer.body, self._name) if seal_with else answer.body
         use = (self.caller, self.route, self.key, self.request_hash)
         if not await tx.run(KEEP_ANSWER, *use, answer.status, body, seal_with is not None):
@@ -63,7 +63,7 @@ def request_hash(method: str, path: str, body: bytes) -> bytes:
     return hashlib.sha256(b"\x00".join((method.encode(), path.encode(), body))).digest()
 
 
-# An expired key that was not swept yet is taken over as if it were new.
+# An expired key that the sweeper has not deleted yet is reused.
 KEEP_ANSWER = f"""
     insert into idempotency as kept (caller, route, key, request_hash, status, body, sealed, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + interval '{KEEP}')

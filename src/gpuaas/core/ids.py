@@ -1,4 +1,4 @@
-"""Typed ids: a prefix and a UUIDv7 in base 32, so that they sort by birth and say what they name."""
+"""Typed ids: a prefix that names the type, and a UUIDv7 in base 32, so that ids sort by creation time."""
 
 import os
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from typing import Final
 from gpuaas.core.clock import Clock
 
 ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-LENGTH: Final = 26  # 128 bits, five at a time
+LENGTH: Final = 26  # 128 bits, five per character
 PAIRS: Final = [first + second for first in ALPHABET for second in ALPHABET]
 SHIFTS: Final = range(5 * (LENGTH - 2), -1, -10)
 
 
 class Ids:
-    """Makes ids from a clock and a source of randomness."""
+    """Creates ids from a clock and a source of randomness."""
 
     def __init__(self, clock: Clock, randomness: Callable[[int], bytes] = os.urandom) -> None:
         self._clock, self._randomness = clock, randomness
@@ -26,5 +26,5 @@ class Ids:
 
 
 def encode(number: int) -> str:
-    """128 bits as 26 characters, leading zeros kept; two at a time, as every request makes an id."""
+    """Encode 128 bits as 26 characters with leading zeros; two per step, because every request creates an id."""
     return "".join([PAIRS[number >> shift & 1023] for shift in SHIFTS])

@@ -1,4 +1,4 @@
-"""Structured logs: an event name and fields, one JSON object a line; the correlation id rides along."""
+"""Structured logs: one JSON object per line with an event name, fields and the correlation id."""
 
 import logging
 import sys
@@ -14,14 +14,14 @@ SECRET_WORDS = ("password", "token", "secret", "authorization", "cookie", "priva
 
 
 def configure(*, level: str = "info", human: bool | None = None) -> None:
-    """Once per process, from main/."""
+    """Configure logging; main/ calls it once per process."""
     human = sys.stderr.isatty() if human is None else human
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         if human
         else structlog.processors.JSONRenderer()
     )
-    # Never with local variables: they hold tokens and passwords.
+    # Without local variables, because they contain tokens and passwords.
     tracebacks: structlog.typing.Processor = (
         structlog.processors.format_exc_info
         if human
@@ -49,7 +49,7 @@ def _correlate(_logger: WrappedLogger, _method: str, event: EventDict) -> EventD
 
 
 def _redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """A field with a secret's name never shows its value, whoever logged it."""
+    """Redact fields whose name indicates a secret."""
     for field in event:
         if any(word in field.lower() for word in SECRET_WORDS):
             event[field] = "[redacted]"

@@ -1,8 +1,8 @@
-"""Forward-only SQL migrations, run under an advisory lock: any number of replicas may start at once.
+"""Forward-only SQL migrations, run under an advisory lock, so that several replicas can start at the same time.
 
 A file runs in one transaction. A file whose first line is `-- no transaction` does not: its statements, separated by
-blank lines, run one by one, so that it can build indexes concurrently. It runs again from its first statement after a
-crash, so each of its statements must be safe to repeat; an index that a crash left invalid is dropped first.
+blank lines, run one by one, so that it can build indexes concurrently. After a crash it starts again at its first
+statement, so each statement must be idempotent; an invalid index left by a crash is dropped first.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import asyncpg
 
-LOCK = 7_142_001  # any number, the same everywhere
+LOCK = 7_142_001  # an arbitrary constant, the same in all releases
 POLL_SECONDS = 0.05
 NO_TRANSACTION = "-- no transaction"
 LEDGER = """
@@ -21,22 +21,22 @@ LEDGER = """
 
 
 class EditedMigrationError(RuntimeError):
-    """A migration that this database has run now reads differently."""
+    """A migration file was changed after this database ran it."""
 
 
 def folder() -> Path:
-    """Beside the package in a wheel, at the top of the tree in a checkout."""
+    """The folder of migrations: beside the package in a wheel, at the top of the tree in a checkout."""
     here = Path(__file__).resolve()
     installed = here.parents[1] / "migrations"
     return installed if installed.is_dir() else here.parents[3] / "migrations"
 
 
 async def migrate(dsn: str, migrations: Path | None = None) -> list[str]:
-    """Apply what is missing, each in its own transaction; the names applied."""
+    """Apply missing migrations, each in a separate transaction; return their names."""
     files = sorted((migrations or folder()).glob("[0-9]*.sql"))
     connection = await asyncpg.connect(dsn)
     try:
-        # A session that waits inside pg_advisory_lock() holds a snapshot, and a concurrent index build waits for it.
+        # Poll: a backend inside pg_advisory_lock() holds a snapshot, and a concurrent index build would wait for it.
         while not await connection.fetchval("select pg_try_advisory_lock($1)", LOCK):  # noqa: ASYNC110 - another process
             await asyncio.sleep(POLL_SECONDS)
         await connection.execute(LEDGER)
@@ -70,7 +70,7 @@ async def _apply(connection: "asyncpg.Connection[asyncpg.Record]", file: Path, k
 
 
 async def _run_statements(connection: "asyncpg.Connection[asyncpg.Record]", sql: str) -> None:
-    """No lock timeout: a concurrent build waits for older transactions, and blocks nobody while it does."""
+    """Without a lock timeout: a concurrent build waits for older transactions without blocking others."""
     statements = [part for part in sql.split("\n\n") if _is_statement(part)]
     try:
         for name in await connection.fetch(INVALID_INDEXES):

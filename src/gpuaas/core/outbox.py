@@ -1,6 +1,6 @@
-"""Events for the world outside, delivered at least once; the statement that makes a change writes its event.
+"""Events for external consumers, delivered at least once; the statement of a change writes its event.
 
-No reconciler depends on it: it is for webhooks, notices and other followers.
+Reconcilers do not depend on it: it serves webhooks, notices and other consumers.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,13 +21,13 @@ class Event(Struct, frozen=True):
 
 
 async def publish(tx: Tx, topic: str, payload: Mapping[str, object]) -> None:
-    """With the change it tells of: both or neither."""
+    """Write an event in the transaction of its change."""
     await tx.run("insert into outbox (topic, payload) values ($1, $2)", topic, dict(payload))
     tx.hint(TOPIC, "")
 
 
 class Relay:
-    """A worker: hands waiting events to `deliver` in batches, and marks them once that returned."""
+    """A worker that passes waiting events to `deliver` in batches, and marks them as delivered when it returns."""
 
     name = TOPIC
     topics = (TOPIC,)

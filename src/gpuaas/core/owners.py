@@ -1,4 +1,4 @@
-"""Programs run and files written as another operating system user, and what that user can reach."""
+"""Runs programs and writes files as another operating system user, and checks what that user can access."""
 
 import os
 import pwd
@@ -15,7 +15,7 @@ USERADD = (
 
 
 class MachineError(Exception):
-    """This machine cannot do what was asked; the message says what to do next."""
+    """The operation is not possible on this computer; the message contains the next step."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Owner:
     def run(
         self, *command: str, cwd: Path, text: str | None = None, new_session: bool = False
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command as this user inside `cwd`; the folder is entered before the privileges are dropped."""
+        """Run a command as this user inside `cwd`; enter the folder before dropping privileges."""
         dropped = {"user": self.uid, "group": self.gid, "extra_groups": []} if os.geteuid() != self.uid else {}
         return subprocess.run(  # type: ignore[call-overload,no-any-return]  # noqa: S603 - our own binaries, no shell of a caller
             command,
@@ -48,7 +48,7 @@ class Owner:
 
 
 def runs(program: Path, owner: Owner, *words: str) -> bool:
-    """Whether `owner` can reach and run it; asked by doing it."""
+    """Whether `owner` can access and run the program; checked by running it."""
     try:
         return owner.run(str(program), *(words or ("--version",)), cwd=Path("/")).returncode == 0
     except OSError:
@@ -56,8 +56,8 @@ def runs(program: Path, owner: Owner, *words: str) -> bool:
 
 
 def system_user(name: str) -> pwd.struct_passwd:
-    """The system user of that name, made if it is missing."""
-    for _ in range(20):  # another process may hold the lock on /etc/passwd, or be making the same user
+    """The system user of that name, created if it is missing."""
+    for _ in range(20):  # another process may hold the lock on /etc/passwd, or be creating the same user
         with suppress(KeyError):
             return pwd.getpwnam(name)
         try:
@@ -69,11 +69,11 @@ def system_user(name: str) -> pwd.struct_passwd:
             )
         except FileNotFoundError:
             raise MachineError(f"useradd is missing: add a system user {name}, or start as an ordinary user") from None
-    raise MachineError(f"system user {name} could not be made: {made.stderr.strip()}")
+    raise MachineError(f"system user {name} could not be created: {made.stderr.strip()}")
 
 
 def put(folder: Path, name: str, text: str, owner: Owner) -> None:
-    """Write a file for `owner` without ever following a link that `owner` may have laid for us."""
+    """Write a file for `owner` without following links that `owner` may have planted."""
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         with suppress(FileNotFoundError):
@@ -91,7 +91,7 @@ def put(folder: Path, name: str, text: str, owner: Owner) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """A new or renamed file survives a power cut only once its folder is on the disk too."""
+    """Sync a folder: a new or renamed file survives a power failure only after its folder is on disk."""
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(at)
@@ -100,7 +100,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether this is a real folder that is ours and closed to everybody else."""
+    """Whether this is a real folder, owned by us and inaccessible to other users."""
     try:
         facts = folder.lstat()
     except OSError:

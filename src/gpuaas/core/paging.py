@@ -1,4 +1,4 @@
-"""Keyset pages: newest first, by id, since ids sort by birth."""
+"""Keyset pagination: newest first by id, because ids sort by creation time."""
 
 import base64
 import binascii
@@ -16,8 +16,8 @@ PAST_ALL_IDS = "~"  # sorts after every id
 
 
 def matching(wanted: Mapping[str, object | None], *, first: int) -> tuple[str, list[object]]:
-    """`and column = $n` for each filter that is set, and the values: a statement without the other filters is planned
-    with the index that serves it, whatever was asked before. Columns are ours, never a caller's."""
+    """`and column = $n` for each filter that is set, and the values. A statement without unused filters gets a plan
+    with the right index. Column names come from our code, never from a caller."""
     given = {column: value for column, value in wanted.items() if value is not None}
     words = [f"and {column} = ${number}" for number, column in enumerate(given, first)]
     return " ".join(words), list(given.values())
@@ -25,7 +25,7 @@ def matching(wanted: Mapping[str, object | None], *, first: int) -> tuple[str, l
 
 class NotACursor(ValidationError):
     def __init__(self) -> None:
-        wrong = {"cursor": "not a cursor of ours"}
+        wrong = {"cursor": "not a valid cursor"}
         super().__init__("Use the next_cursor of the page before, unchanged.", errors=wrong)
 
 
@@ -46,7 +46,7 @@ class Paging(Struct, frozen=True):
         return cls(limit or LIMIT, before)
 
     def page(self, rows: list[T], key: Callable[[T], str]) -> Page[T]:
-        """From one row more than asked for: the page, and where the next begins."""
+        """Split rows, fetched with one extra row, into the page and the cursor of the next page."""
         items = rows[: self.limit]
         more = len(rows) > self.limit
         return Page(

@@ -1,9 +1,9 @@
-"""The places where a process may die: every commit and every call to the outside passes one.
+"""Crash points: every commit and every external call passes one, before and after its effect.
 
-In service a point costs one call of an empty method. The crash harness gives a process a folder instead: an order in it
-makes the process note every point it passes, or end itself at one of them, named by what it is and how often it was
-passed since the order. So the list is made by running, never by hand, and what runs beside changes no numbers. Calls
-that change the machine (files, processes, sockets) are heard from the interpreter itself; nobody has to name them.
+In production, a point costs one call of an empty method. The crash harness sets a folder instead. An order in this
+folder makes the process record every point that it passes, or end itself at one of them, identified by its name and
+the number of passes since the order. So the list of points comes from running the code, and concurrent activity does
+not change the numbers. Audit events of the interpreter report calls that change files, processes or sockets.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ UNNAMED = ("gpuaas.core.points", "gpuaas.core.db", "gpuaas.agent.journal", "gpua
 
 class Points(Protocol):
     def reach(self, name: str) -> None:
-        """Called right before and right after an effect that outlives this process. What follows the first word says
-        where; if nothing does, the recorder adds who called."""
+        """Called directly before and after an effect that outlives this process. The words after the first name the
+        place; without them, the recorder adds the calling functions."""
 
 
 class NoPoints:
@@ -39,18 +39,18 @@ class NoPoints:
 
 
 class FollowOrders:
-    """Does what `order` in its folder says, `<serial> note` or `<serial> die <nth> <point>`; without one, nothing."""
+    """Follows the file `order` in its folder: `<serial> note` or `<serial> die <nth> <point>`."""
 
     def __init__(self, folder: Path) -> None:
         self._order, self._passed, self._died = folder / "order", folder / "passed", folder / "died"
         self._current, self._counts = "", Counter[str]()
-        self._lock, self._inside = threading.RLock(), 0  # the thread that follows an order just now
-        self._pid = os.getpid()  # orders are not for what it forks
+        self._lock, self._inside = threading.RLock(), 0  # the thread that executes an order
+        self._pid = os.getpid()  # orders do not apply to forked processes
         sys.addaudithook(self._heard)
 
     def reach(self, name: str) -> None:
         with self._lock:
-            if self._inside:  # what this class does itself is heard too
+            if self._inside:  # audit events of this class are ignored
                 return
             self._inside = threading.get_ident()
             try:
@@ -87,22 +87,22 @@ class FollowOrders:
         if event == "open" and not changes(arguments):
             return
         where = callers()
-        if not where:  # the interpreter's own, at its start
+        if not where:  # audit events at the start of the interpreter
             return
         self.reach(f"{event} {where}")
-        if event in SPAWNS:  # heard before it is done: the next turn of the loop finds it running
+        if event in SPAWNS:  # reported before the start: the next iteration of the loop finds it running
             with suppress(RuntimeError):
                 asyncio.get_running_loop().call_soon(self.reach, f"{event}:running {where}")
 
 
 def changes(arguments: tuple[object, ...]) -> bool:
-    """Of an `open`: whether it may write to something that lasts."""
+    """Whether the audit event of an `open` can write to persistent storage."""
     path, _, flags = arguments
     return isinstance(flags, int) and bool(flags & CHANGES) and path != os.devnull
 
 
 def callers() -> str:
-    """The innermost functions of ours that are under way, the nearest first."""
+    """The innermost running functions of this package, nearest first."""
     found: list[str] = []
     frame = inspect.currentframe()
     while frame is not None and len(found) < NAMED_CALLERS:
@@ -114,7 +114,7 @@ def callers() -> str:
 
 
 def points_from(text: str) -> Points:
-    """`orders:FOLDER`, as the harness sets it; nothing in service."""
+    """Parse `orders:FOLDER`, as set by the harness; empty in production."""
     match text.split(":", 1):
         case ["orders", folder]:
             return FollowOrders(Path(folder))

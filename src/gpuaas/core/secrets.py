@@ -1,4 +1,4 @@
-"""One master key: seals secrets at rest and holds the key that signs node tasks."""
+"""The master key: encrypts stored secrets, and derives the keys that sign node tasks."""
 
 import base64
 import hashlib
@@ -33,11 +33,11 @@ CACHED_SIGNERS = 64
 
 
 class MasterKeyError(RuntimeError):
-    """The master key in the data folder is damaged or another platform's; the message says what to do."""
+    """The master key in the data folder is damaged or belongs to another platform; the message has the next step."""
 
 
 class MasterKey:
-    """Derives one key per purpose; the master itself is used for nothing else."""
+    """Derives one key per purpose; the master key has no other use."""
 
     def __init__(self, raw: bytes) -> None:
         if len(raw) != MASTER_BYTES:
@@ -47,7 +47,7 @@ class MasterKey:
 
     @classmethod
     def from_file(cls, path: Path) -> "MasterKey":
-        """The key in this file; of all who find none and make one, the first wins and the others take theirs."""
+        """Read the key from this file. If several processes create it concurrently, the first one wins for all."""
         if not path.exists():
             made, draft = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)  # mode 0600
             try:
@@ -56,7 +56,7 @@ class MasterKey:
                     out.flush()
                     os.fsync(out.fileno())
                 with suppress(FileExistsError):
-                    os.link(draft, path)  # whole or not at all
+                    os.link(draft, path)  # atomically
             finally:
                 Path(draft).unlink()
             sync_folder(path.parent)
@@ -69,7 +69,7 @@ class MasterKey:
         return HKDF(hashes.SHA256(), MASTER_BYTES, salt=None, info=f"gpuaas:{purpose}".encode()).derive(self._raw)
 
     def seal(self, plain: bytes, bound_to: str) -> bytes:
-        """Opens only under the same name it was sealed for."""
+        """Decrypts only under the name used for encryption."""
         nonce = os.urandom(12)
         return nonce + self._box.encrypt(nonce, plain, bound_to.encode())
 
@@ -78,7 +78,7 @@ class MasterKey:
 
 
 class TaskSigner:
-    """Signs the exact bytes that go down a link, with the task key of one generation."""
+    """Signs the exact bytes sent over a link, with the task key of one generation."""
 
     def __init__(self, master: MasterKey, generation: int = FIRST_GENERATION) -> None:
         purpose = "task-signing" if generation == FIRST_GENERATION else f"task-signing:{generation}"
@@ -93,14 +93,14 @@ class TaskSigner:
         return OpenStream(body=body, signer=self.verifier.id, signature=self._key.sign(STREAM_PURPOSE + body))
 
     def state(self, body: StatementBody) -> TaskKeyStatement:
-        """Tells nodes that trust this key of another generation, or to trust old ones no more."""
+        """Signs a statement that introduces another generation, or withdraws trust in old ones."""
         encoded = msgspec.msgpack.encode(body)
         signature = self._key.sign(STATEMENT_PURPOSE + encoded)
         return TaskKeyStatement(body=encoded, signer=self.verifier.id, signature=signature)
 
 
 class TaskKeyring:
-    """The task key of every generation, derived from the master key: no generation is lost with the database."""
+    """Task keys of all generations, derived from the master key, so that a loss of the database loses none."""
 
     def __init__(self, master: MasterKey) -> None:
         self._master, self._signers = master, dict[int, TaskSigner]()
@@ -113,17 +113,17 @@ class TaskKeyring:
         return self._signers[generation]
 
     def is_ours(self, key: TrustedKey) -> bool:
-        """Nobody can name a generation by its id before a server of this platform has announced it."""
+        """The id of a generation; unpredictable until a server of this platform has announced it."""
         is_possible = FIRST_GENERATION <= key.generation <= MOST_GENERATIONS
         return is_possible and self.signer(key.generation).verifier.id == key.id
 
     def ours(self, keys: Sequence[TrustedKey]) -> tuple[int, ...]:
-        """The generations among them, oldest first."""
+        """The known generations among these key ids, oldest first."""
         return tuple(sorted({key.generation for key in keys if self.is_ours(key)}))
 
 
 class AuditSigner:
-    """Signs the seals of the audit log. The database never has this key, so whoever changes rows cannot seal them."""
+    """Signs the seals of the audit log. The key is not in the database, so changed rows cannot be sealed again."""
 
     def __init__(self, master: MasterKey) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(master.derive("audit-signing"))
@@ -136,7 +136,7 @@ class AuditSigner:
 
 
 async def pin(db: Database, keyring: TaskKeyring) -> TaskKeyring:
-    """A platform keeps the master key it began with, known by its first task key: nodes follow no other."""
+    """Verify that the master key is that of the first start, because nodes accept tasks of no other key."""
     signer = keyring.signer(FIRST_GENERATION)
     async with db.write() as tx:
         first = await tx.value(PIN, signer.verifier.id)
@@ -150,7 +150,7 @@ async def pin(db: Database, keyring: TaskKeyring) -> TaskKeyring:
 
 
 def token_hash(token: str) -> bytes:
-    """Tokens are 256 random bits: one round of SHA-256 is all a thief of the table could be denied."""
+    """Hash a token. Tokens have 256 random bits, so one round of SHA-256 is sufficient."""
     return hashlib.sha256(token.encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""Settings of the control plane, frozen at start; each comes from a GPUAAS_… variable or its default."""
+"""Settings of the control plane, read once at start from GPUAAS_… variables or their defaults."""
 
 import os
 from collections.abc import Mapping
@@ -12,32 +12,32 @@ from gpuaas.wire.identity import SignUpMode
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used; the message names it and what it must be."""
+    """An invalid setting; the message names it and the expected format."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
     data: Path
-    dsn: str = ""  # empty: PostgreSQL embedded under `data`
+    dsn: str = ""  # empty: embedded PostgreSQL in `data`
     host: str = "127.0.0.1"
     port: int = 8080
-    url: str = ""  # how people and agents reach this server; empty: host and port
-    advertise_url: str = ""  # how other replicas' agents reach this one; empty: url
-    trusted_proxies: str = ""  # addresses and networks, separated by commas, whose X-Forwarded-… headers count
+    url: str = ""  # address for people and agents; empty: host and port
+    advertise_url: str = ""  # address for agents of other replicas; empty: url
+    trusted_proxies: str = ""  # comma-separated addresses and networks whose X-Forwarded-… headers are trusted
     log_level: str = "info"
-    sign_up: SignUpMode = SignUpMode.OPEN  # who may make an account: open, invitation or closed
+    sign_up: SignUpMode = SignUpMode.OPEN  # who may create an account: open, invitation or closed
     pool_size: int = 12
-    min_free_mib: int = 256  # free space of the data folder's disk below which readiness reports it
-    holder_lease_hours: float = 24.0  # how long a holder's own SSH keys admit on a node that is cut off
-    terminal_hours: float = 8.0  # the longest life of a browser terminal
-    terminal_detached_minutes: float = 5.0  # how long one waits for its reader to come back
-    terminal_record: bool = False  # record every terminal, not only those that ask for it
-    traces: str = ""  # the HTTP address of an OpenTelemetry collector; empty: no traces
-    metrics_token: str = ""  # what Prometheus sends; empty: /metrics answers this machine alone
-    # How many days each kind of history is kept; 0: for good.
+    min_free_mib: int = 256  # readiness fails if the disk of the data folder has less free space
+    holder_lease_hours: float = 24.0  # validity of the holder's SSH keys on a node without a link
+    terminal_hours: float = 8.0  # maximum lifetime of a browser terminal
+    terminal_detached_minutes: float = 5.0  # how long a terminal waits for its client to return
+    terminal_record: bool = False  # record every terminal, not only on request
+    traces: str = ""  # HTTP address of an OpenTelemetry collector; empty: no traces
+    metrics_token: str = ""  # bearer token of Prometheus; empty: /metrics answers only requests from this computer
+    # Retention of each kind of history in days; 0: permanently.
     retention_timeline_days: float = 0.0
-    retention_operations_days: float = 0.0  # ended ones, with their log lines
+    retention_operations_days: float = 0.0  # ended operations, with their log lines
     retention_proofs_days: float = 0.0  # proofs of cleanup
-    points: str = ""  # the crash harness; see core/points.py
+    points: str = ""  # for the crash harness; see core/points.py
 
     @property
     def public_url(self) -> str:
@@ -45,7 +45,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def proxies(self) -> list[IPv4Network | IPv6Network]:
-        """What GPUAAS_TRUSTED_PROXIES lists; anything but addresses and networks is an error at start."""
+        """Parse GPUAAS_TRUSTED_PROXIES; an entry that is not an address or network is an error at start."""
         names = [name.strip() for name in self.trusted_proxies.split(",")]
         try:
             return [ip_network(name) for name in names if name]
@@ -56,7 +56,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def retention(self) -> dict[str, timedelta]:
-        """By kind of history; a kind that is kept for good is left out."""
+        """Retention by kind of history, without kinds that are kept permanently."""
         days = {
             "timeline": self.retention_timeline_days,
             "operations": self.retention_operations_days,
@@ -76,7 +76,7 @@ def default_data_folder() -> Path:
 
 
 def load(environ: Mapping[str, str], **overrides: object) -> Settings:
-    """Arguments win over variables, variables over defaults; an unknown GPUAAS_ variable is left alone."""
+    """Arguments override variables, variables override defaults; unknown GPUAAS_ variables are ignored."""
     given = {
         field: environ[f"GPUAAS_{field.upper()}"]
         for field in Settings.__struct_fields__
@@ -89,5 +89,5 @@ def load(environ: Mapping[str, str], **overrides: object) -> Settings:
     except ValidationError as error:
         why, _, field = str(error).partition(" - at `$.")
         raise SettingsError(f"GPUAAS_{field.rstrip('`').upper()}: {why}. See docs/reference/settings.md.") from error
-    _ = made.proxies  # names that are no addresses are refused here
+    _ = made.proxies  # rejects names that are not addresses
     return made

@@ -1,4 +1,4 @@
-"""State machines as a table of legal moves."""
+"""State machines as tables of legal moves."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -11,7 +11,7 @@ S = TypeVar("S", bound=StrEnum)
 
 
 class Machine(Generic[S]):
-    """Every state and where it may go from there."""
+    """All states with their legal next states."""
 
     def __init__(self, noun: str, moves: Mapping[S, AbstractSet[S]]) -> None:
         self.noun, self.moves = noun, moves

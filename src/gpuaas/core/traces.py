@@ -1,4 +1,4 @@
-"""Where spans go: nowhere, unless a collector was named. Requests, transactions, worker passes, node tasks."""
+"""Tracing of requests, transactions, worker passes and node tasks. Without a collector, spans are no-ops."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,14 +9,14 @@ End = Callable[[], None]
 
 class Traces(Protocol):
     def begin(self, name: str, **facts: str) -> End:
-        """A span from now until the answer is called; what begins meanwhile in the same task lies inside it."""
+        """Start a span; call the result to end it. Spans that start meanwhile in the same task are its children."""
 
     def record(self, name: str, began: datetime, ended: datetime, correlation: str, **facts: str) -> None:
-        """A span of what was over when it was heard of."""
+        """Record a span that has already ended."""
 
 
 def nothing() -> None:
-    """The end of a span that nobody records."""
+    """The end of a no-op span."""
 
 
 class NoTraces:
@@ -24,7 +24,7 @@ class NoTraces:
         return nothing
 
     def record(self, name: str, began: datetime, ended: datetime, correlation: str, **facts: str) -> None:
-        """Nobody listens."""
+        """Tracing is off."""
 
 
 NO_TRACES = NoTraces()

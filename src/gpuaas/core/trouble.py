@@ -1,7 +1,7 @@
-"""The one classification of database errors: which of them mean trouble with the database, and which kind.
+"""Classifies database errors: which mean that the database is unavailable, and for which reason.
 
-Trouble passes without a change to our code. It degrades the service: requests are answered 503, background loops wait
-and repeat, readiness shows the reason. Every other error of the driver is a bug in this program.
+These errors pass without a change to our code. They degrade the service: requests are answered with 503, background
+loops wait and retry, readiness shows the reason. Every other error of the driver is a defect of this program.
 """
 
 from enum import StrEnum
@@ -16,11 +16,11 @@ class Reason(StrEnum):
     READ_ONLY = "read_only"  # a standby, an old primary, or set read-only by an operator
     DISK_FULL = "disk_full"
     TOO_MANY_CONNECTIONS = "too_many_connections"
-    POOL_EXHAUSTED = "pool_exhausted"  # our own connections are all in use
-    SLOW = "slow"  # an answer did not come in time
+    POOL_EXHAUSTED = "pool_exhausted"  # all connections of the pool are in use
+    SLOW = "slow"  # a response timed out
     LOGIN_REFUSED = "login_refused"
     FAILING = "failing"  # the server reports an internal, input/output or memory error
-    CLOCK_UNKNOWN = "clock_unknown"  # the database's time was not measured yet
+    CLOCK_UNKNOWN = "clock_unknown"  # the database time was not measured yet
 
 
 class PoolExhausted(TimeoutError):
@@ -44,25 +44,25 @@ REASONS: tuple[tuple[type[Exception], Reason], ...] = (
     (asyncpg.InvalidCatalogNameError, Reason.UNREACHABLE),  # the database is being restored
     (asyncpg.PostgresSystemError, Reason.FAILING),
     (asyncpg.InternalServerError, Reason.FAILING),
-    (asyncpg.InternalClientError, Reason.UNREACHABLE),  # the driver's own, after a cut between two statements
+    (asyncpg.InternalClientError, Reason.UNREACHABLE),  # the connection closed between two statements
     (asyncpg.InterfaceError, Reason.UNREACHABLE),
     (TimeoutError, Reason.SLOW),
     (OSError, Reason.UNREACHABLE),
 )
 AWAY = tuple(kind for kind, _ in REASONS)
-# Two transactions were in each other's way, or a statement was prepared before a migration: run again, each would pass.
+# Two transactions conflicted, or a statement was prepared before a migration: a retry succeeds.
 RERUN = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
     asyncpg.LockNotAvailableError,
     asyncpg.InvalidCachedStatementError,
 )
-# Until these pass nothing that writes can work; a slow statement may be slow alone.
+# No write succeeds while these last; a slow statement may be an exception.
 HARD = frozenset(Reason) - {Reason.SLOW, Reason.POOL_EXHAUSTED}
 
 
 def reason_of(error: BaseException | None) -> Reason | None:
-    """None: not trouble with the database. The driver's DataError is an InterfaceError too, and is our bug."""
+    """The reason, or None for other errors. The driver's DataError is also an InterfaceError, but is our defect."""
     if isinstance(error, ValueError):
         return None
     return next((reason for kind, reason in REASONS if isinstance(error, kind)), None)

@@ -1,7 +1,7 @@
-"""A look at the database every two seconds, over a new connection: can it write, what time is it, which history is it.
+"""Checks the database every two seconds over a new connection: can it write, its time, and its history.
 
-A database has one history as long as nothing that it acknowledged is lost. A failover to a standby, a restore or a copy
-of its disk put back begins another one: what this process remembers of the former may never have happened.
+A database keeps its history while no acknowledged write is lost. A failover to a standby, a restore, or a restored
+copy of its disk starts another history: facts that this process has cached may never have happened in it.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ Listener = Callable[[], Awaitable[object]]
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What one look found; a standby has neither history nor position."""
+    """The result of one check; a standby has neither history nor position."""
 
     is_read_only: bool
     history: str | None
@@ -39,8 +39,8 @@ class Watch:
         self._listeners: list[Listener] = []
 
     def on_change(self, listener: Listener) -> None:
-        """Called when the database has another history than before: forget what was read from it, and read it again.
-        All listeners are called again, later, if one of them fails."""
+        """Called when the history of the database has changed: discard cached facts and read them again.
+        If one listener fails, all are called again later."""
         self._listeners.append(listener)
 
     async def run(self) -> None:
@@ -68,7 +68,7 @@ class Watch:
     async def _measure(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
         if not isinstance(self.clock, DatabaseClock):
             return
-        question = await connection.prepare("select clock_timestamp()")  # so that the answer takes one round trip
+        question = await connection.prepare("select clock_timestamp()")  # so that the response takes one round trip
         asked = self.clock.monotonic()
         at = await question.fetchval()
         self.clock.measured(asked, at, self.clock.monotonic())
@@ -95,7 +95,7 @@ class Watch:
         self.history, self._position = history, seen.position
 
     async def _note(self, connection: "asyncpg.Connection[asyncpg.Record]", seen: Seen, *, went_back: bool) -> bool:
-        """Whether it is new, and another was noted before: this process may have started after the change."""
+        """Whether the history is new and the database has recorded another one before."""
         return not seen.is_read_only and bool(await connection.fetchval("select note_history($1)", went_back))
 
     def _changed(self, history: str) -> None:
@@ -107,7 +107,7 @@ class Watch:
         )
 
 
-# Only what is flushed counts: after a crash the server may insert again where it had inserted, but not flushed.
+# Only flushed positions count: after a crash, the server may reuse positions that it had not flushed.
 LOOK = """
     select current_setting('transaction_read_only') = 'on' as is_read_only,
         database_history() as history,

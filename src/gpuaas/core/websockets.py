@@ -15,7 +15,7 @@ GONE = (OSError, RuntimeError)  # what sending raises when the other end is gone
 
 
 def admit_of(scope: Mapping[str, Any]) -> Callable[[], None]:
-    """What lifts the limit on a socket's messages that holds until the other end has proved who it is."""
+    """The call that lifts the limit on a socket's messages, made when the other end has proved its identity."""
     extensions: dict[str, Any] = scope.get("extensions") or {}
     admit: Callable[[], None] = extensions.get(ADMIT, {}).get("admit", nothing)
     return admit

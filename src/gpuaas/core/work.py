@@ -1,7 +1,7 @@
-"""The one work loop: claim due rows in a batch with a lease, run the worker on each, let go.
+"""The work loop: claim a batch of due rows with a lease, run the worker on each, release them.
 
-A worker is a query (`due`), a function of a row id, and the topics that wake it. It is level-triggered: it reads what
-is wanted and what is, and may run twice, late or after a crash at any line. Leases run on the database's clock.
+A worker is a query (`due`), a function of a row id, and the topics that wake it. It is level-triggered: it reads the
+desired and the observed state, and may run twice, late or after a crash at any line. Leases use the database's clock.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.trouble import HARD, reason_of
 
 BATCH = 64
-LEASE_SECONDS = 4.0  # as long as a row waits that a killed replica had in hand; one that runs out early costs a look
-BEATS_PER_SWEEP = 16  # rows long done only take room; at every beat it was two in five statements of an idle server
-IDLE_SECONDS = 1.0  # how often due rows are looked for without a hint
+LEASE_SECONDS = 4.0  # how long a row of a killed replica waits; an early expiry costs one extra pass
+BEATS_PER_SWEEP = 16  # deleting old rows at every heartbeat was 40 % of the statements of an idle server
+IDLE_SECONDS = 1.0  # polling interval without a hint
 BACKOFF_SECONDS = (0.2, 60.0)  # first and longest pause after a failure
 log = structlog.get_logger()
 
@@ -31,7 +31,7 @@ class Worker(Protocol):
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """What wakes it."""
+        """The topics that wake the worker."""
 
     @property
     def due(self) -> str:
@@ -39,10 +39,10 @@ class Worker(Protocol):
 
     @property
     def pause(self) -> float:
-        """Seconds until a row that stays due is looked at again unasked."""
+        """Seconds until a row that stays due is processed again without a hint."""
 
     async def __call__(self, row_id: str) -> None:
-        """One pass over one row."""
+        """Process one row once."""
 
 
 class Loop:
@@ -63,7 +63,7 @@ class Loop:
         self._wake.set()
 
     async def run(self) -> None:
-        """Until cancelled; rows in hand are given back by their lease running out."""
+        """Run until cancelled; the leases of claimed rows then expire."""
         heart = asyncio.create_task(self._db.health.repeat(f"heartbeat {self._worker.name}", self._heartbeat))
         try:
             await self._db.health.repeat(f"worker {self._worker.name}", self._step)
@@ -81,12 +81,12 @@ class Loop:
         self._wake.clear()
 
     async def _pass(self) -> bool:
-        """Claim a batch and start it; whether there may be more to claim at once."""
+        """Claim and start a batch; return whether more rows may be due now."""
         room = BATCH - len(self._running)
         if room <= 0:
             await asyncio.wait(self._running.values(), return_when=asyncio.FIRST_COMPLETED)
             return True
-        # A row hinted while it runs here keeps its hint, and is taken up again when it is done.
+        # A row that gets a hint while it runs keeps the hint and is processed again afterwards.
         hinted = [row_id for row_id in self._hinted if row_id not in self._running][:room]
         self._hinted.difference_update(hinted)
         async with self._db.read(f"look for {self._worker.name}") as tx:
@@ -94,7 +94,7 @@ class Loop:
             tx.what = f"lease {self._worker.name}" if claimed else tx.what
         for row_id in claimed:
             self._running[row_id] = asyncio.create_task(self._work(row_id))
-        return len(claimed) == room  # fewer were all that is due
+        return len(claimed) == room  # a partial batch contains all due rows
 
     async def _work(self, row_id: str) -> None:
         end_span = self._db.traces.begin("worker pass", worker=self._worker.name, row=row_id)
@@ -103,8 +103,8 @@ class Loop:
             await self._let_go(row_id, pause=self._worker.pause)
         except Raced:
             await self._let_go(row_id, pause=0)
-        except Exception as error:  # the one place: a failing row must not stop the others, and is shown to operators
-            if reason_of(error) in HARD:  # not the row's failure: its lease runs out, and it is claimed again
+        except Exception as error:  # the only broad except: a failing row must not stop others, and operators see it
+            if reason_of(error) in HARD:  # not a failure of the row: its lease expires and it is claimed again
                 log.warning("work.database_trouble", worker=self._worker.name, row=row_id, error=repr(error))
                 return
             log.exception("work.failed", worker=self._worker.name, row=row_id)
@@ -112,7 +112,7 @@ class Loop:
                 await self._failed(row_id, repr(error))
         finally:
             end_span()
-            if self._running.get(row_id) is asyncio.current_task():  # let go of, it may have been claimed again already
+            if self._running.get(row_id) is asyncio.current_task():  # after its release, the row may be claimed again
                 del self._running[row_id]
             if row_id in self._hinted:
                 self._wake.set()
@@ -129,7 +129,7 @@ class Loop:
             await tx.run(FAILED, self._worker.name, row_id, self._token, first, longest, self._jitter(), error[:2000])
 
     async def _heartbeat(self) -> None:
-        """Rows in hand stay ours while this process lives; rows long done are forgotten now and then."""
+        """Renew the leases of claimed rows while this process lives; delete old rows occasionally."""
         await asyncio.sleep(LEASE_SECONDS / 3)
         self._beats += 1
         rows, is_time_to_sweep = list(self._running), self._beats % BEATS_PER_SWEEP == 0
@@ -143,11 +143,11 @@ class Loop:
 
 
 def system_jitter() -> float:
-    """Between 0 and 1; where it is not for secrets, cheap randomness will do."""
+    """A number between 0 and 1; not for secrets."""
     return random.random()  # noqa: S311
 
 
-# A hint passes over a pause, never over the back-off of a failing row or somebody's lease.
+# A hint skips a pause, but not the back-off of a failing row or a lease.
 CLAIM = """
     insert into work as leased (worker, row_id, token, until)
     select $1, due.id, $2, clock_timestamp() + $3 * interval '1 second'
@@ -171,7 +171,7 @@ FAILED = """
         + least($5::float8, $4::float8 * 2 ^ least(attempts, 20)) * (0.5 + $6::float8 / 2) * interval '1 second'
     where worker = $1 and row_id = $2 and token = $3
 """
-# A row let go of while the heartbeat was on its way stays let go of: leased anew, nobody would look at it for seconds.
+# A row that was released during the heartbeat must stay released; a new lease would delay it for seconds.
 EXTEND = """
     update work set until = clock_timestamp() + $4 * interval '1 second'
     where worker = $1 and row_id = any ($2) and token = $3 and until is not null

@@ -1,4 +1,4 @@
-"""NVIDIA's management library through ctypes: the few calls that samples and GPU checks need, and nothing installed.
+"""NVIDIA's management library through its own binding (nvidia-ml-py): the few calls that samples and GPU checks need.
 
 Real GPUs are asked by their UUID, as it stands in the approved slot. A machine without the library has no NVML, and
 says so; a GPU that does not answer is an error of that GPU, never of the machine.
@@ -8,25 +8,16 @@ import asyncio
 import ctypes
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
 
-LIBRARIES = ("libnvidia-ml.so.1", "libnvidia-ml.so")
+LIBRARY = "libnvidia-ml.so.1"
 NO_LIBRARY = "no NVML library on this node"
 PAUSED = "NVML is closed while a GPU of this node is reset"
-TEMPERATURE_GPU = 0
 MESSAGE_LENGTH = 200
-VERSION_LENGTH = 80  # NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
-
-
-class Utilization(ctypes.Structure):
-    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
-
-
-class MemoryInfo(ctypes.Structure):
-    _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
 
 
 class NvmlError(Exception):
@@ -45,37 +36,31 @@ class GpuState(Struct, frozen=True, kw_only=True):
 
 
 class Nvml:
-    """One open library. Made by `open_nvml`; `library` is whatever has its functions."""
+    """One open library. Made by `open_nvml`; `binding` is the module pynvml, or whatever has its functions."""
 
-    def __init__(self, library: Any) -> None:
-        self._library = library
+    def __init__(self, binding: Any) -> None:
+        self._binding = binding
         self._using, self._is_closed = threading.Lock(), False
-        self._check(library.nvmlInit_v2())
+        with self._told():
+            binding.nvmlInit()
 
     def state(self, gpu_uuid: str) -> GpuState:
         """What the GPU answers now; NvmlError when it does not."""
+        binding = self._binding
         with self._guarded():
-            return self._state(gpu_uuid)
-
-    def _state(self, gpu_uuid: str) -> GpuState:
-        library, handle = self._library, self._handle(gpu_uuid)
-        utilization, memory, celsius = Utilization(), MemoryInfo(), ctypes.c_uint()
-        self._check(library.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(utilization)))
-        self._check(library.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)))
-        self._check(library.nvmlDeviceGetTemperature(handle, TEMPERATURE_GPU, ctypes.byref(celsius)))
-        return GpuState(
-            utilisation_percent=int(utilization.gpu),
-            memory_used_bytes=int(memory.used),
-            memory_total_bytes=int(memory.total),
-            temperature_celsius=int(celsius.value),
-        )
+            handle = binding.nvmlDeviceGetHandleByUUID(gpu_uuid)
+            utilization, memory = binding.nvmlDeviceGetUtilizationRates(handle), binding.nvmlDeviceGetMemoryInfo(handle)
+            return GpuState(
+                utilisation_percent=int(utilization.gpu),
+                memory_used_bytes=int(memory.used),
+                memory_total_bytes=int(memory.total),
+                temperature_celsius=int(binding.nvmlDeviceGetTemperature(handle, binding.NVML_TEMPERATURE_GPU)),
+            )
 
     def driver(self) -> str:
         """The version of the kernel's driver, such as 550.54.15."""
-        version = ctypes.create_string_buffer(VERSION_LENGTH)
         with self._guarded():
-            self._check(self._library.nvmlSystemGetDriverVersion(version, VERSION_LENGTH))
-        return version.value.decode(errors="replace")
+            return str(self._binding.nvmlSystemGetDriverVersion())
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -83,37 +68,48 @@ class Nvml:
         with self._using:
             if self._is_closed:
                 raise NvmlClosedError(PAUSED)
+            with self._told():
+                yield
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """The binding names some errors itself; the library's words are used for all."""
+        try:
             yield
+        except self._binding.NVMLError as error:
+            raise NvmlError(f"NVML {error.value}: {self._words(error)[:MESSAGE_LENGTH]}") from error
 
-    def _handle(self, gpu_uuid: str) -> ctypes.c_void_p:
-        handle = ctypes.c_void_p()
-        self._check(self._library.nvmlDeviceGetHandleByUUID(gpu_uuid.encode(), ctypes.byref(handle)))
-        return handle
-
-    def _check(self, code: int) -> None:
-        if code != 0:
-            self._library.nvmlErrorString.restype = ctypes.c_char_p
-            words = self._library.nvmlErrorString(code) or b"unknown error"
-            raise NvmlError(f"NVML {code}: {words.decode(errors='replace')[:MESSAGE_LENGTH]}")
+    def _words(self, error: Any) -> str:
+        try:
+            return str(self._binding.nvmlErrorString(error.value))
+        except self._binding.NVMLError:  # not even that function is there
+            return str(error)
 
     def close(self) -> None:
         with self._using:
             self._is_closed = True
-            self._library.nvmlShutdown()
+            with suppress(self._binding.NVMLError):  # nobody can act on it, and the process lets go of the library
+                self._binding.nvmlShutdown()
 
 
-def open_nvml(load: Callable[[str], Any] = ctypes.CDLL, names: tuple[str, ...] = LIBRARIES) -> Nvml | str:
-    """The library, or why there is none."""
-    for name in names:
-        try:
-            library = load(name)
-        except OSError:
-            continue
-        try:
-            return Nvml(library)
-        except NvmlError as error:
-            return f"the NVML library on this node does not start: {error}"
-    return NO_LIBRARY
+def open_nvml(binding: Any = None, library: str = LIBRARY) -> Nvml | str:
+    """The library, or why there is none. The binding, a large module, is loaded only where there is a library."""
+    if binding is None:
+        if not is_installed(library):
+            return NO_LIBRARY
+        binding = import_module("pynvml")
+    try:
+        return Nvml(binding)
+    except NvmlError as error:
+        return f"the NVML library on this node does not start: {error}"
+
+
+def is_installed(name: str) -> bool:
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
 
 
 class NvmlSource:

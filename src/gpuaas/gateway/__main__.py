@@ -1,10 +1,10 @@
-"""`python -m gpuaas.gateway --folder ROOT`: what `gpuaas ssh-gateway` becomes, without the weight of a command line."""
+"""`python -m gpuaas.gateway --folder ROOT`: executed by `gpuaas ssh-gateway` to avoid the memory of the CLI."""
 
 import argparse
 import sys
 from pathlib import Path
 
-# Both load OpenSSL, a third of the memory of this process. asyncio does without TLS, and Python has SHA-256 of its own.
+# Both load OpenSSL, a third of this process's memory. asyncio works without TLS, and Python includes SHA-256.
 for name in ("ssl", "_hashlib"):
     sys.modules.setdefault(name, None)  # type: ignore[arg-type]
 

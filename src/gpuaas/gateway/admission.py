@@ -1,4 +1,4 @@
-"""Which keys admit to an environment at this moment: its key set, the node's lease, and the holder's own key file."""
+"""Decides which keys can log in to an environment: its key set, the node's lease, and the holder's own key file."""
 
 from contextlib import suppress
 
@@ -18,7 +18,7 @@ class Admission:
         return self._access.keys
 
     def admitting(self) -> dict[str, AuthorizedKey]:
-        """By fingerprint. An own key file that cannot be read now admits nobody."""
+        """The accepted keys by fingerprint. An unreadable own key file adds none."""
         found = {name: key for name, key in self._known.items() if not self._leases.objection(key)}
         if self.keys.admits_own:
             with suppress(OSError):
@@ -28,15 +28,15 @@ class Admission:
         return found
 
     def objection(self, key: AuthorizedKey) -> str:
-        """Why a connection with this key must end; empty when it may stay. Judged by the set in force: the same key may
-        be granted, the holder's own, or gone since it was proven."""
+        """Why a connection with this key must end; empty if it may stay. The current key set decides: since the login,
+        the key may have become a granted key or the holder's own key, or may have been removed."""
         if not key.user_id and self.keys.admits_own:
             return self._own_objection(key)
         current = self._known.get(key.fingerprint)
         return WITHDRAWN if current is None else self._leases.objection(current)
 
     def refusal(self, fingerprint: str) -> str:
-        """Why this key, proven just now, does not admit."""
+        """Why the key that the client has just proven is refused."""
         known = self._known.get(fingerprint)
         return (self._leases.objection(known) if known else "") or WITHDRAWN
 
@@ -44,7 +44,7 @@ class Admission:
         return WITHDRAWN if key.fingerprint in self.keys.refused_own else self._leases.objection(key, is_own_file=True)
 
     def own_fingerprints(self) -> tuple[str, ...] | None:
-        """Of the keys in the holder's own file that the platform does not know; None when the file is not read."""
+        """Fingerprints of unknown keys in the holder's own key file; None if the file is not in use."""
         if not self.keys.admits_own:
             return None
         return tuple(sorted(name for name in own_keys.read(self._access) if name not in self._known))

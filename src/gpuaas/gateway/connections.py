@@ -1,4 +1,4 @@
-"""One SSH connection: the sshd that serves it, what sshd says on its pipe, and how it ends."""
+"""One SSH connection: its sshd, the log of sshd, and the end of the connection."""
 
 import asyncio
 import logging
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from gpuaas.gateway.sessions import Session
 
 TELL_SECONDS, TELL_TRIES = 0.02, 10
-"""How long sshd has to send the reason of a cut from the terminals to the client before it is killed, and how often
-it gets as long again if it sent nothing."""
+"""How long sshd may take to pass the reason of a disconnect from the terminals to the client before it is killed, and
+how often this time is extended if it sent nothing."""
 
-OOM_SCORE = 300  # where the node is out of memory: after sessions, before the gateway
+OOM_SCORE = 300  # OOM order: after sessions, before the gateway
 MOST_LOG = 65_536
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a reason is text that somebody else wrote
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a reason is text from another party
 NOT_STARTED = "sshd could not be started"
 log = logging.getLogger("gpuaas.gateway")
 PTMX = re.compile(r"/dev/(pts/)?ptmx")
@@ -36,14 +36,14 @@ PTMX = re.compile(r"/dev/(pts/)?ptmx")
 
 @dataclass(frozen=True, kw_only=True)
 class SshdOrder:
-    init: int  # pidfd of the environment's first process
+    init: int  # pidfd of the environment's pid 1
     root: int  # mount namespace, see sshd_root.py
     first_id: int
     cgroups: tuple[str, ...]
 
 
 def start_sshd(stream: socket.socket, order: SshdOrder, own_pid_namespace: int) -> tuple[int, int]:
-    """The pid of a new sshd that serves this connection, and the reading end of its log."""
+    """Start an sshd for this connection; return its pid and the reading end of its log."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(reading, False)
     try:
@@ -59,7 +59,7 @@ def start_sshd(stream: socket.socket, order: SshdOrder, own_pid_namespace: int) 
 
 
 def run_sshd(order: SshdOrder, stream: int, log_pipe: int) -> NoReturn:
-    """In the child, the first process of a new pid namespace: become sshd, or say on the pipe why not."""
+    """In the child, pid 1 of a new pid namespace: execute sshd, or write the error to the pipe."""
     try:
         kernel.hide_from_tracers()
         kernel.reset_signals()
@@ -83,7 +83,7 @@ def run_sshd(order: SshdOrder, stream: int, log_pipe: int) -> NoReturn:
 
 
 class SshConnection:
-    """`on_proven` judges a key that the client has proven; `on_end` is told once when sshd is gone."""
+    """`on_proven` checks a key that the client has proven; `on_end` is called once after sshd has ended."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class SshConnection:
         self._on_proven, self._on_end = on_proven, on_end
         self._text = b""
         self.is_cut = False
-        self.refusal = ""  # why no session is started, of a connection that is cut soon
+        self.refusal = ""  # reason to refuse sessions, of a connection that is about to be closed
         self.has_login_event = record.key is not None
         self.sessions: dict[int, Session] = {}
         self.traffic = (0, 0)
@@ -120,7 +120,7 @@ class SshConnection:
         return self.key is not None and not self.is_cut and not self.refusal
 
     def read_log(self) -> None:
-        """Also called before a session is judged: sshd logs the key before it starts one."""
+        """Read the log. Also called before a session is checked: sshd logs the key before it starts a session."""
         while self._log_pipe >= 0:
             try:
                 data = os.read(self._log_pipe, MOST_LOG)
@@ -157,31 +157,31 @@ class SshConnection:
         )
 
     def _count(self) -> None:
-        with suppress(OSError):  # a connection that is gone keeps its last count
+        with suppress(OSError):  # a closed connection keeps its last count
             self.traffic = kernel.traffic_of(self._stream)
 
     def refuse(self, reason: str, seconds: float) -> None:
-        """Cut it later: only a session can show the reason, and the client has not asked for one yet."""
+        """Close it later: only a session can show the reason, and the client has not requested one yet."""
         self.refusal = reason
         asyncio.get_running_loop().call_later(seconds, self.cut, reason)
 
     def cut(self, reason: str) -> None:
-        """No session can be started from here on. Those that run are told why, and sshd has a moment to pass it on."""
+        """Refuse new sessions, write the reason to running ones, and give sshd a moment to send it."""
         if self.is_cut:
             return
         self.is_cut = True
         sent, is_told = self._sent(), False
         try:
             is_told = self.key is not None and bool(reason) and self._tell(CONTROL.sub(" ", reason))
-        except Exception:  # house: broad-except because a connection must end, told or not
-            log.exception("connection %s ends without being told why", self.record.id)
+        except Exception:  # house: broad-except because a connection must end even if its reason cannot be shown
+            log.exception("connection %s ends without its reason", self.record.id)
         if is_told:
             self._kill_when_told(sent, TELL_TRIES)
         else:
             self._kill()
 
     def _kill_when_told(self, sent: int, tries: int) -> None:
-        """Once sshd has written something to the client's socket: the kernel still sends it."""
+        """Wait until sshd has written to the client's socket: the kernel sends it even after sshd ends."""
 
         def look() -> None:
             if tries and self._sent() == sent and not self.process.ended.done():
@@ -195,11 +195,11 @@ class SshConnection:
         try:
             return kernel.sent_to(self._stream)
         except OSError:
-            return 0  # the client is gone
+            return 0  # the client has disconnected
 
     def _tell(self, reason: str) -> bool:
-        """Terminals are found among sshd's own descriptors, so that an adopted connection is told too."""
-        told = sum(session.tell(reason) for session in list(self.sessions.values())) > 0  # each, not until the first
+        """Write the reason. Terminals are found among sshd's descriptors, which also works for adopted connections."""
+        told = sum(session.tell(reason) for session in list(self.sessions.values())) > 0  # check all of them
         folder = f"/proc/{self.record.pid}/fd"
         with suppress(OSError):
             for name in os.listdir(folder):  # noqa: PTH208 (magic links)
@@ -236,7 +236,7 @@ class SshConnection:
         self._on_end(self)
 
     def forget(self) -> None:
-        """Another gateway serves it from here on."""
+        """Stop serving it; another gateway takes over."""
         self.process.forget()
         self._let_go()
 
@@ -258,7 +258,7 @@ def socket_name(stream: socket.socket) -> str:
 
 
 def adopt_stream(record: ConnectionRecord, pidfd: int) -> socket.socket:
-    """A duplicate of the client's socket, found among the descriptors of sshd."""
+    """A duplicate of the client's socket, from the descriptors of sshd."""
     folder = f"/proc/{record.pid}/fd"
     for name in os.listdir(folder):  # noqa: PTH208 (magic links)
         with suppress(FileNotFoundError):
@@ -268,5 +268,5 @@ def adopt_stream(record: ConnectionRecord, pidfd: int) -> socket.socket:
 
 
 def adopt_log(record: ConnectionRecord) -> int:
-    """The reading end of sshd's pipe: a pipe can be opened again by whoever reaches one of its ends."""
+    """Open the reading end of sshd's pipe again, through either end in /proc."""
     return os.open(f"/proc/{record.pid}/fd/2", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

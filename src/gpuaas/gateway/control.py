@@ -1,4 +1,4 @@
-"""The control socket: the agent asks, the gateway answers. Each request has a task of its own, so one may wait."""
+"""The control socket: the gateway answers requests of the agent, each in a separate task, so that one may wait."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ Reply = tuple[object, tuple[int, ...]]
 
 
 class Control:
-    """`over` is set when this process has nothing left to do: it was stopped, or has handed over."""
+    """`over` is set when this process may end: it was stopped, or it has handed over."""
 
     def __init__(self, gateway: Gateway, listener: socket.socket, points: Points) -> None:
         self._gateway, self._points = gateway, points
@@ -39,7 +39,7 @@ class Control:
         self._acceptor.close()
 
     def drop_clients(self) -> None:
-        """They connect again, to whoever has the socket then."""
+        """Close the clients; they reconnect to the process that then serves the socket."""
         self._acceptor.pause()
         for task in self._tasks:
             task.cancel()
@@ -78,17 +78,17 @@ class Control:
             answer = Answer(envelope.number, msgspec.Raw(encode(body)))
         except EngineError as error:
             answer = Answer(envelope.number, reason=error.reason, detail=error.detail)
-        except Exception as error:  # house: broad-except because whoever asked would wait for ever
+        except Exception as error:  # house: broad-except because the client would wait forever
             log.exception("%s failed", name)
             answer = Answer(envelope.number, reason="the SSH gateway of the node failed", detail=str(error))
         finally:
-            for descriptor in descriptors:  # those that nothing took
+            for descriptor in descriptors:  # descriptors that no request took
                 os.close(descriptor)
         self._points.reach(f"request:done {name}")
         try:
             await channel.send(encode(answer), given)
         except OSError:
-            channel.close()  # whoever asked is gone
+            channel.close()  # the client has disconnected
             self._gateway.terminals.release(channel)
         self._points.reach(f"request:answered {name}")
         if isinstance(envelope.request, protocol.Stop):
@@ -97,7 +97,7 @@ class Control:
     async def _do(  # noqa: C901 (one case a request)
         self, channel: Channel, request: protocol.Request, descriptors: list[int]
     ) -> Reply:
-        """The body of the answer, and the descriptors that go with it."""
+        """The body of the response and its descriptors."""
         gateway = self._gateway
         body: object = None
         match request:
@@ -143,4 +143,4 @@ class Control:
             case protocol.CloseTerminal(terminal_id):
                 terminals.close(terminal_id)
                 return None, ()
-        raise EngineError("the SSH gateway does not know this request", type(request).__name__)
+        raise EngineError("unknown request to the SSH gateway", type(request).__name__)

@@ -1,4 +1,4 @@
-"""One environment as the gateway serves it: its listener, its connections and their sessions."""
+"""An environment served by the gateway: its listener, its connections and their sessions."""
 
 import asyncio
 import logging
@@ -27,16 +27,16 @@ from gpuaas.wire.gateway import SESSION_SOCKET, AccessState, EnvironmentAccess
 STOPPED = "the environment has stopped"
 NOT_RUNNING = "the environment is not running"
 TOO_MANY = "This person has too many connections to this environment. Close some first."
-FULL = "This environment has as many connections as it may have. Close some first."
-REFUSED_SECONDS = 2.0  # in which a connection above the budget of its person may ask for a session, to be told why not
+FULL = "This environment has reached its limit of connections. Close some first."
+REFUSED_SECONDS = 2.0  # for a connection above the limit of its person to request a session, which shows the reason
 CONNECTION_DESCRIPTORS = 3  # the socket, the pipe of sshd, its pidfd
 log = logging.getLogger("gpuaas.gateway")
 Inherited = tuple[socket.socket, socket.socket]
-"""Listeners of an earlier gateway: the port, and the session socket."""
+"""Listeners of a previous gateway: the port and the session socket."""
 
 
 class ServedEnvironment:
-    """Open from `open` until `close`; a change of keys alone is `set_access`."""
+    """Served from `open` until `close`; `set_access` changes only keys."""
 
     def __init__(
         self, node: Node, access: EnvironmentAccess, on_stopped: Callable[["ServedEnvironment"], None]
@@ -69,8 +69,8 @@ class ServedEnvironment:
         )
 
     async def open(self, inherited: Inherited | None = None, *, defer_root: bool = False) -> None:
-        """Serve the environment if its pid 1 is alive; otherwise `detail` says why not. With `defer_root` the root of
-        sshd is made for the first connection, because a starting gateway opens many environments."""
+        """Serve the environment if its pid 1 is alive; otherwise `detail` has the reason. With `defer_root`, the root
+        of sshd is created for the first connection, because a starting gateway opens many environments."""
         init = self.access.init
         pidfd = kernel.open_process(init.pid, init.born) if self._node.is_this_boot(init.machine_boot) else None
         if pidfd is None:
@@ -88,7 +88,7 @@ class ServedEnvironment:
         await self._open_port(inherited[0] if inherited else None)
 
     async def open_again(self) -> None:
-        """It was not open at the last try: its port was taken, or it did not run."""
+        """The last attempt to open failed: its port was in use, or it was not running."""
         if self.init is None or self.init.ended.done() or self._waiters is None:
             self._let_go()
             await self.open()
@@ -112,7 +112,7 @@ class ServedEnvironment:
         self._waiters = Acceptor(inherited or listen_unix(folder / SESSION_SOCKET, 0o666), self._sessions.accept)
 
     def set_access(self, access: EnvironmentAccess) -> None:
-        """Other keys or session settings, or the person of a spare; connections whose key no longer admits are cut."""
+        """Apply changed keys or session settings, or the holder of a spare; close connections with a removed key."""
         self.access = access
         self.admission = Admission(access, self._node.leases)
         self._rename_connections()
@@ -120,7 +120,7 @@ class ServedEnvironment:
         self._write_keys()
 
     def _rename_connections(self) -> None:
-        """Connections that were made to the spare get the id of its allocation."""
+        """Connections to the spare get the id of its allocation."""
         for connection in self.connections.values():
             if connection.record.allocation_id != self.id:
                 connection.record = msgspec.structs.replace(connection.record, allocation_id=self.id)
@@ -131,7 +131,7 @@ class ServedEnvironment:
             self._root.admit(self.access, sshd.authorized_keys(self.admission.admitting().values()))
 
     def enforce(self) -> int:
-        """Cut connections whose key no longer admits; how many."""
+        """Close connections whose key is no longer accepted; return their number."""
         live = [(each, each.key) for each in self.connections.values() if each.is_admitted]
         judged = [(connection, self.admission.objection(key)) for connection, key in live if key is not None]
         unwanted = [(connection, reason) for connection, reason in judged if reason]
@@ -147,7 +147,7 @@ class ServedEnvironment:
             self._make_room(host)
             self._serve(stream, f"{host}:{port}")
         except ConnectionRefusedError as refusal:
-            with suppress(OSError):  # lines before the version are for people; ssh shows them with -v
+            with suppress(OSError):  # lines before the version string are free text; ssh shows them with -v
                 stream.send(f"{refusal}\r\n".encode())
             stream.close()
         except OSError as error:
@@ -155,7 +155,7 @@ class ServedEnvironment:
             stream.close()
 
     def _make_room(self, host: str) -> None:
-        """A newcomer is never refused because others are silent: the oldest that has not proven a key goes."""
+        """Close the oldest connection without a proven key, so that idle ones cannot block new connections."""
         limits = self._node.limits
         strangers = [each for each in self.connections.values() if each.key is None and not each.is_cut]
         beside = [each for each in strangers if each.record.source.rpartition(":")[0] == host]
@@ -223,7 +223,7 @@ class ServedEnvironment:
         return connection
 
     def adopt(self, record: ConnectionRecord) -> bool:
-        """Take over a connection of an earlier gateway; False when it has ended."""
+        """Take over a connection of a previous gateway; False if it has ended."""
         is_this_boot = self._node.is_this_boot(record.machine_boot)
         pidfd = kernel.open_process(record.pid, record.born) if is_this_boot else None
         if pidfd is None:
@@ -234,7 +234,7 @@ class ServedEnvironment:
             stream = adopt_stream(record, pidfd)
             log_pipe = adopt_log(record)
         except OSError:
-            kernel.signal_process(pidfd, signal.SIGKILL)  # nobody could cut it any more
+            kernel.signal_process(pidfd, signal.SIGKILL)  # otherwise no process could close it
             os.close(pidfd)
             return False
         connection = self._add(record, pidfd, stream, log_pipe)
@@ -244,15 +244,15 @@ class ServedEnvironment:
         return True
 
     def end_strays(self) -> None:
-        """An sshd whose gateway died before it wrote a record of it: nobody could cut it."""
+        """Kill an sshd whose gateway died before writing its record, because no process could close it."""
         known = {connection.pid_namespace for connection in self.connections.values()}
         for pid in kernel.members_of(self.access.connection_cgroups):
-            with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            with suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
                 if kernel.pid_namespace_of(pid) not in known:
                     os.kill(pid, signal.SIGKILL)
 
     def _judge(self, connection: SshConnection, fingerprint: str) -> None:
-        """A client has proven this key. It may have been withdrawn since sshd read the key file."""
+        """Handle a key that a client has proven. It may have been removed since sshd read the key file."""
         key = self.admission.admitting().get(fingerprint)
         if key is None:
             connection.cut(self.admission.refusal(fingerprint))
@@ -270,7 +270,7 @@ class ServedEnvironment:
 
     def _ended(self, connection: SshConnection) -> None:
         self.connections.pop(connection.record.id, None)
-        for session in self._node.records.sessions(connection.record.id):  # also those of an earlier gateway
+        for session in self._node.records.sessions(connection.record.id):  # also those of a previous gateway
             hang_up(session)
         self._sessions.forget(connection.record.id)
         self._node.records.remove(connection.record.id)
@@ -282,7 +282,7 @@ class ServedEnvironment:
         return [each.described() for each in self.connections.values() if each.is_admitted]
 
     async def end(self, chosen: Callable[[SshConnection], bool], reason: str) -> int:
-        """Cut these and wait until they are gone; how many had proven a key."""
+        """Close these and wait for their end; return how many had proven a key."""
         ending = [each for each in self.connections.values() if chosen(each)]
         count = sum(each.is_admitted for each in ending)
         for connection in ending:
@@ -291,11 +291,11 @@ class ServedEnvironment:
         return count
 
     async def settle(self, ending: list[SshConnection] | None = None) -> None:
-        """Wait for connections that are being cut."""
+        """Wait for connections that are being closed."""
         waiting = [each for each in self.connections.values() if each.is_cut] if ending is None else ending
         await asyncio.gather(*(asyncio.shield(each.process.ended) for each in waiting))
 
-    # Its end
+    # End
 
     def _stopped(self, _code: int | None) -> None:
         self.detail = STOPPED
@@ -305,7 +305,7 @@ class ServedEnvironment:
         self._on_stopped(self)
 
     async def close(self, reason: str) -> None:
-        """No listener, no connection, nothing held of the environment."""
+        """Close listeners and connections, and release all descriptors of the environment."""
         self.detail = NOT_RUNNING
         self._close_listeners()
         await self.end(lambda _: True, reason)
@@ -313,7 +313,7 @@ class ServedEnvironment:
         self._node.forget_socket_folder(self.id)
 
     def hand_over(self) -> Inherited | None:
-        """Stop serving without closing anything; the listeners, if there are any, are the next gateway's."""
+        """Stop serving without closing connections; return the listeners for the next gateway."""
         for connection in self.connections.values():
             connection.forget()
             self._sessions.forget(connection.record.id)

@@ -1,7 +1,7 @@
-"""Passes everything that a gateway serves to a new process: listeners, terminals and login events that wait.
+"""Passes the state of a gateway to a new process: listeners, terminals and queued login events.
 
-Connections need no passing: the new process finds them by their records, as after a crash. The old process lives on
-only as the parent of sessions whose exit codes it has to report.
+The new process finds connections by their records, as after a crash. The old process stays alive only
+as the parent of sessions whose exit codes it has to report.
 """
 
 import os
@@ -25,17 +25,17 @@ encode = msgspec.msgpack.encode
 
 
 class GivenControl(Struct, tag=True, frozen=True):
-    """With the control listener."""
+    """Sent with the control listener."""
 
 
 class GivenEnvironment(Struct, tag=True, frozen=True):
-    """With the listener of its port and of its session socket."""
+    """Sent with the listeners of its port and of its session socket."""
 
     allocation_id: str
 
 
 class GivenTerminal(Struct, tag=True, frozen=True):
-    """With its master and its memory."""
+    """Sent with its master and its memory."""
 
     record: TerminalRecord
 
@@ -49,7 +49,7 @@ decoder: msgspec.msgpack.Decoder[Given] = msgspec.msgpack.Decoder(Given)
 
 
 class Inheritance:
-    """What the old gateway gave."""
+    """The state received from the old gateway."""
 
     def __init__(self) -> None:
         self.control: socket.socket | None = None
@@ -59,7 +59,7 @@ class Inheritance:
 
 
 async def give(channel: Channel, gateway: Gateway, control: socket.socket) -> None:
-    """In the old process: afterwards it serves nothing, also if the new one died meanwhile."""
+    """In the old process: hand over everything. It serves nothing afterwards, even if the new process died."""
     environments = gateway.hand_over()
     try:
         await channel.send(encode(GivenControl()), (control.fileno(),))
@@ -80,7 +80,7 @@ async def give(channel: Channel, gateway: Gateway, control: socket.socket) -> No
 
 
 async def take(root: Path) -> Inheritance:
-    """In the new process. Raises OSError when no gateway answers."""
+    """In the new process: receive everything. Raises OSError if no gateway answers."""
     channel = Channel(protocol.connect(root))
     found = Inheritance()
     try:
@@ -94,7 +94,7 @@ async def take(root: Path) -> Inheritance:
                     port, waiters = (socket.socket(fileno=descriptor) for descriptor in descriptors)
                     found.environments[id] = port, waiters
                 case GivenTerminal(record):
-                    master, *memory = descriptors  # a gateway of an earlier release gives no memory
+                    master, *memory = descriptors  # a gateway of an earlier release sends no memory
                     found.terminals.append((record, (master, memory[0] if memory else os.memfd_create("terminal"))))
                 case GivenAll(events):
                     found.events = events

@@ -1,7 +1,8 @@
-"""The process that becomes a session inside an environment: between fork and exec.
+"""The process of a session inside an environment, between fork and exec.
 
-Until exec it holds a copy of the gateway's memory, so it is hidden from tracers first, closes all that is not the
-session's, and loads no module once it is in the environment. Every file that it reads inside is the guest's.
+Until exec it holds a copy of the gateway's memory. Therefore it first becomes untraceable, closes all descriptors that
+the session does not need, and imports no module after entering the environment. The tenant controls every file that it
+reads inside.
 """
 
 import contextlib
@@ -32,7 +33,7 @@ MOST_ID = 65_535
 SHELLS = ("/bin/bash", "/bin/sh")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWCGROUP
-OOM_SCORE = 500  # ends before pid 1 of the environment, which has 0, whatever their sizes
+OOM_SCORE = 500  # OOM order: before pid 1 of the environment, which has 0
 FAILED = 255
 NOT_RUN = 127
 CANNOT = "The session could not be started in this environment"
@@ -40,7 +41,7 @@ CANNOT = "The session could not be started in this environment"
 
 @dataclass(frozen=True, kw_only=True)
 class SessionOrder:
-    """What to run and with which rights. `command` none: a login shell."""
+    """The command and its rights. Without `command`: a login shell."""
 
     init: int  # pidfd of the environment's first process
     username: str
@@ -52,13 +53,13 @@ class SessionOrder:
     open_files: int
     seccomp: bytes = b""
     banner: bytes = b""
-    descriptors: tuple[int, int, int] | None = None  # none: open a terminal inside, see `report`
-    report: int = -1  # where a terminal opened inside is sent to
+    descriptors: tuple[int, int, int] | None = None  # None: open a terminal inside, see `report`
+    report: int = -1  # socket that receives a terminal opened inside
 
 
 @dataclass(frozen=True)
 class Account:
-    """The holder as the environment's own files have it, or as they should."""
+    """The holder's account according to files of the environment, or default values."""
 
     home: str
     shell: str
@@ -67,7 +68,7 @@ class Account:
 
 
 def become(order: SessionOrder) -> NoReturn:
-    """Never returns: the session runs, or one line says why not."""
+    """Execute the session, or write one line with the reason and exit. Never returns."""
     try:
         kernel.hide_from_tracers()
         entering.forbid_imports()
@@ -86,8 +87,8 @@ def become(order: SessionOrder) -> NoReturn:
 
 
 def _prepare(order: SessionOrder) -> int:
-    """What needs rights on the node: control groups, limits, and a terminal that is another session's. The descriptor
-    of its score is written last: as a copy of the gateway it would be the largest process, and the first to end."""
+    """Steps that need rights on the node: control groups, limits, and a terminal of another session. The OOM score is
+    written last: as a copy of the gateway, this would be the largest process and the first to be killed."""
     kept = {order.init, *([] if order.report < 0 else [order.report]), *(order.descriptors or ())}
     kernel.close_all_but(kept)
     if order.descriptors is not None:
@@ -95,7 +96,7 @@ def _prepare(order: SessionOrder) -> int:
     kernel.reset_signals()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     kernel.join_cgroups(order.cgroups)
-    score = kernel.open_oom_score()  # of the node's /proc: that of the environment may be anything
+    score = kernel.open_oom_score()  # the /proc of the node: the tenant controls that of the environment
     _limit_open_files(order.open_files)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     os.umask(0o022)
@@ -106,7 +107,7 @@ def _prepare(order: SessionOrder) -> int:
 
 
 def _limit_open_files(wanted: int) -> None:
-    """As wanted where the node permits it."""
+    """Set the limit as far as the node permits it."""
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
     except (OSError, ValueError):
@@ -115,7 +116,7 @@ def _limit_open_files(wanted: int) -> None:
 
 
 def _use(descriptors: tuple[int, int, int]) -> None:
-    """As 0, 1 and 2. Copied upwards first: one of them may have one of these numbers already."""
+    """Install descriptors 0, 1 and 2. Copy them to higher numbers first, because they may use these numbers."""
     copies = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3) for descriptor in descriptors]
     for descriptor in set(descriptors):
         os.close(descriptor)
@@ -128,13 +129,13 @@ def _enter_as_root(order: SessionOrder) -> None:
     os.setgroups([])
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
-    kernel.hide_from_tracers()  # a change of ids may undo it
+    kernel.hide_from_tracers()  # a change of ids may reset it
     if order.descriptors is None:
         _open_terminal(order)
 
 
 def _open_terminal(order: SessionOrder) -> None:
-    """In the environment's devpts, so that it has a name inside. The gateway judges what it is sent."""
+    """Open a terminal in the environment's devpts, so that it has a name inside. The gateway checks it."""
     flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     master = os.open("/dev/pts/ptmx", flags)
     if not stat.S_ISCHR(os.fstat(master).st_mode):
@@ -150,7 +151,7 @@ def _open_terminal(order: SessionOrder) -> None:
 
 
 def read_account(username: str, uid: int) -> Account:
-    """Parsed defensively: the guest's root may write anything there, and the holder must still get in."""
+    """Parse defensively: the tenant's root may write anything there, and the holder must still be able to log in."""
     home, shell, group = f"/home/{username}", "", uid
     for fields in _entries("/etc/passwd", 7):
         if fields[0] == username and fields[2] == str(uid):

@@ -1,4 +1,4 @@
-"""System calls that only the gateway needs: for processes, terminals and TCP connections."""
+"""System calls of the gateway for processes, terminals and TCP connections."""
 
 # ruff: noqa: PTH113, PTH123 (plain strings; also used by processes that have left the node's root)
 
@@ -31,11 +31,11 @@ LAST_CAPABILITY = 63
 TIOCGPTN, TIOCGPTPEER, TIOCSPTLCK = 0x80045430, 0x5441, 0x40045431
 TCP_INFO, TCP_INFO_BYTES = 11, 120  # tcpi_bytes_acked, tcpi_bytes_received
 TCP_NOT_SENT, TCP_INFO_SENT = 144, 200  # tcpi_notsent_bytes, tcpi_bytes_sent
-STATE, BORN, EXIT_CODE = 0, 19, 49  # of the fields behind the name in /proc/<pid>/stat
+STATE, BORN, EXIT_CODE = 0, 19, 49  # index among the fields after the name in /proc/<pid>/stat
 
 
 def fork_with(enter: Callable[[], None], own_pid_namespace: int) -> int:
-    """Fork a child into another pid namespace. `enter` changes the namespace of future children, and this undoes it."""
+    """Fork a child into another pid namespace. `enter` sets it for future children; this resets it."""
     enter()
     pid = -1
     try:
@@ -51,14 +51,14 @@ def hide_from_tracers() -> None:
 
 
 def reset_signals() -> None:
-    """Every signal has its default action, as a program expects it."""
+    """Restore the default action of every signal, as programs expect."""
     for number in range(1, signal.NSIG):
-        with suppress(OSError, ValueError):  # some cannot be changed, or are the C library's
+        with suppress(OSError, ValueError):  # some cannot be changed, or belong to the C library
             signal.signal(number, signal.SIG_DFL)
 
 
 def open_oom_score() -> int:
-    """Processes with a higher score end first for lack of memory. To lower it needs CAP_SYS_RESOURCE."""
+    """Set the OOM score; higher scores are killed first. Lowering it needs CAP_SYS_RESOURCE."""
     return os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
 
 
@@ -71,7 +71,7 @@ def set_oom_score(score: int) -> None:
 
 
 def limit_bounding_set(keep: Iterable[int]) -> None:
-    """No program that this process or its children run can gain any other capability."""
+    """Drop all other capabilities from the bounding set, for this process and its children."""
     kept = frozenset(keep)
     for capability in range(LAST_CAPABILITY + 1):
         if capability not in kept:
@@ -86,13 +86,13 @@ class _Program(ctypes.Structure):
 
 
 def load_seccomp(program: bytes) -> None:
-    """From here on, for good. Needs CAP_SYS_ADMIN in the user namespace, as no_new_privs would break sudo."""
+    """Install the filter permanently. Needs CAP_SYS_ADMIN in the user namespace; no_new_privs would break sudo."""
     loaded = _Program(len(program) // 8, program)
     call("seccomp", SECCOMP[os.uname().machine], SECCOMP_SET_MODE_FILTER, 0, ctypes.byref(loaded))
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int, int]:
-    """The pid, uid and pidfd of the process that connected."""
+    """The pid, uid and pidfd of the peer process."""
     pid, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     try:
         pidfd = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
@@ -102,7 +102,7 @@ def peer_of(connection: socket.socket) -> tuple[int, int, int]:
 
 
 def exit_code_of(pid: int, pidfd: int) -> int | None:
-    """Exit code of an ended process, negative for a signal. Of another's child: None until the kernel tells."""
+    """Exit code of an ended process, negative for a signal. None while the kernel does not report it."""
     try:
         status = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
     except ChildProcessError:
@@ -113,7 +113,7 @@ def exit_code_of(pid: int, pidfd: int) -> int | None:
 
 
 def _others_exit_code(pid: int, pidfd: int) -> int | None:
-    """Until its parent collects it, it is in /proc; since Linux 6.15 the pidfd has it from then on."""
+    """Read it from /proc until the parent reaps the process; since Linux 6.15, the pidfd has it afterwards."""
     fields = _stat_of(pid)
     if fields and fields[STATE] == b"Z":
         return os.waitstatus_to_exitcode(int(fields[EXIT_CODE]))
@@ -128,7 +128,7 @@ def _others_exit_code(pid: int, pidfd: int) -> int | None:
 
 
 def _stat_of(pid: int) -> list[bytes]:
-    """The fields behind the name; none when there is no such process."""
+    """The fields after the name; empty if the process does not exist."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rsplit(b")", 1)[1].split()
@@ -141,13 +141,13 @@ def pid_namespace_of(pid: int) -> int:
 
 
 def birth_of(pid: int) -> str:
-    """Field 22 of /proc/<pid>/stat; empty when there is no such process or it has ended."""
+    """Field 22 of /proc/<pid>/stat; empty if the process does not exist or has ended."""
     fields = _stat_of(pid)
     return "" if not fields or fields[STATE] in (b"Z", b"X") else fields[BORN].decode()
 
 
 def open_process(pid: int, born: str) -> int | None:
-    """A descriptor of this very process; None when it has ended, whoever has its number now."""
+    """A pidfd of this process; None if it has ended, even if its pid was reused."""
     try:
         pidfd = os.pidfd_open(pid)
     except (ProcessLookupError, OSError):
@@ -166,7 +166,7 @@ def signal_process(pidfd: int, number: int) -> None:
 
 
 def traffic_of(connection: socket.socket) -> tuple[int, int]:
-    """Bytes received from and acknowledged by the peer, as the kernel counts them."""
+    """Bytes received from the peer and acknowledged by it, as counted by the kernel."""
     info = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, TCP_INFO_BYTES + 16)
     if len(info) < TCP_INFO_BYTES + 16:
         return 0, 0
@@ -175,7 +175,7 @@ def traffic_of(connection: socket.socket) -> tuple[int, int]:
 
 
 def sent_to(connection: socket.socket) -> int:
-    """Bytes that were sent to the peer or wait to be, as the kernel counts them."""
+    """Bytes sent to the peer or queued for it, as counted by the kernel."""
     info = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, TCP_INFO_SENT + 8)
     if len(info) < TCP_INFO_SENT + 8:
         return 0
@@ -183,9 +183,9 @@ def sent_to(connection: socket.socket) -> int:
 
 
 def write_at_once(descriptor: int, data: bytes) -> bool:
-    """Write to a socket or pipe of another process without ever waiting; False for a file of another kind. The flags
-    of the descriptor are shared with that process, which can also fill the buffer at any time: so they stay as they
-    are, and no earlier question whether it is writable would help."""
+    """Write to a socket or pipe of another process without blocking; False for other kinds of files. The process
+    shares the flags of the descriptor, so they stay unchanged. It can fill the buffer at any time, so polling for
+    writability first would not help."""
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISSOCK(mode):
         with socket.socket(fileno=os.dup(descriptor)) as line:
@@ -202,12 +202,12 @@ def write_at_once(descriptor: int, data: bytes) -> bool:
 
 
 def take_terminal(descriptor: int) -> None:
-    """Make it the controlling terminal, also if another session has it; needs CAP_SYS_ADMIN on the node."""
+    """Make it the controlling terminal, even if it belongs to another session; needs CAP_SYS_ADMIN on the node."""
     fcntl.ioctl(descriptor, termios.TIOCSCTTY, 1)
 
 
 def take_own_terminal(descriptor: int) -> None:
-    """Make it the controlling terminal; nobody else has it."""
+    """Make it the controlling terminal; no other session may have it."""
     fcntl.ioctl(descriptor, termios.TIOCSCTTY, 0)
 
 
@@ -216,12 +216,12 @@ def unlock_terminal(master: int) -> None:
 
 
 def terminal_peer(master: int) -> int:
-    """The other end of a terminal, whatever its name leads to."""
+    """Open the peer of a terminal without using its path."""
     return fcntl.ioctl(master, TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
 
 
 def check_terminal(master: int) -> None:
-    """Raises OSError for anything but the master of a terminal."""
+    """Raise OSError for descriptors that are not the master of a terminal."""
     fcntl.ioctl(master, TIOCGPTN, struct.pack("I", 0))
 
 
@@ -243,7 +243,7 @@ def close_all_but(kept: Iterable[int]) -> None:
 
 
 def members_of(folders: Iterable[str]) -> set[int]:
-    """Processes in these control groups; one that is gone has none."""
+    """Processes in these control groups; a deleted group has none."""
     found: set[int] = set()
     for folder in folders:
         with suppress(FileNotFoundError), open(f"{folder}/cgroup.procs") as processes:
@@ -252,10 +252,10 @@ def members_of(folders: Iterable[str]) -> set[int]:
 
 
 def join_cgroups(folders: Iterable[str]) -> None:
-    """In a process with one thread. cgroup v1 lets the thread move itself (`tasks`); moving a whole process waits for a
-    grace period, about 13 ms. cgroup v2 moves only whole processes."""
+    """Move this single-threaded process. With cgroup v1, the thread moves itself (`tasks`), because moving a process
+    waits for a grace period of about 13 ms. cgroup v2 moves only whole processes."""
     for folder in folders:
-        # root inside can make a group named `tasks` in a group that was handed over
+        # root inside can create a group named `tasks` in a delegated group
         name = "tasks" if os.path.isfile(f"{folder}/tasks") else "cgroup.procs"
         with open(f"{folder}/{name}", "r+") as members:
             members.write("0")

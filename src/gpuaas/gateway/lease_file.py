@@ -1,4 +1,4 @@
-"""The node's lease as the engine wrote it. A gateway that starts while the agent is away goes on with it."""
+"""The node's lease, written by the engine. A gateway that starts without an agent uses it."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +11,7 @@ from gpuaas.wire.gateway import LEASE_FILE
 
 
 def read_lease(root: Path, leases: Leases, clock: Clock) -> None:
-    """A file that cannot be read changes nothing: the lease in force runs on, and ends by itself."""
+    """Read the lease. An unreadable file changes nothing: the current lease continues until it expires."""
     try:
         kept = msgspec.json.decode((root / LEASE_FILE).read_bytes(), type=Kept)
     except (OSError, msgspec.DecodeError):

@@ -1,4 +1,4 @@
-"""Sockets that the gateway listens on: one port and one session socket per environment, and the control socket."""
+"""Listening sockets of the gateway: one port and one session socket per environment, and the control socket."""
 
 import asyncio
 import os
@@ -9,12 +9,12 @@ from pathlib import Path
 from gpuaas.engines.node.ports import PAUSE_SECONDS, try_listen
 
 BACKLOG = 128
-ACCEPTS = 64  # per turn of the loop
+ACCEPTS = 64  # per iteration of the event loop
 
 
 async def listen(address: str, port: int, seconds: float) -> socket.socket | None:
-    """None when another program has the port for that long. A child that has not run its program yet may hold a copy
-    of the last listener for a moment."""
+    """Bind the port; None if another program uses it for that long. A forked child may hold a copy of the previous
+    listener until its exec."""
     for _ in range(max(1, round(seconds / PAUSE_SECONDS))):
         if (listener := try_listen(address, port)) is not None:
             return listener
@@ -23,8 +23,8 @@ async def listen(address: str, port: int, seconds: float) -> socket.socket | Non
 
 
 def listen_unix(path: Path, mode: int) -> socket.socket:
-    """Bound through the folder's descriptor: a socket path may not be longer than 107 bytes. A socket of a gateway
-    that is gone is replaced."""
+    """Bind through the folder's descriptor, because a socket path is limited to 107 bytes. Replace the socket of an
+    ended gateway."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     previous = os.umask(0o777 & ~mode)
@@ -45,7 +45,7 @@ def listen_unix(path: Path, mode: int) -> socket.socket:
 
 
 class Acceptor:
-    """Calls `on_accept` with each connection, in the loop."""
+    """Calls `on_accept` with each connection in the event loop."""
 
     def __init__(self, listener: socket.socket, on_accept: Callable[[socket.socket], None]) -> None:
         self.listener, self._on_accept = listener, on_accept
@@ -57,7 +57,7 @@ class Acceptor:
             try:
                 connection, _ = self.listener.accept()
             except OSError:
-                return  # nobody is left, or whoever came has gone again
+                return  # no connection is waiting, or it was closed again
             connection.setblocking(False)
             self._on_accept(connection)
 

@@ -1,4 +1,4 @@
-"""What every part of a gateway shares: the folder, the clock, the lease, records, login events and budgets."""
+"""State shared by all parts of a gateway: folder, clock, lease, records, login events and budgets."""
 
 import os
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Node:
     logins: Logins
     descriptors: Descriptors
     limits: Limits
-    sessions: set[Session] = field(default_factory=set)  # whose exit codes this process has to report
+    sessions: set[Session] = field(default_factory=set)  # sessions whose exit codes this process has to report
     on_news: Callable[[], None] = lambda: None  # a login event is waiting
     on_session_end: Callable[[], None] = lambda: None
     randomness: Callable[[int], bytes] = os.urandom
@@ -42,8 +42,8 @@ class Node:
         return self.root / ("spares" if id.startswith(SPARE_PREFIX) else "environments") / id
 
     def environment_ids(self) -> list[str]:
-        """Of environments and spares that are to be served. Looks into their folders alone: the mount of lxcfs beside
-        them may hang."""
+        """Folders of environments and spares to serve. Does not access the mount of lxcfs beside them, which may
+        hang."""
         folders = (self.root / name for name in ("environments", "spares"))
         return sorted(path.parent.name for folder in folders for path in folder.glob(f"*/{ACCESS_FILE}"))
 

@@ -1,7 +1,7 @@
-"""The holder's own ~/.ssh/authorized_keys: read through the environment's root, never written, never through a link.
+"""Reads the holder's own ~/.ssh/authorized_keys through the environment's root, without writing or following links.
 
-As sshd demands it too, it counts only if it is an ordinary file that nobody but the holder can write. Another mount
-on the way is not entered: a volume that does not answer must not stop the gateway.
+As in sshd, the file counts only if it is an ordinary file that only the holder can write. Other mounts in its path
+are refused, because a volume that does not respond would block the gateway.
 """
 
 import base64
@@ -19,7 +19,7 @@ from gpuaas.wire.gateway import EnvironmentAccess
 MOST_BYTES = 65_536
 MOST_KEYS = 100
 RSA_BITS = 3072
-CURVES = {"nistp256": 65, "nistp384": 97, "nistp521": 133}  # bytes of a point
+CURVES = {"nistp256": 65, "nistp384": 97, "nistp521": 133}  # bytes of a curve point
 ED25519_BYTES = 32
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 UNUSABLE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EXDEV)
@@ -29,8 +29,8 @@ INSIDE = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_XDEV
 
 
 def read(access: EnvironmentAccess) -> dict[str, AuthorizedKey]:
-    """By fingerprint. A line that is not a plain key is skipped: its options would not be honoured. A failed look
-    raises: it is not an empty file."""
+    """Keys by fingerprint. A line with options is skipped, because its options would not be enforced. Raises if the
+    file cannot be read; that is different from an empty file."""
     try:
         text = _text(access.init.pid, access.username, access.first_id + access.uid)
     except OSError as error:
@@ -65,12 +65,12 @@ def _text(pid: int, username: str, owner: int) -> str:
 def _owned(descriptor: int, owner: int) -> int:
     found = os.fstat(descriptor)
     if found.st_uid != owner or found.st_mode & WRITABLE_BY_OTHERS:
-        raise PermissionError(errno.EPERM, "others could write it")
+        raise PermissionError(errno.EPERM, "others can write it")
     return descriptor
 
 
 def parse(line: str) -> AuthorizedKey | None:
-    """A key of a kind that sshd takes and that is strong enough, or None."""
+    """A key of an accepted type and strength, or None."""
     words = line.split()
     if len(words) < 2:  # noqa: PLR2004 - type and blob
         return None
@@ -83,7 +83,7 @@ def parse(line: str) -> AuthorizedKey | None:
 
 
 def _fields(blob: bytes) -> list[bytes]:
-    """The length-prefixed parts of a key; raises ValueError if they do not fill the blob exactly."""
+    """The length-prefixed parts of a key; ValueError if they do not fill the blob exactly."""
     fields, at = [], 0
     while at < len(blob):
         end = at + 4 + int.from_bytes(blob[at : at + 4], "big")

@@ -1,4 +1,4 @@
-"""The gateway as a process: one per folder, from its start to its end or to its successor."""
+"""The gateway process: one per folder, from start to stop or handover."""
 
 import asyncio
 import fcntl
@@ -44,7 +44,7 @@ async def serve(root: Path, version: str, points: Points) -> None:
     control = Control(gateway, inherited.control or listen_unix(root / SOCKET, 0o600), points)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, control.over.set)
     gc.collect()
-    gc.freeze()  # a forked child then copies fewer pages
+    gc.freeze()  # reduces copied pages after a fork
     await control.over.wait()
     if control.successor is not None:
         await _leave(gateway, control, control.successor, lock)
@@ -52,7 +52,7 @@ async def serve(root: Path, version: str, points: Points) -> None:
 
 
 async def _take_place(root: Path, lock: int) -> handover.Inheritance:
-    """Alone, or in place of a gateway that hands over. One that died while it did leaves only the lock."""
+    """Start, or take over from a running gateway. A gateway that died during its handover leaves only the lock."""
     inherited: handover.Inheritance | None = None
     while not _try_lock(lock):
         if inherited is None:
@@ -71,14 +71,14 @@ def _try_lock(lock: int) -> bool:
 
 
 async def _leave(gateway: Gateway, control: Control, successor: Channel, lock: int) -> None:
-    """Give everything to the successor, then wait for sessions that are children of this process."""
+    """Hand over to the successor, then wait for sessions that are children of this process."""
     idle = asyncio.Event()
     gateway.node.on_session_end = idle.set
     control.drop_clients()
     try:
         await handover.give(successor, gateway, control.listener)
     except OSError:
-        pass  # it died; the next one adopts by the records
+        pass  # it died; the next gateway adopts by the records
     finally:
         fcntl.flock(lock, fcntl.LOCK_UN)
     while gateway.node.sessions or gateway.terminals.here:
@@ -91,7 +91,7 @@ def run(root: Path, version: str) -> None:
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o022)
     kernel.hide_from_tracers()
-    with suppress(PermissionError):  # without CAP_SYS_RESOURCE it stays as it is, and others are raised
+    with suppress(PermissionError):  # without CAP_SYS_RESOURCE the score stays, and those of other processes are raised
         kernel.set_oom_score(OOM_SCORE)
     points = points_from(os.environ.get("GPUAAS_GATEWAY_POINTS", ""))
     asyncio.run(serve(root, version, points))

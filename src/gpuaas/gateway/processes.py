@@ -1,4 +1,4 @@
-"""Processes that the gateway watches, its children or adopted: each by a descriptor, never by a number alone."""
+"""Watches child and adopted processes by pidfd, never by pid alone."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ TRIES, PAUSE_SECONDS = 25, 0.01
 
 
 class WatchedProcess:
-    """`on_end` is called once, with the exit code (negative for a signal, None where the kernel does not tell)."""
+    """`on_end` is called once with the exit code: negative for a signal, None if the kernel does not report it."""
 
     def __init__(self, pid: int, pidfd: int, born: str, on_end: Callable[[int | None], None]) -> None:
         self.pid, self.pidfd, self.born = pid, pidfd, born
@@ -24,20 +24,20 @@ class WatchedProcess:
             kernel.signal_process(self.pidfd, number)
 
     def signal_group(self, number: int) -> None:
-        """It leads a process group. Not collected yet, so the number is still its own."""
+        """Kill its process group. The process is not reaped yet, so its pid is not reused."""
         if not self.ended.done() and kernel.birth_of(self.pid) == self.born:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
 
     def forget(self) -> None:
-        """Stop watching; another gateway does."""
+        """Stop watching; another gateway takes over."""
         if not self.ended.done():
             asyncio.get_running_loop().remove_reader(self.pidfd)
             self.ended.set_result(None)
             os.close(self.pidfd)
 
     def _end(self) -> None:
-        """An adopted process has another parent, which may need a moment to collect it before the code is known."""
+        """Wait until the parent of an adopted process has reaped it, because the exit code is unknown before."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self.pidfd)
         code = kernel.exit_code_of(self.pid, self.pidfd)
@@ -46,7 +46,7 @@ class WatchedProcess:
             loop.call_later(PAUSE_SECONDS, self._end)
             return
         if self.ended.done():
-            return  # forgotten meanwhile
+            return  # unwatched meanwhile
         os.close(self.pidfd)
         self.ended.set_result(code)
         self._on_end(code)

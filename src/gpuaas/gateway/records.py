@@ -1,7 +1,7 @@
-"""Files by which a gateway that starts finds the connections and sessions that an earlier one left.
+"""Files from which a starting gateway finds the connections and sessions of the previous one.
 
-One folder per connection: `connection.json`, and one file per session, named for the process that waits for it.
-They are not durable: a power cut ends what they name.
+One folder per connection: `connection.json`, and one file per session, named after the process that waits for it.
+They are not synced, because connections do not survive a power failure.
 """
 
 from collections.abc import Iterator
@@ -22,23 +22,23 @@ class ConnectionRecord(Dated, frozen=True, kw_only=True):
     id: str
     allocation_id: str
     machine_boot: str
-    init_born: str  # of the environment's first process: a connection does not outlive it
-    pid: int  # of sshd, the first process of the connection's pid namespace
+    init_born: str  # of the environment's pid 1: a connection does not outlive it
+    pid: int  # of sshd, pid 1 of the connection's pid namespace
     born: str
     socket: str  # as in /proc/<pid>/fd
     source: str
     opened_at: Moment
-    key: AuthorizedKey | None = None  # none: not proven yet
+    key: AuthorizedKey | None = None  # None: not proven yet
 
 
 class SessionRecord(Struct, frozen=True, kw_only=True):
-    """Written before the process inside is started, so that no session is ever started twice."""
+    """Written before the process inside starts, so that a session never starts twice."""
 
     waiter: int
     waiter_born: str
     pid: int = 0
     born: str = ""
-    error: str = ""  # its standard error when it was started, as in /proc/<pid>/fd
+    error: str = ""  # its standard error at its start, as in /proc/<pid>/fd
 
 
 class Records:
@@ -47,7 +47,7 @@ class Records:
         folder.mkdir(mode=0o700, exist_ok=True)
 
     def all(self) -> Iterator[ConnectionRecord]:
-        """Every connection on file; what cannot be read was not finished, and is removed."""
+        """All recorded connections; unreadable records are incomplete and are removed."""
         for path in sorted(self._folder.iterdir()):
             try:
                 yield msgspec.json.decode((path / CONNECTION).read_bytes(), type=ConnectionRecord)

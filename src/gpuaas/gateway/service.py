@@ -1,4 +1,4 @@
-"""The gateway of a node: which environments it serves, and what it can be asked."""
+"""The gateway of a node: the served environments and the requests of the agent."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ log = logging.getLogger("gpuaas.gateway")
 ENFORCE_SECONDS = 1.0
 RESTARTED = "the environment has restarted"
 REOPENING_FIELDS = ("bind", "port", "host_key", "username", "first_id", "uid", "init", "image")
-"""A change of these closes the environment and opens it again."""
+"""A change of these values closes and reopens the environment."""
 
 
 class Gateway:
@@ -55,7 +55,7 @@ class Gateway:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def start(self, inherited: dict[str, Inherited]) -> None:
-        """Serve every environment on disk and adopt what an earlier gateway left."""
+        """Serve every environment on disk and adopt connections of the previous gateway."""
         (self.node.root / "gateway").mkdir(mode=0o700, exist_ok=True)
         self.read_lease()
         names = self.node.environment_ids()
@@ -88,7 +88,7 @@ class Gateway:
 
     @staticmethod
     def _kill(record: ConnectionRecord) -> None:
-        """A connection to an environment that is gone."""
+        """End a connection to a removed environment."""
         pidfd = kernel.open_process(record.pid, record.born)
         if pidfd is not None:
             kernel.signal_process(pidfd, signal.SIGKILL)
@@ -97,7 +97,7 @@ class Gateway:
     async def sync(
         self, allocation_id: str, inherited: Inherited | None = None, *, defer_root: bool = False
     ) -> AccessState:
-        """Make what access.json says true, and answer when it is."""
+        """Apply access.json, and answer afterwards."""
         async with self._locks.setdefault(allocation_id, asyncio.Lock()):
             access = self._read_access(allocation_id)
             served = self.environments.get(allocation_id) or self._former_spare(access)
@@ -117,7 +117,7 @@ class Gateway:
             return served.state()
 
     def _former_spare(self, access: EnvironmentAccess | None) -> ServedEnvironment | None:
-        """The spare that this environment was. Its waiting connections stay open."""
+        """The spare that became this environment. Its waiting connections stay open."""
         spare = self.environments.get(access.was_spare) if access else None
         if access is None or spare is None or not spare.is_open:
             return None
@@ -128,7 +128,7 @@ class Gateway:
         return spare
 
     def _read_access(self, allocation_id: str) -> EnvironmentAccess | None:
-        """None: the environment is gone. A file that cannot be read is an error, and changes nothing."""
+        """The access file; None if the environment is removed. An unreadable file is an error and changes nothing."""
         if not allocation_id or "/" in allocation_id or allocation_id.startswith("."):
             raise EngineError("there is no such environment", repr(allocation_id))
         try:
@@ -137,9 +137,9 @@ class Gateway:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, msgspec.DecodeError) as error:
-            raise EngineError("the access file of the environment cannot be read", str(error)) from error
+            raise EngineError("the access file of the environment is unreadable", str(error)) from error
         if access.allocation_id != allocation_id:
-            raise EngineError("the access file is of another environment", f"{allocation_id}: {access.allocation_id}")
+            raise EngineError("the access file belongs to another one", f"{allocation_id}: {access.allocation_id}")
         return access
 
     async def close_environment(self, allocation_id: str, reason: str) -> None:
@@ -147,7 +147,7 @@ class Gateway:
             served = self.environments.get(allocation_id)
             if served is not None:
                 await self._close(served, reason)
-            else:  # by a gateway that died before it came so far
+            else:  # left by a gateway that died
                 self.node.forget_socket_folder(allocation_id)
 
     async def _close(self, served: ServedEnvironment, reason: str) -> None:
@@ -162,7 +162,7 @@ class Gateway:
 
     def _stopped(self, served: ServedEnvironment) -> None:
         self.terminals.end(served.id, STOPPED)
-        if served.access.is_spare:  # the engine may have died and not close it
+        if served.access.is_spare:  # the engine may have died before closing it
             closing = asyncio.create_task(self.close_environment(served.id, STOPPED))
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
@@ -171,7 +171,7 @@ class Gateway:
         read_lease(self.node.root, self.node.leases, self.node.clock)
 
     async def renew_lease(self) -> int:
-        """The lease was written: read it, and cut connections that it ends; how many."""
+        """Read the new lease and close connections that it ends; return their number."""
         self.read_lease()
         return await self.enforce()
 
@@ -187,7 +187,7 @@ class Gateway:
             for environment in self.environments.values():
                 try:
                     environment.enforce()
-                except Exception:  # house: broad-except because one environment must not keep others' rights alive
+                except Exception:  # house: broad-except because a failure must not delay revokes of others
                     log.exception("the keys of environment %s cannot be enforced", environment.id)
 
     def connections(self, allocation_id: str | None) -> list[Connection]:
@@ -212,7 +212,7 @@ class Gateway:
         return 0 if served is None else await served.end(is_one, reason)
 
     async def events(self, kept: tuple[str, ...]) -> list[LoginEvent]:
-        """Login events that wait, as soon as there are any."""
+        """Wait for login events and return them."""
         self.node.logins.kept(kept)
         while not self.node.logins.waiting():
             self._news.clear()
@@ -229,14 +229,14 @@ class Gateway:
         )
 
     async def stop(self, reason: str) -> None:
-        """End everything."""
+        """Close all environments."""
         if self._enforcing is not None:
             self._enforcing.cancel()
         for served in list(self.environments.values()):
             await self.close_environment(served.id, reason)
 
     def hand_over(self) -> dict[str, Inherited]:
-        """Stop serving without closing anything."""
+        """Stop serving without closing connections."""
         if self._enforcing is not None:
             self._enforcing.cancel()
         self.terminals.hand_over()

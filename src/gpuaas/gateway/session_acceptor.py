@@ -1,4 +1,4 @@
-"""Takes requests for sessions at an environment's socket: who asks, whether it may, and what is started for it."""
+"""Accepts session requests at an environment's socket: identifies the requester, checks it, starts the session."""
 
 import os
 import socket
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 NO_ACCESS = "The key of this connection no longer admits."
 NOT_RUNNING = "The environment is not running."
-LOST = "The session was lost when the SSH gateway of this node was restarted."
+LOST = "The session was lost when the SSH gateway of this node restarted."
 TOO_MANY_SESSIONS = "This connection has too many sessions. Close some first."
 REFUSED = "The session could not be started."
 
 
 class Refused(Exception):
-    """Told to the client as it is."""
+    """The message is shown to the client."""
 
 
 class SessionAcceptor:
@@ -83,7 +83,7 @@ class SessionAcceptor:
         self._add(line, connection, waiter.pid, lambda: self._spawn(connection, waiter))
 
     def _connection_of(self, pid: int) -> SshConnection:
-        """The connection in whose pid namespace this process is: nothing of the guest's can be in one."""
+        """The connection that owns the pid namespace of this process; tenants cannot enter one."""
         namespace = kernel.pid_namespace_of(pid)
         for connection in self._environment.connections.values():
             if connection.pid_namespace == namespace:
@@ -116,7 +116,7 @@ class SessionAcceptor:
         return StartedProcess(pid, os.pidfd_open(pid), born, error)
 
     def _resume(self, line: socket.socket, connection: SshConnection, known: SessionRecord) -> None:
-        """The waiter of a session that an earlier gateway started. Its process may have ended since."""
+        """Resume the waiter of a session from a previous gateway. Its process may have ended since."""
         orphan = self._orphans.pop((connection.record.id, known.waiter), None)
         if orphan is None:
             raise Refused(LOST)
@@ -130,7 +130,7 @@ class SessionAcceptor:
         self._add(line, connection, known.waiter, lambda: StartedProcess(known.pid, pidfd, known.born, known.error))
 
     def adopt(self, connection: str) -> None:
-        """Watch the sessions that an earlier gateway started, until their waiters have found this one."""
+        """Watch sessions of the previous gateway until their waiters have reconnected."""
         for known in self._node.records.sessions(connection):
             pidfd = kernel.open_process(known.pid, known.born) if known.pid else None
             if pidfd is not None:
@@ -138,7 +138,7 @@ class SessionAcceptor:
                 self._orphans[connection, known.waiter] = process
 
     def forget(self, connection: str) -> None:
-        """It has ended."""
+        """Remove an ended session."""
         for key in [key for key in self._orphans if key[0] == connection]:
             self._orphans.pop(key).forget()
 

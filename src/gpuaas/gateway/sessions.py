@@ -1,7 +1,7 @@
-"""Sessions: what sshd starts for a connection runs inside the environment, and its exit code goes back to sshd.
+"""Runs sessions of sshd inside the environment, and returns their exit codes to sshd.
 
 The process that sshd starts (the waiter, `/platform/session`) connects to the environment's session socket. The
-gateway reads its arguments, variables and descriptors from the kernel, so that nothing the client sends is parsed.
+gateway reads its arguments, variables and descriptors from the kernel, so it parses no data of the client.
 """
 
 # ruff: noqa: PTH123 (files of /proc)
@@ -33,11 +33,11 @@ HANGUP = (signal.SIGHUP, signal.SIGCONT)
 
 
 class NotASession(Exception):
-    """The process that connected is no waiter of a session."""
+    """The peer process is not a waiter of a session."""
 
 
 class Waiter:
-    """What a process that asks for a session is, as the kernel has it."""
+    """Kernel facts about a process that requests a session."""
 
     def __init__(self, pid: int, pidfd: int) -> None:
         self.pid, self.pidfd = pid, pidfd
@@ -59,7 +59,7 @@ class Waiter:
                 return descriptor
 
             copied = copy(0), copy(1), copy(2)
-            opened.pop_all()  # all three are the caller's now
+            opened.pop_all()  # the caller owns all three
         return copied
 
 
@@ -95,7 +95,7 @@ def order_of(
 
 
 def _read(path: str, *, is_needed: bool = False) -> bytes:
-    """A session never runs without the filter that its environment demands."""
+    """The seccomp filter of the environment; without it, no session starts."""
     if not path:
         return b""
     try:
@@ -108,7 +108,7 @@ def _read(path: str, *, is_needed: bool = False) -> bytes:
 
 
 def start_inside(order: inside.SessionOrder, own_pid_namespace: int) -> int:
-    """The pid of the new process. In the child this never returns."""
+    """Fork; return the pid of the new process. Does not return in the child."""
 
     def enter() -> None:
         setns(order.init, CLONE_NEWPID)
@@ -121,7 +121,7 @@ def start_inside(order: inside.SessionOrder, own_pid_namespace: int) -> int:
 
 @dataclass(frozen=True)
 class StartedProcess:
-    """The process inside, and its standard error as /proc names it."""
+    """The process inside, and the name of its standard error in /proc."""
 
     pid: int
     pidfd: int
@@ -130,7 +130,7 @@ class StartedProcess:
 
 
 class Session:
-    """One process inside for one waiter. Whichever ends first ends the other."""
+    """A process inside and its waiter. The end of one ends the other."""
 
     def __init__(
         self, line: socket.socket, started: StartedProcess, share: Share, on_end: Callable[["Session"], None]
@@ -141,7 +141,7 @@ class Session:
         asyncio.get_running_loop().add_reader(line.fileno(), self._hear)
 
     def _hear(self) -> None:
-        """Signals that the client asked sshd to send, or the end of the waiter."""
+        """Handle signals from the client, or the end of the waiter."""
         try:
             data = self._line.recv(16)
         except (BlockingIOError, InterruptedError):
@@ -157,7 +157,7 @@ class Session:
             self.process.signal_group(number)
 
     def tell(self, reason: str) -> bool:
-        """On its standard error, unless it is a terminal or the process inside has put something else there."""
+        """Write to its standard error, unless that is a terminal or was replaced by the process inside."""
         with suppress(OSError):
             descriptor = copy_descriptor(self.process.pidfd, STANDARD_ERROR)
             try:
@@ -176,12 +176,12 @@ class Session:
 
 
 def name_of(descriptor: int) -> str:
-    """Such as `socket:[4711]`: no two of them have one name at the same time."""
+    """The unique name of a descriptor, such as `socket:[4711]`."""
     return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 (a link of the kernel's)
 
 
 def hang_up(record: SessionRecord) -> None:
-    """Its connection is gone."""
+    """End the session after its connection has ended."""
     if record.pid and kernel.birth_of(record.pid) == record.born:
         with suppress(ProcessLookupError):
             for number in HANGUP:
@@ -189,7 +189,7 @@ def hang_up(record: SessionRecord) -> None:
 
 
 def exit_byte(code: int | None) -> int:
-    """As a shell says it: 128 and the number for a signal."""
+    """Exit status in the convention of shells: 128 plus the signal number."""
     if code is None:
         return UNKNOWN_CODE
     return (SIGNAL_BASE - code if code < 0 else code) & 0xFF
@@ -201,5 +201,5 @@ def refuse(line: socket.socket, reason: str) -> None:
 
 
 def reply(line: socket.socket, data: bytes) -> None:
-    with suppress(OSError):  # the waiter is gone
+    with suppress(OSError):  # the waiter has ended
         line.send(data)

@@ -1,4 +1,4 @@
-"""What the sshd of a connection finds in its root: its configuration, users, keys and the session program."""
+"""Files for the sshd of a connection: its configuration, users, keys and the session program."""
 
 import re
 from collections.abc import Iterable
@@ -64,7 +64,7 @@ VersionAddendum none
 {algorithms}
 {awaiting}
 """
-# Of a spare: sshd asks this program for the keys. It answers once the spare has a holder.
+# For a spare, sshd runs this program to get the keys. It waits until the spare has a holder.
 AWAITING = f"AuthorizedKeysCommand {AWAITED_KEYS}\nAuthorizedKeysCommandUser sshd"
 # Without the post-quantum key exchange that OpenSSH prefers: it makes each login 80 ms slower (docs/design/oci.md).
 ALGORITHMS = """\
@@ -138,7 +138,7 @@ def session_program() -> str:
 
 
 def passwd(access: EnvironmentAccess) -> str:
-    """The holder has no home here: sshd would look for files in it."""
+    """The holder has no home folder here, because sshd would read files in it."""
     holder, privsep = access.first_id + access.uid, access.first_id + PRIVSEP_USER
     return (
         "root:x:0:0::/:/usr/sbin/nologin\n"
@@ -148,20 +148,20 @@ def passwd(access: EnvironmentAccess) -> str:
 
 
 def group(access: EnvironmentAccess) -> str:
-    """The tty group is the environment's: sshd gives it each terminal, which lies in the environment's devpts."""
+    """The tty group has the environment's id: sshd assigns it to terminals in the environment's devpts."""
     holder, privsep = access.first_id + access.uid, access.first_id + PRIVSEP_USER
     return f"root:x:0:\ntty:x:{access.first_id + TTY_GROUP}:\nsshd:x:{privsep}:\n{access.username}:x:{holder}:\n"
 
 
-# Only files: other sources would ask services through sockets in /run, which is the environment's.
+# Only files: other sources would use services through sockets in /run, which the environment controls.
 NSSWITCH = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\n"
 
 
 def authorized_keys(keys: Iterable[AuthorizedKey]) -> str:
-    """From parsed parts only, without options or comments."""
+    """Format keys from parsed parts only, without options or comments."""
     return "".join(f"{key.type} {key.blob}\n" for key in keys)
 
 
 def accepted_pattern(username: str) -> re.Pattern[str]:
-    """sshd's own line for a proven key. It escapes line breaks in what it logs, so a client cannot begin a line."""
+    """Match sshd's log line for a proven key. sshd escapes line breaks, so a client cannot forge a line."""
     return re.compile(ACCEPTED.format(username=re.escape(username)))

@@ -1,8 +1,7 @@
-"""The root in which sshd runs: programs from the base image, platform files, and folders of the environment.
+"""The root file system of sshd: programs from the base image, platform files, and folders of the environment.
 
-One per environment, kept as a mount namespace that no process lives in. A connection enters it, makes a copy of its
-own and adds the environment's folders as they are at that moment. Everything that is not the environment's is
-read-only there.
+Each environment has one, kept as a mount namespace without processes. A connection enters it, creates a private copy
+and mounts the current folders of the environment. Everything else is read-only there.
 """
 
 # ruff: noqa: PTH123, PTH115, PTH102 (plain strings and open folders: these run between fork and exec)
@@ -32,7 +31,7 @@ from gpuaas.wire.gateway import EnvironmentAccess
 
 FOLDERS = ("tmp", "home", "run", "var", "mnt", "srv", "root", "dev/shm")
 TERMINALS = "dev/pts"
-NAME_FILES = ("etc/hosts", "etc/resolv.conf")  # so that names mean for a forward what they mean inside
+NAME_FILES = ("etc/hosts", "etc/resolv.conf")  # so that forwards resolve names as programs inside do
 LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
 ATTEMPTS_WITH_FILES = 5
@@ -41,11 +40,11 @@ AT_NOFOLLOW = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SshdRoot:
-    """`namespace` has the finished mounts; `files` is its tmpfs, open for writing to the gateway alone."""
+    """`namespace` has the mounts; `files` is its tmpfs, writable only by the gateway."""
 
     def __init__(self, access: EnvironmentAccess, socket_folder: str, attach_point: str) -> None:
         self.files = kernel.new_mount("tmpfs", mode="0755", size="2m")
-        self._waiting_lock: int | None = None  # locked while nobody has this spare
+        self._waiting_lock: int | None = None  # locked while the spare has no holder
         try:
             self._write_files(access)
             if access.is_spare:
@@ -70,7 +69,7 @@ class SshdRoot:
         fcntl.flock(self._waiting_lock, fcntl.LOCK_EX)
 
     def admit(self, access: EnvironmentAccess, keys: str) -> None:
-        """Connections may prove one of these keys from now on, also those that wait for the person of a spare."""
+        """Replace the accepted keys, also for connections that wait for the holder of a spare."""
         if self._waiting_lock is not None:
             self._replace(sshd.CONFIGURATION_FILE, sshd.configuration(access))
         self._replace(sshd.KEYS_FILE, keys)
@@ -78,12 +77,12 @@ class SshdRoot:
 
     def _release_waiting(self) -> None:
         if self._waiting_lock is not None:
-            fcntl.flock(self._waiting_lock, fcntl.LOCK_UN)  # also that of copies in children
+            fcntl.flock(self._waiting_lock, fcntl.LOCK_UN)  # also releases copies in children
             os.close(self._waiting_lock)
             self._waiting_lock = None
 
     def _replace(self, path: str, text: str) -> None:
-        """Whole, at once: a sshd that reads it meanwhile sees the old file or the new one."""
+        """Replace the file atomically: a concurrent sshd reads the old or the new one."""
         name = _relative(path)
         self._write(f"{name}.new", text)
         os.rename(f"{name}.new", name, src_dir_fd=self.files, dst_dir_fd=self.files)
@@ -121,13 +120,13 @@ class SshdRoot:
             os.close(descriptor)
 
     def _build(self, image: str, socket_folder: str, attach_point: str) -> int:
-        """The mount namespace of a child that made the root in it."""
+        """Create the root in a child and return its mount namespace."""
 
         def mount() -> str:
             self._mount(image, socket_folder, attach_point)
             return ""
 
-        with kernel.held_child("the root of sshd could not be made", mount) as (child, _):
+        with kernel.held_child("the root of sshd could not be created", mount) as (child, _):
             return os.open(f"/proc/{child}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
 
     def _mount(self, image: str, socket_folder: str, attach_point: str) -> None:
@@ -145,10 +144,10 @@ class SshdRoot:
 
 
 def enter(root: int, environment_mounts: int, first_id: int) -> None:
-    """In the process that becomes sshd: a copy of the root, with the environment's folders mounted in it.
+    """In the process that becomes sshd: copy the root and mount the environment's folders in it.
 
-    A file that is replaced inside between being opened and being mounted cannot be mounted. Then all are opened again;
-    the last attempt leaves the files out."""
+    A file that is replaced inside after it was opened cannot be mounted. Then all files are opened again; the last
+    attempt omits them."""
     folders = (*FOLDERS, TERMINALS)
     for names in [*[(*folders, *NAME_FILES)] * ATTEMPTS_WITH_FILES, folders]:
         with suppress(FileNotFoundError):
@@ -180,10 +179,10 @@ def mount_inside(names: Iterable[str], root: int, environment_mounts: int) -> No
 
 
 def clone_inside(name: str) -> int | None:
-    """One folder or file of the environment without what is mounted below it; None for anything unexpected there.
+    """Clone the mount of one folder or file of the environment, without submounts; None for an unexpected file type.
 
-    Every name is the guest's: links are not followed for folders. `resolv.conf` is often a link; it stays inside the
-    environment's root, as this process is in its mount namespace.
+    The tenant controls every name: links to folders are not followed. `resolv.conf` is often a link; it resolves
+    inside the environment's root, because this process is in its mount namespace.
     """
     is_file = name in NAME_FILES
     resolve = kernel.RESOLVE_IN_ROOT | (0 if is_file else RESOLVE_NO_SYMLINKS)
@@ -202,7 +201,7 @@ def clone_inside(name: str) -> int | None:
 
 
 def place_privilege_separation_folder(first_id: int) -> None:
-    """sshd insists on a /run/sshd of root's. The guest owns /run, and may refuse us: then /run is not shown at all."""
+    """Provide /run/sshd owned by root, which sshd requires. If the tenant prevents it in /run, /run is not mounted."""
     try:
         with opened("/run", AT_FDCWD) as run:
             with suppress(FileExistsError), kernel.as_file_owner(first_id):  # the node's root has no id inside

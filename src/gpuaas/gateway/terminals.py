@@ -1,4 +1,4 @@
-"""Browser terminals: a login shell each on a terminal of the environment, kept while the agent is away."""
+"""Browser terminals: login shells on terminals of the environment, which continue while no agent runs."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ OPEN_SECONDS = 10.0
 KEPT_ENDS = 1_000
 NOT_AT_BOOT = "the environment is not running, or has restarted"
 UNKNOWN = "this terminal has ended"
-UNCLAIMED = "no agent came back to it"
+UNCLAIMED = "no agent returned to it"
 
 
 class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,24 +40,24 @@ class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     born: str
     machine_boot: str
-    name: str = ""  # of the server's, so that the next agent knows which one it is
+    name: str = ""  # id from the server, so that the next agent can identify it
 
 
 @dataclass
 class Terminal:
-    """`master` and `memory` are -1 for one of an earlier gateway, until the agent that has them sends them."""
+    """`master` and `memory` are -1 for a terminal of a previous gateway, until its agent sends them."""
 
     record: TerminalRecord
     master: int
-    memory: int  # the agent's: what was shown last
+    memory: int  # scrollback memory of the agent
     process: WatchedProcess
     share: Share | None
     ended: "asyncio.Future[TerminalResult]"
-    holder: object | None = None  # the connection of the agent that has it
+    holder: object | None = None  # connection of the agent that uses it
     waiting: asyncio.TimerHandle | None = None  # for an agent
 
     def end(self, reason: str) -> None:
-        """Hang up. A process that ignores it still loses its terminal."""
+        """Hang up. A process that ignores SIGHUP still loses its terminal."""
         if not self.ended.done():
             self.ended.set_result(TerminalResult(exit_code=None, reason=reason))
         for number in HANGUP:
@@ -65,7 +65,7 @@ class Terminal:
         self.let_go()
 
     def let_go(self) -> None:
-        """Of its descriptors."""
+        """Close its descriptors."""
         self.stop_waiting()
         for descriptor in (self.master, self.memory):
             if descriptor >= 0:
@@ -73,7 +73,7 @@ class Terminal:
         self.master = self.memory = -1
 
     def adopt_descriptors(self, descriptors: list[int]) -> None:
-        """The agent returns the descriptors that an earlier gateway lost. Takes them from the list if it needs them."""
+        """Take back descriptors from the agent that a previous gateway lost, if they are needed."""
         if self.master < 0 and len(descriptors) == TERMINAL_DESCRIPTORS and not self.ended.done():
             self.master, self.memory = descriptors
             descriptors.clear()
@@ -132,7 +132,7 @@ class Terminals:
         return self.add(record, os.pidfd_open(pid), (master, os.memfd_create("terminal")), share)
 
     async def _start(self, access: EnvironmentAccess, init: int) -> tuple[int, str, int]:
-        """A process that opens a terminal inside, sends it here and becomes the shell."""
+        """Start a process that opens a terminal inside, sends it here and executes the shell."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with mine, its:
             order = order_of(
@@ -149,7 +149,7 @@ class Terminals:
                 master = await _receive_terminal(mine)
             except (OSError, TimeoutError) as error:
                 with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)  # not collected yet, so the number is still its own
+                    os.kill(pid, signal.SIGKILL)  # not reaped yet, so the pid is not reused
                 os.waitpid(pid, 0)  # noqa: ASYNC222 (killed just now)
                 raise EngineError("no terminal could be opened in this environment", str(error)) from error
         return pid, kernel.birth_of(pid), master
@@ -157,7 +157,7 @@ class Terminals:
     def add(
         self, record: TerminalRecord, pidfd: int, descriptors: tuple[int, int], share: Share | None = None
     ) -> Terminal:
-        """It waits for an agent until one claims it."""
+        """Wait for an agent to claim it."""
 
         def on_end(code: int | None) -> None:
             if not terminal.ended.done():
@@ -177,7 +177,7 @@ class Terminals:
         return terminal
 
     def release(self, holder: object) -> None:
-        """The agent is gone. What the shell writes meanwhile fills the terminal's own buffer, and then it waits."""
+        """The agent has disconnected. Output of the shell fills the terminal's buffer, then the shell blocks."""
         for terminal in self.here.values():
             if terminal.holder is holder:
                 self._await_agent(terminal)
@@ -190,7 +190,7 @@ class Terminals:
             terminal.waiting = asyncio.get_running_loop().call_later(seconds, terminal.end, UNCLAIMED)
 
     def hand_over(self) -> None:
-        """Another gateway waits for agents from here on."""
+        """Stop waiting for agents; another gateway takes over."""
         self._is_handed_over = True
         for terminal in self.here.values():
             terminal.stop_waiting()
@@ -224,17 +224,17 @@ class Terminals:
             self.here[id].end("closed")
 
     def end(self, allocation_id: str, reason: str) -> list[WatchedProcess]:
-        """All of one environment."""
+        """End all terminals of one environment."""
         chosen = [each for each in self.here.values() if each.record.allocation_id == allocation_id]
         for terminal in chosen:
             terminal.end(reason)
         return [terminal.process for terminal in chosen]
 
-    # Those of an earlier gateway
+    # Terminals of a previous gateway
 
     def recorded(self) -> Iterator[TerminalRecord]:
         for path in sorted(self._folder.iterdir()):
-            if path.name.startswith("."):  # a draft of a gateway that died
+            if path.name.startswith("."):  # a draft file of a gateway that died
                 path.unlink()
                 continue
             try:
@@ -243,7 +243,7 @@ class Terminals:
                 path.unlink()
 
     def adopt_recorded(self) -> None:
-        """Those whose shells live. A shell whose terminal nobody has any more was hung up by the kernel."""
+        """Terminals with a live shell. The kernel hung up shells whose terminal has no open descriptor."""
         for record in self.recorded():
             if record.id in self.here:
                 continue
@@ -259,7 +259,7 @@ class Terminals:
 
 
 async def _receive_terminal(line: socket.socket) -> int:
-    """Its master, judged: the process that sent it had already entered the environment."""
+    """Receive and verify its master, because the sender had already entered the environment."""
     await readable(line.fileno(), OPEN_SECONDS)
     _, descriptors, _, _ = socket.recv_fds(line, 1, 1)
     if not descriptors:

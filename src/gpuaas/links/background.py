@@ -1,4 +1,4 @@
-"""Work for single links, beside everybody else's: what one link holds up, no other waits for."""
+"""Work for single links, as asyncio tasks: a link that does not read delays no other."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-"""Tasks on their way down the links, each link's beside the others': one that takes nothing holds up nobody else."""
+"""Sends queued tasks to the nodes linked here, each link concurrently: a link that does not read delays no other."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,15 +20,15 @@ from gpuaas.wire.link import TaskBody
 
 LOOK_SECONDS = 2.0  # how often without a hint
 TASK_LIFE = timedelta(minutes=10)
-TAKEN = 4_000  # tasks claimed together, and
-TAKEN_OF_EACH = 100  # of one node: it is asked again after the others
-SENT = 50  # tasks sent down one link before others get their turn
-MOST_UNSENT = 20_000  # tasks that wait for their links to take them before no more are claimed
+TAKEN = 4_000  # tasks claimed in one statement, and
+TAKEN_OF_EACH = 100  # of one node: the rest follows after the other nodes
+SENT = 50  # tasks sent on one link before others get their turn
+MOST_UNSENT = 20_000  # claimed tasks that links have not taken; beyond it no more are claimed
 log = structlog.get_logger()
 
 
 class Dispatch:
-    """`links` are those that stand here; `cut` ends one that does not take what is sent."""
+    """`links` are those of this replica; `cut` ends a link that does not take what is sent."""
 
     def __init__(
         self,
@@ -58,16 +58,16 @@ class Dispatch:
         if link is None:
             return
         if link.is_sending:
-            link.has_more = True  # it is asked again when it has taken what is under way
+            link.has_more = True  # looked at again when it has taken what is being sent
         else:
-            self._ask_again(node_id)
+            self._look_again(node_id)
 
-    def _ask_again(self, node_id: str) -> None:
+    def _look_again(self, node_id: str) -> None:
         self._waiting.add(node_id)
         self._wake.set()
 
     async def run(self) -> None:
-        """Send queued tasks down, as hinted and every so often unasked, until cancelled."""
+        """Send queued tasks, after hints and periodically, until cancelled."""
         try:
             await self._db.health.repeat("dispatch", self._look)
         finally:
@@ -83,9 +83,9 @@ class Dispatch:
             waiting = await self.take(waiting)
 
     async def take(self, node_ids: list[str]) -> list[str]:
-        """Take what is queued for them and have it sent, each link's beside the others'; those that had no turn yet.
+        """Claim what is queued for these nodes and start sending it. The answer: nodes that had no turn yet.
 
-        One that still takes what it was given is not given more: it asks again by itself.
+        A link that still takes earlier tasks gets no more; it is looked at again when it has taken them.
         """
         await self._has_room.wait()
         linked = [link for id in node_ids if (link := self._links.get(id))]
@@ -94,14 +94,14 @@ class Dispatch:
         free = [link.node_id for link in linked if not link.is_sending]
         if not free:
             return []
-        async with self._db.read() as tx:  # one statement, and so a transaction by itself
+        async with self._db.read() as tx:  # one statement, so no explicit transaction
             rows = await tasks.take_queued(tx, free, self._replica_id, of_each=TAKEN_OF_EACH, in_all=TAKEN)
         by_node: dict[str, list[tasks.SentTask]] = {}
         for row in rows:
             by_node.setdefault(row.node_id, []).append(row)
         is_cut_short = len(rows) == TAKEN
         for node_id, theirs in by_node.items():
-            if link := self._links.get(node_id):  # without one they are sent after its next hello
+            if link := self._links.get(node_id):  # without a link they are sent after its next hello
                 self._start_sending(link, theirs, has_more=is_cut_short or len(theirs) == TAKEN_OF_EACH)
         return [id for id in free if id not in by_node] if is_cut_short else []
 
@@ -110,9 +110,9 @@ class Dispatch:
         self._unsent += len(rows)
         if self._unsent > MOST_UNSENT:
             self._has_room.clear()
-        self._background.start(self._send_beside(link, rows))
+        self._background.start(self._send_in_background(link, rows))
 
-    async def _send_beside(self, link: Link, rows: list[tasks.SentTask]) -> None:
+    async def _send_in_background(self, link: Link, rows: list[tasks.SentTask]) -> None:
         try:
             await self.send(link, rows)
         finally:
@@ -121,10 +121,10 @@ class Dispatch:
             if self._unsent <= MOST_UNSENT:
                 self._has_room.set()
             if link.has_more and self._links.get(link.node_id) is link:
-                self._ask_again(link.node_id)
+                self._look_again(link.node_id)
 
     async def send(self, link: Link, rows: list[tasks.SentTask]) -> None:
-        """In their order; one that cannot be sent is sent again after the next hello."""
+        """In order; a task that cannot be sent is sent again after the next hello."""
         try:
             for start in range(0, len(rows), SENT):
                 async with asyncio.timeout(self._send_seconds):

@@ -12,8 +12,8 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from gpuaas.core.db import AWAY, RERUN
 from gpuaas.core.websockets import MessageSocket, accept, admit_of
 from gpuaas.links.server import LinkServer
-from gpuaas.links.streams.terminals import Relays
-from gpuaas.wire.terminals import STREAM_SUBPROTOCOL
+from gpuaas.links.streams.server import StreamServer
+from gpuaas.wire.streams import STREAM_SUBPROTOCOL
 
 LINK = re.compile(r"/internal/v1/nodes/([^/]+)/link")
 STREAM = re.compile(r"/internal/v1/streams/([^/]+)")
@@ -54,7 +54,7 @@ class LinkSocket:
 class AgentEndpoints:
     """Serves what agents dial, and passes every other request on to `app`."""
 
-    def __init__(self, app: ASGIApp, links: LinkServer, streams: Relays) -> None:
+    def __init__(self, app: ASGIApp, links: LinkServer, streams: StreamServer) -> None:
         self._app, self._links, self._streams = app, links, streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +65,7 @@ class AgentEndpoints:
             await self._serve_link(LinkSocket(scope, receive, send), found[1])
         elif found := STREAM.fullmatch(scope["path"]):
             secret = await accept(receive, send, list(scope.get("subprotocols", [])), STREAM_SUBPROTOCOL)
-            await self._streams.serve_stream(MessageSocket(receive, send, admit_of(scope)), found[1], secret)
+            await self._streams.serve(MessageSocket(receive, send, admit_of(scope)), found[1], secret)
         else:
             await self._app(scope, receive, send)
 

@@ -1,4 +1,4 @@
-"""The first words on a node's link: who dials, whether it is that node, and the row that says the link is here."""
+"""Opens a node's link: challenge, hello, proof of identity, and the row that says which replica holds the link."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ from gpuaas.wire.protocol import SUPPORTED, ProtocolMismatch, ProtocolRange, agr
 HELLO_SECONDS = 10.0
 INSTANCE_LENGTH = 64
 log = structlog.get_logger()
-OPENED = 200  # links opened together: a fleet comes back within seconds
+OPENED = 200  # links opened in one transaction: a fleet comes back within seconds
 
 
 class LinkRefused(Exception):
@@ -61,16 +61,16 @@ class Handshakes:
         if not isinstance(hello, Hello) or hello.node_id != node_id:
             raise LinkRefused("the first message is not this node's hello")
         try:
-            known = await self._known.ask(node_id)
+            known = await self._known.submit(node_id)
             await self._check(socket, hello, nonce, known.public_key)
             version = await self._agree(socket, hello)
             trusted = await self._trusted(socket, hello, known.task_key_generation)
-            epoch = await self._rows.ask((hello, trusted))
+            epoch = await self._rows.submit((hello, trusted))
             if epoch is None:
                 raise LinkRefused("it does not name its agent process, as the node's agents did before")
-        except (asyncpg.DataError, ValueError) as error:  # an id that no text column could hold, for one
+        except (asyncpg.DataError, ValueError) as error:  # such as an id that no text column can hold
             raise LinkRefused("its hello cannot be written down") from error
-        # Not silent before we listen: until then the time we take to open it is ours, and there may be thousands.
+        # The time that the server needs to open the link does not count as silence: thousands may open at once.
         return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS, trusted, protocol=version)
 
     async def _look_up(self, node_ids: list[str]) -> list[capacity.LinkKey]:
@@ -99,7 +99,7 @@ class Handshakes:
         for origin in list(self._origins):
             with suppress(InvalidSignature):
                 key.verify(hello.proof, link_proof(nonce, hello.node_id, origin))
-                if origin != self._origins[0]:  # most dial the same; a wrong guess costs 0.1 ms
+                if origin != self._origins[0]:  # most nodes dial the same origin; a wrong guess costs 0.1 ms
                     self._origins.sort(key=lambda each: each != origin)
                 return
         with suppress(InvalidSignature):
@@ -114,8 +114,8 @@ class Handshakes:
         raise LinkRefused("the proof does not hold")
 
     async def _write(self, proved: list[tuple[Hello, tuple[int, ...]]]) -> list[int | None]:
-        """The epoch of each link, or none if it does not open. Of a node that is here twice the database refuses the
-        first try, and each gets a trip of its own."""
+        """The epoch of each link, or none if it does not open. If a node is twice in a batch, the database refuses the
+        batch, and the batcher tries each alone."""
         now, hellos = self._clock.now(), [hello for hello, _ in proved]
         opened = [
             capacity.OpenedLink(

@@ -11,7 +11,7 @@ from gpuaas.wire.protocol import UNDECLARED
 
 SEND_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
-BROKEN = (TimeoutError, OSError, RuntimeError)  # what sending to a socket raises that is stuck or gone
+BROKEN = (TimeoutError, OSError, RuntimeError)  # what sending raises on a socket that is stuck or gone
 decoder: msgspec.msgpack.Decoder[Up] = msgspec.msgpack.Decoder(Up)
 
 
@@ -23,11 +23,11 @@ class Socket(Protocol):
 
 
 class UnreadableError(Exception):
-    """Bytes that are no message of ours."""
+    """The bytes are not a message of the protocol."""
 
 
 class Link:
-    """One node's link, here."""
+    """One node's link on this replica."""
 
     __slots__ = (
         "epoch",
@@ -57,10 +57,10 @@ class Link:
         self.protocol = protocol  # the version that both ends agreed on
         self.generations = generations  # of task keys that the node trusts, oldest first
         self.stated = b""  # the last statement about task keys on this link
-        self.is_waiting = False  # it spoke, and it is we who cannot listen yet: not silent
+        self.is_waiting = False  # a message was received and waits for the writer: not silent
         self.is_over = False
-        self.is_sending = False  # tasks that were taken for it are going down
-        self.has_more = False  # and more may be waiting
+        self.is_sending = False  # claimed tasks are being sent
+        self.has_more = False  # more tasks may be queued
 
     async def send(self, message: Down) -> None:
         async with asyncio.timeout(SEND_SECONDS):
@@ -73,8 +73,8 @@ class Link:
 
 
 def read(data: bytes) -> Up:
-    """Whatever the bytes, a message or `UnreadableError`."""
+    """A message, or `UnreadableError` for any other bytes."""
     try:
         return decoder.decode(data)
-    except (ValueError, RecursionError) as error:  # bad text, and nesting without end, are no DecodeError
+    except (ValueError, RecursionError) as error:  # invalid text and deep nesting raise these
         raise UnreadableError(str(error)) from error

@@ -1,12 +1,12 @@
-"""The server's end of the node links: who is connected here. Beats stay in memory; what else comes up goes to
-messages.py, what goes down comes from dispatch.py.
+"""The server's end of the node links that this replica holds. Heartbeats stay in memory; other messages go to
+messages.py, tasks come from dispatch.py.
 
-A link counts by its row, of which a node has one in all replicas. Rows and sockets may part when the database or a
-replica stands still; `check_in` brings them together again, from both sides.
+A link counts by its row, of which a node has one in all replicas. Rows and sockets can disagree after the database or a
+replica stood still; `check_in` corrects both sides.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -21,28 +21,26 @@ from gpuaas.core.points import Points
 from gpuaas.core.secrets import TaskKeyring
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.links import store as link_rows
+from gpuaas.domain.node_messages.handlers import Announcement, Buffer, Handlers
 from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.links.announcements import Announcer
 from gpuaas.links.background import BackgroundTasks
 from gpuaas.links.dispatch import Dispatch
 from gpuaas.links.handshakes import Handshakes, LinkRefused
 from gpuaas.links.link import BROKEN, Link, Socket, UnreadableError, read
-from gpuaas.links.messages import Messages
-from gpuaas.links.samples import SampleBuffer
-from gpuaas.links.spares import SpareAnnouncer
+from gpuaas.links.messages import MessageWriter
 from gpuaas.links.task_keys import LinkTaskKeys
 from gpuaas.wire.link import (
     DEAD_AFTER_SECONDS,
     HOLDER_LEASE_SECONDS,
     LEASE_SECONDS,
     Beat,
-    EndTerminals,
+    Down,
     Hello,
     Lease,
-    OpenStream,
     Welcome,
 )
-from gpuaas.wire.metrics import Samples
 from gpuaas.wire.task_keys import TrustedKeys
 
 SWEEP_SECONDS = 0.5
@@ -50,9 +48,9 @@ REPLICA_SECONDS = 2.0
 CHECK_IN = "check-in"
 SEEN_SECONDS = 30.0
 RENEW_SECONDS = 60.0
-OPENING_LIMIT = timedelta(seconds=30)  # a row older than this that has no link here will get none
-RETURNED = 500  # links that are given what is theirs, or closed, together
-BEAT = msgspec.msgpack.encode(Beat())  # most of all that comes up: known by its bytes
+OPENING_LIMIT = timedelta(seconds=30)  # a row older than this without a link here gets none any more
+RETURNED = 500  # links that are sent their unfinished tasks, or closed, in one transaction
+BEAT = msgspec.msgpack.encode(Beat())  # most messages are beats: recognised by their bytes
 log = structlog.get_logger()
 
 
@@ -67,13 +65,19 @@ class LinkServer:
         keyring: TaskKeyring,
         points: Points,
         origins: frozenset[str],
+        handlers: Handlers,
+        buffers: Sequence[Buffer] = (),
+        announcements: Sequence[Announcement] = (),
     ) -> None:
         self.holder_lease_seconds = HOLDER_LEASE_SECONDS  # how long a holder's keys admit on a node that is cut off
         self._db, self._clock, self._replica_id = db, clock, hints.replica_id
         self._links: dict[str, Link] = {}
         self._background = BackgroundTasks()
         self.keys = LinkTaskKeys(self._links, keyring, db=db, hints=hints, background=self._background, cut=self._cut)
-        self.spares = SpareAnnouncer(self._links, db=db, hints=hints, background=self._background, cut=self._cut_broken)
+        self._announcers = [
+            Announcer(each, self._links, db=db, hints=hints, background=self._background, cut=self._cut_broken)
+            for each in announcements
+        ]
         self.dispatch = Dispatch(
             self._links,
             db=db,
@@ -86,7 +90,8 @@ class LinkServer:
         )
         self._seen_at = self._renewed_at = self._looked_at = self._checked_in_at = clock.monotonic()
         self._judges_from = self._checked_in_at
-        self.messages = Messages(
+        self.messages = MessageWriter(
+            handlers,
             db=db,
             ids=ids,
             clock=clock,
@@ -95,7 +100,7 @@ class LinkServer:
             is_current=self._is_current,
             cut=self._cut_broken,
         )
-        self.samples = SampleBuffer(db, clock)
+        self._buffers = {buffer.type: buffer for buffer in buffers}
         self.beats = 0
         self._handshakes = Handshakes(db=db, clock=clock, replica_id=hints.replica_id, origins=origins, keys=self.keys)
         self._unfinished = Batcher(self._take_unfinished, most=RETURNED)
@@ -105,16 +110,8 @@ class LinkServer:
     def count(self) -> int:
         return len(self._links)
 
-    @property
-    def samples_dropped(self) -> int:
-        return self.samples.dropped
-
-    @property
-    def logins_dropped(self) -> int:
-        return sum(self.messages.logins_dropped.values())
-
     async def serve(self, socket: Socket, node_id: str) -> None:
-        """One link from its opening to its end."""
+        """Open a link and serve it until it ends."""
         try:
             link = await self._handshakes.open(socket, node_id)
         except LinkRefused as refused:
@@ -135,12 +132,13 @@ class LinkServer:
         if other and other.epoch > link.epoch:
             await link.close(4409, "replaced by a newer link")
             raise ConnectionResetError("replaced by a newer link")
-        self._links[link.node_id] = link  # only now may a task be sent: an agent expects the welcome first
+        self._links[link.node_id] = link  # tasks may be sent from now on: an agent expects the welcome first
         if other:
             self._background.start(other.close(4409, "replaced by a newer link"))
         await self.keys.announce(link)
-        await self.dispatch.send(link, await self._unfinished.ask(link.node_id))
-        await self.spares.announce(link)
+        await self.dispatch.send(link, await self._unfinished.submit(link.node_id))
+        for announcer in self._announcers:
+            await announcer.announce(link)
         log.info("link.opened", node=link.node_id, epoch=link.epoch, protocol=link.protocol)
 
     async def _read(self, link: Link) -> None:
@@ -153,14 +151,14 @@ class LinkServer:
             link.heard_at = self._clock.monotonic()
 
     async def _take(self, link: Link, data: bytes) -> bool:
-        """Whether it was a word of ours."""
+        """Whether the message could be read."""
         try:
             message = read(data)
         except UnreadableError as error:
             log.warning("link.message_unreadable", node=link.node_id, error=str(error))
             return False
-        if isinstance(message, Samples):
-            self.samples.put(link.node_id, message)
+        if buffer := self._buffers.get(type(message)):
+            buffer.put(link.node_id, message)
         elif not isinstance(message, Beat | Hello):
             if isinstance(message, TrustedKeys):
                 self.keys.heard(link, message)
@@ -168,7 +166,7 @@ class LinkServer:
         return True
 
     async def _lose(self, link: Link) -> None:
-        """Once; a newer link of the same node leaves nothing to lose."""
+        """Close the row of the link, once; a newer link of the same node has closed it already."""
         current = self._links.get(link.node_id)
         if link.is_over or (current and current.epoch > link.epoch):
             return
@@ -178,8 +176,8 @@ class LinkServer:
         silent = max(0.0, self._clock.monotonic() - link.heard_at)
         last_seen = self._clock.now() - timedelta(seconds=silent)
         try:
-            await self._closings.ask((link, last_seen))
-        except (*AWAY, *RERUN) as error:  # the row is found without its link when this replica next checks in
+            await self._closings.submit((link, last_seen))
+        except (*AWAY, *RERUN) as error:  # the next check-in finds the row without its link
             log.warning("link.close_failed", node=link.node_id, error=repr(error))
         log.warning("link.lost", node=link.node_id, epoch=link.epoch, silent_seconds=round(silent, 1))
 
@@ -198,31 +196,31 @@ class LinkServer:
         self._background.start(link.close(code, reason))
 
     async def cut(self, node_id: str, reason: str) -> None:
-        """The node has to dial and prove who it is again."""
+        """End the link: the node has to dial and prove its identity again."""
         if link := self._links.get(node_id):
             await self._cut(link, 4410, reason)
 
     async def _cut_broken(self, link: Link) -> None:
-        """What was sent in vain is sent again after the next hello, so there must be one."""
+        """Tasks that could not be sent are sent again after the next hello, so the link must end."""
         await self._cut(link, 4408, "does not take what is sent")
 
-    def here(self) -> list[str]:
+    def node_ids(self) -> list[str]:
         """The nodes whose links are held by this replica."""
         return list(self._links)
 
-    def tell(self, node_id: str, message: EndTerminals) -> None:
-        """Beside the tasks, if the node's link is here; what is lost with it is asked for again by whoever wants it."""
+    def send(self, node_id: str, message: Down) -> None:
+        """Best effort, if the node's link is here: the caller sends again what is lost with a link."""
         link = self._links.get(node_id)
         if link is not None:
-            self._background.start(self._tell(link, message))
+            self._background.start(self._send(link, message))
 
-    def ask_for_stream(self, node_id: str, body: bytes) -> None:
-        """The same, signed as a task is."""
+    def request_stream(self, node_id: str, body: bytes) -> None:
+        """Best effort, too, and signed like a task."""
         link = self._links.get(node_id)
         if link is not None:
-            self._background.start(self._tell(link, self.keys.signer(link).sign_stream(body)))
+            self._background.start(self._send(link, self.keys.signer(link).sign_stream(body)))
 
-    async def _tell(self, link: Link, message: OpenStream | EndTerminals | Lease) -> None:
+    async def _send(self, link: Link, message: Down) -> None:
         try:
             await link.send(message)
         except BROKEN as error:
@@ -237,10 +235,10 @@ class LinkServer:
             by_node[row.node_id].append(row)
         return [by_node[node_id] for node_id in node_ids]
 
-    # life ---------------------------------------------------------------------------------------------------------
+    # Liveness of links and replicas
 
     async def sweep(self) -> None:
-        """Cut links that fell silent, until cancelled."""
+        """Cut links that are silent, until cancelled."""
         self._looked_at = self._clock.monotonic()
         await self._db.health.repeat("silent links", self._sweep)
 
@@ -248,7 +246,7 @@ class LinkServer:
         await asyncio.sleep(SWEEP_SECONDS)
         now = self._clock.monotonic()
         late = now - self._looked_at - SWEEP_SECONDS
-        if late > SWEEP_SECONDS:  # it is we who stood still; what came up meanwhile has not been read
+        if late > SWEEP_SECONDS:  # this process stood still: what arrived meanwhile has not been read
             for link in self._links.values():
                 link.heard_at = max(link.heard_at, min(now, link.heard_at + late))
         deadline = now - DEAD_AFTER_SECONDS
@@ -257,21 +255,25 @@ class LinkServer:
         self._looked_at = self._clock.monotonic()
 
     async def keep_alive(self, url: str) -> None:
-        """Check in every so often, until cancelled."""
+        """Check in periodically, until cancelled."""
 
         async def step() -> None:
             await self.check_in(url)
             self.renew_leases()
-            self.spares.announce_changes()
+            self.announce_changes()
             self._db.health.worked(CHECK_IN)
             await asyncio.sleep(REPLICA_SECONDS)
 
         await self._db.health.repeat(CHECK_IN, step)
 
+    def announce_changes(self) -> None:
+        for announcer in self._announcers:
+            announcer.announce_changes()
+
     async def check_in(self, url: str) -> None:
-        """Say that this replica lives, notice those that do not, keep nodes' proof of life, match rows with links."""
+        """Record that this replica and its nodes live, close links of dead replicas, match rows and links."""
         may_judge = self._may_judge_others()
-        here = dict(self._links)  # each had its row before it stood here, so one without is over
+        here = dict(self._links)  # a link has its row before it is listed here, so a link without a row is over
         epochs = {id: link.epoch for id, link in here.items()}
         async with self._db.write() as tx:
             await link_rows.replica_lives(tx, self._replica_id, url)
@@ -293,25 +295,26 @@ class LinkServer:
         await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
 
     def _may_judge_others(self) -> bool:
-        """A replica that could not check in itself learns nothing from others that did not: after an outage of the
-        database all of them look dead. It waits until each had time to check in again."""
+        """Not after a pause of this replica's own check-ins: after an outage of the database all replicas look dead, so
+        it waits until each had time to check in again."""
         now = self._clock.monotonic()
         if now - self._checked_in_at > link_rows.DEAD_REPLICA_SECONDS / 2:
             self._judges_from = now + link_rows.DEAD_REPLICA_SECONDS
         return now >= self._judges_from
 
     async def reopen_all(self) -> None:
-        """The database has another history: epochs and what nodes told may be lost, so every node says hello again."""
-        self.samples.forget()
+        """The database has another history: epochs and reports may be lost, so every node links again."""
+        for buffer in self._buffers.values():
+            buffer.forget()
         await asyncio.gather(*(self._cut(link, 4410, "the database changed") for link in list(self._links.values())))
 
     def renew_leases(self) -> None:
-        """After a check-in, and so only by a replica that would have heard of a revoke."""
+        """After a check-in, because only a replica that reads the database would learn of a revoke."""
         if self._clock.monotonic() - self._renewed_at < RENEW_SECONDS:
             return
         self._renewed_at = self._clock.monotonic()
         for link in list(self._links.values()):
-            self._background.start(self._tell(link, self._lease()))
+            self._background.start(self._send(link, self._lease()))
 
     def _lease(self) -> Lease:
         return Lease(server_time=self._clock.now(), seconds=LEASE_SECONDS, holder_seconds=self.holder_lease_seconds)
@@ -321,4 +324,5 @@ class LinkServer:
         return {id: now - timedelta(seconds=max(0.0, monotonic - link.heard_at)) for id, link in self._links.items()}
 
     def loops(self, url: str) -> list[Callable[[], Coroutine[None, None, None]]]:
-        return [self.dispatch.run, self.messages.write, self.samples.write, self.sweep, lambda: self.keep_alive(url)]
+        buffers = [buffer.write for buffer in self._buffers.values()]
+        return [self.dispatch.run, self.messages.write, *buffers, self.sweep, lambda: self.keep_alive(url)]

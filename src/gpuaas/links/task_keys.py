@@ -1,4 +1,4 @@
-"""Which task key each link here is signed with, and the statements that bring nodes to a newer one.
+"""The task key that signs what is sent on each link, and the statements that move nodes to a newer key.
 
 A link is signed with the newest generation that its node has said it trusts, so no task is ever refused for its key,
 whichever replica rotated and whichever holds the link.
@@ -27,7 +27,7 @@ log = structlog.get_logger()
 
 
 class LinkTaskKeys:
-    """`links` are those that stand here; `cut` ends one whose node trusts no key that is still used."""
+    """`links` are those of this replica; `cut` ends a link whose node trusts no key that is still used."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class LinkTaskKeys:
         return self._keyring.signer(link.generations[-1])
 
     def trusted_by(self, hello: Hello, recorded: int) -> tuple[int, ...]:
-        """Generations in use, oldest first. An older agent names none; it trusts what is recorded of it."""
+        """Generations in use, oldest first. An older agent names none; it trusts what its row says."""
         if hello.trusted_keys:
             return self._in_use(hello.node_id, hello.trusted_keys)
         return (recorded,) if recorded >= self.generations.oldest else ()
@@ -88,7 +88,7 @@ class LinkTaskKeys:
         return ours if ours and ours[-1] >= self.generations.oldest else ()
 
     def heard(self, link: Link, message: TrustedKeys) -> None:
-        """From here on the link is signed with the newest key that its node trusts."""
+        """From now on the newest key that the node trusts signs what is sent on its link."""
         if ours := self._in_use(link.node_id, message.keys):
             link.generations = ours
             self._background.start(self.announce(link))
@@ -117,7 +117,7 @@ class LinkTaskKeys:
         return self.signer(link).state(StatementBody(generation=current, public_key=public_key, oldest=oldest))
 
     async def recover(self, tx: Tx, trusted: Mapping[str, tuple[int, ...]], now: datetime) -> None:
-        """Generations that nodes trust and the database does not know: it lost writes."""
+        """Record generations that nodes trust and the database does not know, because it lost writes."""
         node_id, newest = max(((id, keys[-1]) for id, keys in trusted.items()), key=lambda each: each[1])
         if newest > self.generations.current:
             await commands.recover(tx, newest, node_id=node_id, now=now)

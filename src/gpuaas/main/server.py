@@ -92,7 +92,7 @@ class Wired:
 
     def app(self, litestar: Litestar | None = None) -> ASGIApp:
         """The API, and in front of it what agents dial."""
-        return AgentEndpoints(create_app(self.services, litestar), self.nodes.links, self.nodes.terminals)
+        return AgentEndpoints(create_app(self.services, litestar), self.nodes.links, self.nodes.streams)
 
 
 @asynccontextmanager
@@ -144,7 +144,7 @@ async def assemble(
         accounts=Accounts(worker_db, ids, parts.passwords),
         index=index,
         launch=Launch(index, catalog, ids),
-        links=nodes.links,
+        links=nodes,
         terminals=nodes.terminals,
         streams=nodes.open_streams,
         workers=workers,

@@ -11,6 +11,7 @@ from gpuaas.wire.common import Moment, Money, Name, Reason, Reference
 from gpuaas.wire.environments import Init, Isolation
 from gpuaas.wire.images import AllocationImage
 from gpuaas.wire.metrics import HealthReason
+from gpuaas.wire.permissions import Permissions
 from gpuaas.wire.runtimes import RuntimeSummary
 from gpuaas.wire.storage import Attachment, LaunchAttachment
 from gpuaas.wire.timeline import Entry
@@ -177,6 +178,7 @@ class Allocation(Struct, frozen=True, kw_only=True):
     runtime: RuntimeSummary | None = None  # null is raw compute that never had one
     held_by: HeldBy = HeldBy.HOLDER
     retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
+    permissions: Permissions = []
 
 
 class SubmittedAllocations(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gpuaas.wire.common import Email, Name, Reference, Title
+from gpuaas.wire.permissions import Permissions
 
 Password = Annotated[str, Meta(min_length=12, max_length=256)]
 
@@ -74,6 +75,7 @@ class TenantMembership(Struct, frozen=True, kw_only=True):
     role: Role
     suspended_at: datetime | None = None
     suspension_reason: str | None = None
+    permissions: Permissions = []
 
 
 class ProjectMembership(Struct, frozen=True, kw_only=True):
@@ -83,6 +85,8 @@ class ProjectMembership(Struct, frozen=True, kw_only=True):
     role: Role
     suspended_at: datetime | None = None  # of the project, or of its tenant
     suspension_reason: str | None = None
+    permissions: Permissions = []
+    assignable_roles: list[Role] = []  # that the caller may give to members
 
 
 class Me(Struct, frozen=True, kw_only=True):
@@ -92,6 +96,7 @@ class Me(Struct, frozen=True, kw_only=True):
     tenants: list[TenantMembership]
     projects: list[ProjectMembership]
     scopes: list[Scope]
+    permissions: Permissions = []  # on the platform
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -130,6 +135,8 @@ class Project(Struct, frozen=True, kw_only=True):
     slug: str
     created_at: datetime
     record_terminals: bool = False  # every browser terminal on its machines is recorded
+    permissions: Permissions = []
+    assignable_roles: list[Role] = []  # that the caller may give to members
 
 
 class ChangeProject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

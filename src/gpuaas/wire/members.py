@@ -9,6 +9,7 @@ from gpuaas.wire.access import GrantStatus
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.common import Email
 from gpuaas.wire.identity import Role, User
+from gpuaas.wire.permissions import Permissions
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -16,6 +17,8 @@ class Member(Struct, frozen=True, kw_only=True):
     user_id: str
     email: str
     role: Role
+    permissions: Permissions = []  # of the caller on this member
+    can_be_granted: bool = False  # access to allocations: works in the project
 
 
 class InviteMember(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,6 +1,9 @@
 """What a principal may do, as responses name it. The role rule is in domain/identity/permissions.py."""
 
 from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
 
 
 class Permission(StrEnum):
@@ -27,3 +30,9 @@ class Permission(StrEnum):
     FLEET_READ = "fleet:read"
     FLEET_OPERATE = "fleet:operate"
     OPERATORS_MANAGE = "operators:manage"
+
+
+# What the caller may do by role, relation and scope; the resource may still forbid it. The type is plain text, so
+# that an older client can read a permission that it does not know; the API description lists them all.
+NAMED = {"items": {"type": "string", "enum": [each.value for each in Permission]}}
+Permissions = Annotated[list[str], Meta(extra_json_schema={"extra": NAMED})]

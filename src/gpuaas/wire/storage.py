@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gpuaas.wire.common import Dated, Moment, Name, Reference
 from gpuaas.wire.environments import ProofItem
+from gpuaas.wire.permissions import Permissions
 
 LARGEST_GIB = 1 << 14  # of one volume, whatever the quota
 
@@ -150,6 +151,7 @@ class Volume(Struct, frozen=True, kw_only=True):
     deletion_proofs: list[ProofItem]
     attachments: list[VolumeAttachment]
     operation_id: str
+    permissions: Permissions = []
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -165,6 +167,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     created_at: datetime
     created_by: str
     operation_id: str
+    permissions: Permissions = []
 
 
 class Attachment(Struct, frozen=True, kw_only=True):

@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gpuaas.wire.common import NO_CONTROL_CHARACTERS, Reference
+from gpuaas.wire.streams import StreamKind
 
 SUBPROTOCOL = "gpuaas.terminal.v1"
-STREAM_SUBPROTOCOL = "gpuaas.stream.v1"
 WINDOW = 256 * 1024  # bytes of output that may be unconfirmed, and that are kept to be shown again
-UNAUTHORIZED, UNREADABLE, TAKEN_OVER, ENDED, UNREACHABLE = 4401, 4400, 4409, 4410, 4502  # how a socket is closed
+UNREADABLE, TAKEN_OVER, ENDED, UNREACHABLE = 4400, 4409, 4410, 4502  # how a socket is closed
 Cells = Annotated[int, Meta(ge=1, le=10_000)]
 
 
@@ -147,3 +147,6 @@ class TerminalTarget(Struct, frozen=True, kw_only=True):
     is_new: bool
     seconds_left: float  # of the longest life a terminal may have
     detached_seconds: float  # how long it waits for somebody to come back
+
+
+TERMINAL = StreamKind("terminal", TerminalTarget)

@@ -2,9 +2,9 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useParams } from "react-router";
 import { useAllocations } from "../../api/queries/allocations";
 import { useMe } from "../../api/queries/session";
+import { may } from "../../frame/permissions";
 import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
-import { rightsOf } from "../allocations/access/rights";
 import { LiveGrants } from "./LiveGrants";
 import { OwnKeyFiles } from "./OwnKeyFiles";
 import "../allocations/access/access.css";
@@ -20,10 +20,11 @@ export function ProjectAccessPage() {
     >
       <View of={useMe()} what="your account">
         {(me) => {
-          const decides = (allocationId: string) => {
-            const found = allocations.find(({ id }) => id === allocationId);
-            return found !== undefined && rightsOf(me, found).decides;
-          };
+          const decides = (allocationId: string) =>
+            may(
+              allocations.find(({ id }) => id === allocationId),
+              "access:manage",
+            );
           return (
             <SpaceBetween size="l">
               <LiveGrants projectId={projectId} myId={me.user.id} decides={decides} />

@@ -10,6 +10,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useState } from "react";
 import { useMe } from "../../api/queries/session";
 import { type Scope, useCreateToken } from "../../api/queries/tokens";
+import { may } from "../../frame/permissions";
 import { CopyLine } from "../../parts/Copy";
 import { Dialog } from "../../parts/Dialog";
 import { OwnQuotaLeft } from "../../parts/QuotaLeft";
@@ -30,7 +31,7 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   const create = useCreateToken();
   if (create.data) return <Secret token={create.data.token} title={create.data.details.title} onClose={onClose} />;
   const offered = (Object.keys(SCOPES) as Scope[]).filter(
-    (scope) => me?.scopes.includes(scope) && (scope !== "admin" || me.user.platform_role),
+    (scope) => me?.scopes.includes(scope) && (scope !== "admin" || may(me, "fleet:read")),
   );
   const submit = () => create.mutate({ title: title.trim(), scopes: [...scopes], expires_in_days: days });
   return (

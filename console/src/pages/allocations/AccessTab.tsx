@@ -4,6 +4,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useAllocationKeys } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";
 import { useMe } from "../../api/queries/session";
+import { may } from "../../frame/permissions";
 import { Ago, duration } from "../../parts/Ago";
 import { View } from "../../parts/View";
 import { GrantsCard } from "./access/GrantsCard";
@@ -18,7 +19,7 @@ export function AccessTab({ allocation }: { allocation: Allocation }) {
   return (
     <View of={useMe()} what="your account">
       {(me) => {
-        const rights = rightsOf(me, allocation);
+        const rights = rightsOf(allocation);
         const props = { allocation, rights, myId: me.user.id };
         return (
           <SpaceBetween size="l">
@@ -26,7 +27,7 @@ export function AccessTab({ allocation }: { allocation: Allocation }) {
             <KeysCard {...props} />
             <GrantsCard {...props} />
             <SessionsCard {...props} />
-            <TerminalsCard allocation={allocation} mayRead={rights.decides} />
+            <TerminalsCard allocation={allocation} mayRead={may(allocation, "recordings:read")} />
           </SpaceBetween>
         );
       }}

@@ -3,9 +3,7 @@ import ButtonDropdown, { type ButtonDropdownProps } from "@cloudscape-design/com
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { lazy, Suspense, useState } from "react";
 import { load } from "../../api/chunks";
-import { useAccessGrants } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";
-import { useMe } from "../../api/queries/session";
 import { openTerminal } from "../../frame/terminals";
 import { VERBS, type Verb, whyNoTerminal, whyNot } from "./verbs";
 
@@ -15,9 +13,7 @@ const ORDER: readonly Verb[] = ["restart", "resize", "extend", "release"];
 
 /** What one does most stands alone; the rest is a menu. */
 export function HeaderActions({ allocation }: { allocation: Allocation }) {
-  const me = useMe().data;
-  const isOthers = me !== undefined && allocation.holder !== me.user.id;
-  const reason = whyNoTerminal(allocation, me, useAccessGrants(allocation.id, isOthers).data);
+  const reason = whyNoTerminal(allocation);
   return (
     <SpaceBetween direction="horizontal" size="xs">
       <ActionsMenu allocation={allocation} />
@@ -35,10 +31,9 @@ export function HeaderActions({ allocation }: { allocation: Allocation }) {
 
 /** What can be done to a machine; what cannot be done now says why. */
 export function ActionsMenu({ allocation, isRow = false }: { allocation: Allocation; isRow?: boolean }) {
-  const me = useMe().data;
   const [verb, setVerb] = useState<Verb | null>(null);
   const items: ButtonDropdownProps.Items = ORDER.map((id) => {
-    const reason = whyNot(id, allocation, me);
+    const reason = whyNot(id, allocation);
     return { id, text: VERBS[id], disabled: reason !== null, ...(reason === null ? {} : { disabledReason: reason }) };
   });
   return (
@@ -71,9 +66,8 @@ export function ActionButton({
   allocation: Allocation;
   children?: string;
 }) {
-  const me = useMe().data;
   const [isOpen, setIsOpen] = useState(false);
-  const reason = whyNot(verb, allocation, me);
+  const reason = whyNot(verb, allocation);
   return (
     <>
       <Button disabled={reason !== null} disabledReason={reason ?? ""} onClick={() => setIsOpen(true)}>

@@ -4,23 +4,21 @@ import Button from "@cloudscape-design/components/button";
 import { useState } from "react";
 import { type BreakGlass, useBreakGlass, useEndBreakGlass } from "../../api/queries/access";
 import type { Allocation } from "../../api/queries/allocations";
-import { useMe } from "../../api/queries/session";
 import { notify } from "../../frame/notices";
+import { may } from "../../frame/permissions";
 import { Ago, useNow } from "../../parts/Ago";
 import { Ask } from "../../parts/Ask";
 import { Consequences } from "../../parts/Consequences";
 import { Link } from "../../parts/Link";
-import { rightsOf } from "./access/rights";
 import { isOpen } from "./breakGlass";
 
 /** While an operator has break-glass access: who, why, until when, and how to end it. */
 export function BreakGlassAlert({ allocation }: { allocation: Allocation }) {
   const now = useNow();
-  const me = useMe().data;
   const [isAsking, setIsAsking] = useState(false);
   const open = (useBreakGlass(allocation.id).data ?? []).filter((each) => isOpen(each, now));
   if (open.length === 0) return null;
-  const mayEnd = me === undefined || rightsOf(me, allocation).decides;
+  const mayEnd = may(allocation, "access:manage");
   return (
     <Box padding={{ bottom: "l" }}>
       <Alert

@@ -6,7 +6,7 @@ import { useMemo } from "react";
 import { useNavigate, useParams } from "react-router";
 import { useAllocations } from "../../api/queries/allocations";
 import { useMembers } from "../../api/queries/members";
-import { LOOKS_ON, useWorks } from "../../frame/project";
+import { LOOKS_ON, useMay } from "../../frame/project";
 import { DataTable } from "../../parts/DataTable";
 import { useKept } from "../../parts/kept";
 import { Page } from "../../parts/Page";
@@ -24,7 +24,7 @@ export function ListPage() {
     () => machineRows(allocations.data ?? [], members ?? [], isWithEnded),
     [allocations.data, members, isWithEnded],
   );
-  const works = useWorks(projectId);
+  const works = useMay(projectId, "allocations:create");
   const launch = (
     <Button
       variant="primary"

@@ -3,7 +3,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useState } from "react";
 import type { Allocation } from "../../api/queries/allocations";
 import { useAllocationRuntime, useRuntimeBundles } from "../../api/queries/runtimes";
-import { useWorks } from "../../frame/project";
+import { may } from "../../frame/permissions";
 import { View } from "../../parts/View";
 import { type Choice, RuntimeDialog } from "./RuntimeDialog";
 import { RuntimeNow } from "./RuntimeNow";
@@ -16,15 +16,15 @@ export function RuntimeTab({ allocation }: { allocation: Allocation }) {
   const runtime = useAllocationRuntime(allocation.id);
   const bundles = useRuntimeBundles({ allocationId: allocation.id });
   const isOver = OVER.includes(allocation.status);
-  const works = useWorks(allocation.project_id);
+  const mayApply = may(allocation, "runtimes:apply");
   return (
     <View of={runtime} what="runtime">
       {(seen) => (
         <SpaceBetween size="l">
-          <RuntimeNow runtime={seen} bundles={bundles.data ?? []} canChange={works && !isOver} onOpen={setOpen} />
+          <RuntimeNow runtime={seen} bundles={bundles.data ?? []} canChange={mayApply && !isOver} onOpen={setOpen} />
           {!isOver && (
             <View of={bundles} what="bundles">
-              {(offered) => <RuntimeOffers bundles={offered} runtime={seen} canChange={works} onOpen={setOpen} />}
+              {(offered) => <RuntimeOffers bundles={offered} runtime={seen} canChange={mayApply} onOpen={setOpen} />}
             </View>
           )}
           <Box variant="small" color="text-body-secondary">

@@ -7,7 +7,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useState } from "react";
 import type { Allocation } from "../../api/queries/allocations";
 import { type Attachment, useAttachments } from "../../api/queries/attachments";
-import { LOOKS_ON, useWorks } from "../../frame/project";
+import { may } from "../../frame/permissions";
 import { Ago } from "../../parts/Ago";
 import { Link } from "../../parts/Link";
 import { ATTACHMENT, Label } from "../../parts/StatusLabel";
@@ -16,6 +16,7 @@ import { DURABILITY, MountedAt } from "../../parts/VolumeFields";
 import { sentence } from "../../parts/words";
 import { AttachDialog } from "./AttachDialog";
 import { DetachDialog } from "./DetachDialog";
+import { NOT_YOURS } from "./verbs";
 
 type Open = { what: "attach" } | { what: "detach"; attachment: Attachment } | null;
 
@@ -88,12 +89,12 @@ interface AttachedProps {
 }
 
 function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
-  const works = useWorks(allocation.project_id);
+  const mayAttach = may(allocation, "allocations:operate");
   const attach = (
     <Button
       variant="primary"
-      disabled={isOver || !works}
-      disabledReason={works ? "This machine is over or on its way out." : LOOKS_ON}
+      disabled={isOver || !mayAttach}
+      disabledReason={mayAttach ? "This machine is over or on its way out." : NOT_YOURS}
       onClick={() => onOpen({ what: "attach" })}
     >
       Attach a volume
@@ -124,7 +125,7 @@ function Attached({ allocation, attachments, isOver, onOpen }: AttachedProps) {
             { id: "at", header: "Mounted at", content: (row) => <MountedAt attachment={row} /> },
             { id: "status", content: (row) => <Status attachment={row} /> },
             { id: "durability", content: ({ durability }) => DURABILITY[durability].meaning },
-            { id: "actions", content: (row) => !isOver && works && <Detach attachment={row} onOpen={onOpen} /> },
+            { id: "actions", content: (row) => !isOver && mayAttach && <Detach attachment={row} onOpen={onOpen} /> },
           ],
         }}
         empty={

@@ -7,7 +7,9 @@ function machine(id: string, status: Allocation["status"]): Allocation {
   return { id, status, health: "ok", holder: "user_1", node: { id: "node_1", region: "local" } } as Allocation;
 }
 
-const MEMBERS = [{ project_id: "proj_1", user_id: "user_1", email: "ada@example.com", role: "owner" as const }];
+const MEMBERS = [
+  { project_id: "proj_1", user_id: "user_1", email: "ada@example.com", role: "owner" as const, can_be_granted: true },
+];
 const MACHINES = [
   machine("a", "active"),
   machine("b", "released"),

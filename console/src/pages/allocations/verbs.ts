@@ -1,8 +1,6 @@
-import type { AccessGrant } from "../../api/queries/access";
 import type { Allocation, AllocationStatus } from "../../api/queries/allocations";
-import type { Me } from "../../api/queries/session";
+import { may, type Permission } from "../../frame/permissions";
 import { LOOKS_ON } from "../../frame/project";
-import { rightsOf } from "./access/rights";
 
 export type Verb = "restart" | "resize" | "extend" | "release";
 
@@ -11,6 +9,15 @@ export const VERBS: Record<Verb, string> = {
   resize: "Resize",
   extend: "Extend",
   release: "Release",
+};
+
+export const NOT_YOURS = "Only its holder or a project admin can.";
+
+const NEEDS: Record<Verb, Permission> = {
+  restart: "allocations:operate",
+  resize: "allocations:operate",
+  extend: "allocations:operate",
+  release: "allocations:release",
 };
 
 const ENDED: readonly AllocationStatus[] = ["released", "failed"];
@@ -28,32 +35,18 @@ export function isEnded({ status }: Allocation): boolean {
 }
 
 /** Why a person cannot do this to a machine now; null when they can. The server judges again, and is right. */
-export function whyNot(verb: Verb, allocation: Allocation, me: Me | undefined): string | null {
-  if (me !== undefined && !isAllowed(verb, allocation, me)) {
-    return verb === "release"
-      ? "Viewers of the project cannot release machines."
-      : "Only its holder or a project admin can.";
-  }
+export function whyNot(verb: Verb, allocation: Allocation): string | null {
+  if (!may(allocation, NEEDS[verb])) return NOT_YOURS;
   if (verb === "resize" && allocation.shape === "baremetal") return "A baremetal allocation has no other size.";
   if (POSSIBLE[verb].includes(allocation.status)) return null;
   if (isEnded(allocation)) return "It has ended.";
   return `Not while it is ${allocation.status.replace("_", " ")}.`;
 }
 
-/** Why a person cannot open a terminal; null when they can. Who leads a project shares the machine with themselves first. */
-export function whyNoTerminal(allocation: Allocation, me: Me | undefined, grants: readonly AccessGrant[] | undefined) {
+/** Why a person cannot open a terminal; null when they can. Project admins share the machine with themselves first. */
+export function whyNoTerminal(allocation: Allocation): string | null {
   if (allocation.status !== "active") return "There is a terminal while the machine is active.";
-  if (me === undefined) return null;
-  const { isHolder, works } = rightsOf(me, allocation);
-  if (!works) return LOOKS_ON;
-  const isGiven = grants?.some(({ user_id, status }) => user_id === me.user.id && status === "active") ?? true;
-  return isHolder || isGiven ? null : "It is its holder's, and of those it is shared with: see its SSH access.";
-}
-
-function isAllowed(verb: Verb, allocation: Allocation, me: Me): boolean {
-  const project = me.projects.find(({ id }) => id === allocation.project_id);
-  const tenant = me.tenants.find(({ id }) => id === project?.tenant_id);
-  const leads = [project?.role, tenant?.role].some((role) => role === "owner" || role === "admin");
-  const works = leads || project?.role === "member";
-  return verb === "release" ? works : leads || (works && allocation.holder === me.user.id);
+  if (may(allocation, "terminals:open")) return null;
+  if (!may(allocation, "access:ask")) return LOOKS_ON;
+  return "It is its holder's, and of those it is shared with: see its SSH access.";
 }

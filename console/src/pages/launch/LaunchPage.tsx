@@ -10,7 +10,7 @@ import { useSkus } from "../../api/queries/skus";
 import { useSshKeys } from "../../api/queries/sshKeys";
 import { useVolumes } from "../../api/queries/volumes";
 import { notifyProblem } from "../../frame/notices";
-import { LOOKS_ON, useWorks } from "../../frame/project";
+import { LOOKS_ON, useMay } from "../../frame/project";
 import { freeMountPath } from "../../launch/checks";
 import { choose, type Draft, draftOf, newDraftVolume, pinned } from "../../launch/draft";
 import { draftNow, startDraft, useDraft } from "../../launch/drafts";
@@ -53,7 +53,7 @@ function withVolume(draft: Draft, volumeId: string): Draft {
 export function LaunchPage() {
   const { projectId = "" } = useParams();
   const navigate = useNavigate();
-  const works = useWorks(projectId);
+  const works = useMay(projectId, "allocations:create");
   const machines = { text: "Machines", href: `/projects/${projectId}/allocations` };
   if (!works) {
     return (

@@ -1,18 +1,21 @@
 import { useState } from "react";
-import { type Member, useChangeMember } from "../../api/queries/members";
+import { type Member, type Role, useChangeMember } from "../../api/queries/members";
 import { Consequences } from "../../parts/Consequences";
 import { Dialog } from "../../parts/Dialog";
+import { ROLES } from "../../parts/roles";
 import { RoleField } from "./RoleField";
 
 interface Props {
   member: Member;
-  isOwner: boolean;
+  assignable: readonly Role[];
   onClose: () => void;
 }
 
-export function ChangeRoleDialog({ member, isOwner, onClose }: Props) {
+export function ChangeRoleDialog({ member, assignable, onClose }: Props) {
   const [role, setRole] = useState(member.role);
   const change = useChangeMember(member.project_id);
+  const isChanged = role !== member.role; // house: role because it compares a choice with what is, and allows nothing
+  const { becoming } = ROLES[role];
   return (
     <Dialog
       title={`Role of ${member.email}`}
@@ -20,16 +23,11 @@ export function ChangeRoleDialog({ member, isOwner, onClose }: Props) {
       onConfirm={() => change.mutate({ userId: member.user_id, role }, { onSuccess: onClose })}
       onCancel={onClose}
       isPending={change.isPending}
-      isReady={role !== member.role}
+      isReady={isChanged}
       error={change.error}
     >
-      <RoleField role={role} onChange={setRole} isOwner={isOwner} />
-      {role === "viewer" && role !== member.role && (
-        <Consequences
-          lost="Every way of theirs into the project's machines: grants and keys. Open sessions are cut at once."
-          stays="The machines and all that runs there; admins of the project hold those they held."
-        />
-      )}
+      <RoleField role={role} onChange={setRole} assignable={assignable} />
+      {isChanged && becoming && <Consequences {...becoming} />}
     </Dialog>
   );
 }

@@ -14,11 +14,11 @@ import { RoleField } from "./RoleField";
 
 interface Props {
   projectId: string;
-  isOwner: boolean;
+  assignable: readonly Role[];
   onClose: () => void;
 }
 
-export function InviteDialog({ projectId, isOwner, onClose }: Props) {
+export function InviteDialog({ projectId, assignable, onClose }: Props) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("member");
   const [link, setLink] = useState<string | null>(null);
@@ -52,7 +52,7 @@ export function InviteDialog({ projectId, isOwner, onClose }: Props) {
           <Input value={email} onChange={({ detail }) => setEmail(detail.value)} type="email" autoFocus />
         </FormField>
       </form>
-      <RoleField role={role} onChange={setRole} isOwner={isOwner} />
+      <RoleField role={role} onChange={setRole} assignable={assignable} />
     </Dialog>
   );
 }

@@ -6,7 +6,8 @@ import { useState } from "react";
 import { useParams } from "react-router";
 import { type Member, useMembers } from "../../api/queries/members";
 import { type Me, useMe } from "../../api/queries/session";
-import { leads, owns, type Project, useProject } from "../../frame/project";
+import { may } from "../../frame/permissions";
+import { useProject } from "../../frame/project";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Link } from "../../parts/Link";
 import { Page } from "../../parts/Page";
@@ -30,7 +31,8 @@ export function MembersPage() {
   const project = useProject();
   const members = useMembers(projectId);
   const [doing, setDoing] = useState<Doing>(null);
-  const isLeader = Boolean(me && project && leads(me, project));
+  const manages = may(project, "members:manage");
+  const assignable = project?.assignable_roles ?? [];
   const myself = members.data?.find(({ user_id }) => user_id === me?.user.id);
   const close = () => setDoing(null);
   return (
@@ -48,14 +50,14 @@ export function MembersPage() {
               what="members"
               rows={rows}
               rowId={({ user_id }) => user_id}
-              columns={columns({ me, project, isLeader, onAct: setDoing })}
+              columns={columns({ me, manages, onAct: setDoing })}
               filters={FILTERS}
               sorted={{ by: "email" }}
               empty={<Box textAlign="center">Nobody but who leads the tenant.</Box>}
               actions={
                 <SpaceBetween direction="horizontal" size="xs">
                   {myself && <Button onClick={() => setDoing({ kind: "remove", member: myself })}>Leave</Button>}
-                  {isLeader && (
+                  {manages && (
                     <Button variant="primary" onClick={() => setDoing({ kind: "invite" })}>
                       Invite
                     </Button>
@@ -65,14 +67,10 @@ export function MembersPage() {
             />
           )}
         </View>
-        {isLeader && <SentInvitations projectId={projectId} />}
+        {may(project, "invitations:read") && <SentInvitations projectId={projectId} />}
       </SpaceBetween>
-      {doing?.kind === "invite" && (
-        <InviteDialog projectId={projectId} isOwner={Boolean(me && project && owns(me, project))} onClose={close} />
-      )}
-      {doing?.kind === "role" && (
-        <ChangeRoleDialog member={doing.member} isOwner={Boolean(me && project && owns(me, project))} onClose={close} />
-      )}
+      {doing?.kind === "invite" && <InviteDialog projectId={projectId} assignable={assignable} onClose={close} />}
+      {doing?.kind === "role" && <ChangeRoleDialog member={doing.member} assignable={assignable} onClose={close} />}
       {doing?.kind === "remove" && (
         <RemoveMemberDialog member={doing.member} isMyself={doing.member.user_id === me?.user.id} onClose={close} />
       )}
@@ -82,14 +80,12 @@ export function MembersPage() {
 
 interface Seen {
   me: Me | undefined;
-  project: Project | null;
-  isLeader: boolean;
+  manages: boolean;
   onAct: (doing: Doing) => void;
 }
 
-function columns({ me, project, isLeader, onAct }: Seen): Column<Member>[] {
-  const mayTouch = (member: Member) =>
-    isLeader && me && project && (member.role !== "owner" || owns(me, project)) && member.user_id !== me.user.id;
+function columns({ me, manages, onAct }: Seen): Column<Member>[] {
+  const mayTouch = (member: Member) => may(member, "members:manage") && member.user_id !== me?.user.id;
   const shown: Column<Member>[] = [
     {
       id: "email",
@@ -105,7 +101,7 @@ function columns({ me, project, isLeader, onAct }: Seen): Column<Member>[] {
     { id: "role", header: "Role", sortingField: "role", cell: ({ role }) => ROLES[role].label },
     { id: "may", header: "May", cell: ({ role }) => ROLES[role].description },
   ];
-  if (!isLeader) return shown;
+  if (!manages) return shown;
   return [
     ...shown,
     {

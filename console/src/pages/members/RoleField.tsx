@@ -1,22 +1,22 @@
 import FormField from "@cloudscape-design/components/form-field";
 import RadioGroup from "@cloudscape-design/components/radio-group";
 import type { Role } from "../../api/queries/members";
-import { ROLES, rolesToGive } from "../../parts/roles";
+import { ROLES, rising } from "../../parts/roles";
 
 interface Props {
   role: Role;
   onChange: (role: Role) => void;
-  /** Owners are made by owners. */
-  isOwner: boolean;
+  /** The roles that the caller may give. */
+  assignable: readonly Role[];
 }
 
-export function RoleField({ role, onChange, isOwner }: Props) {
+export function RoleField({ role, onChange, assignable }: Props) {
   return (
     <FormField label="Role" stretch>
       <RadioGroup
         value={role}
         onChange={({ detail }) => onChange(detail.value as Role)}
-        items={rolesToGive(isOwner).map((value) => ({ value, ...ROLES[value] }))}
+        items={rising(assignable).map((value) => ({ value, ...ROLES[value] }))}
       />
     </FormField>
   );

@@ -8,7 +8,7 @@ import { useNavigate, useParams } from "react-router";
 import { asProblem } from "../../api/problem";
 import { useChangeVolume, useVolume, type Volume } from "../../api/queries/volumes";
 import { notifyProblem } from "../../frame/notices";
-import { useWorks } from "../../frame/project";
+import { may } from "../../frame/permissions";
 import { Page } from "../../parts/Page";
 import { View } from "../../parts/View";
 import { sentence } from "../../parts/words";
@@ -82,7 +82,7 @@ type Open = "delete" | "rename" | null;
 
 function Actions({ volume }: { volume: Volume }) {
   const [open, setOpen] = useState<Open>(null);
-  const works = useWorks(volume.project_id);
+  const works = may(volume, "volumes:write");
   const navigate = useNavigate();
   const change = useChangeVolume(volume.project_id, volume.id);
   const protect = () =>

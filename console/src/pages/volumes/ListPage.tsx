@@ -2,7 +2,7 @@ import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import { useVolumes, type Volume } from "../../api/queries/volumes";
-import { LOOKS_ON, useWorks } from "../../frame/project";
+import { LOOKS_ON, useMay } from "../../frame/project";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Link } from "../../parts/Link";
@@ -55,7 +55,7 @@ export function ListPage() {
   const { projectId = "" } = useParams();
   const [params, setParams] = useSearchParams();
   const navigate = useNavigate();
-  const works = useWorks(projectId);
+  const works = useMay(projectId, "volumes:write");
   const make = (
     <Button variant="primary" disabled={!works} disabledReason={LOOKS_ON} onClick={() => setParams({ new: "" })}>
       Make a volume

@@ -14,7 +14,8 @@ import {
   useTakeSnapshot,
   type Volume,
 } from "../../api/queries/volumes";
-import { LOOKS_ON, useWorks } from "../../frame/project";
+import { may } from "../../frame/permissions";
+import { LOOKS_ON } from "../../frame/project";
 import { nameMistake } from "../../launch/checks";
 import { Ago } from "../../parts/Ago";
 import { bytes } from "../../parts/bytes";
@@ -57,7 +58,7 @@ export function Snapshots({ volume }: { volume: Volume }) {
 }
 
 function List({ volume, snapshots, onOpen }: { volume: Volume; snapshots: Snapshot[]; onOpen: (open: Open) => void }) {
-  const works = useWorks(volume.project_id);
+  const works = may(volume, "volumes:write");
   return (
     <div>
       <Box padding={{ bottom: "s" }}>

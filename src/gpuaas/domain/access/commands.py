@@ -148,7 +148,7 @@ async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: dat
     await store.render(tx, id)
     facts = {"from": row.holder_id, "to": data.user_id, "ssh_key_ids": chosen}
     await _tell(tx, caller, row, "handed_over", note=data.reason, now=now, facts=facts)
-    return view(await allocations.get(tx, id))
+    return view(await allocations.get(tx, id), caller)
 
 
 def not_a_member(field: str) -> ValidationError:

@@ -11,7 +11,7 @@ from gpuaas.core.errors import NotFound
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
-from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.identity.permissions import WORK, Permission, Relation, by_relation
 
 
 class Action(StrEnum):
@@ -81,6 +81,9 @@ NEEDS: dict[Action, Permission] = {
 }
 
 
+ABOUT_ALLOCATIONS = frozenset(NEEDS.values())
+
+
 async def authorize(tx: Tx, caller: Caller, id: str, action: Action) -> AllocationRow:
     """The allocation, if the caller may do this with it; else not found or forbidden."""
     row = await store.get(tx, id)
@@ -97,6 +100,20 @@ async def require(tx: Tx, caller: Caller, row: AllocationRow, action: Action) ->
 async def may(tx: Tx, caller: Caller, row: AllocationRow, action: Action) -> bool:
     """For what a response shows; an action requires its permission."""
     return NEEDS[action] in await store.permissions(tx, row.id, caller.id)
+
+
+def permissions(caller: Caller, row: AllocationRow) -> list[str]:
+    """What the caller may do with an allocation, for a response; from facts that came with the row and the caller."""
+    by_role = caller.by_role(row)
+    relations = set[Relation]()
+    if WORK in by_role and row.holder_id == caller.id:
+        relations.add(Relation.HOLDER)
+    if Permission.ACCESS_MANAGE in by_role and row.is_held is False:
+        relations.add(Relation.ACTING_HOLDER)
+    if WORK in by_role and row.is_granted is True:
+        relations.add(Relation.GRANTEE)
+    allowed = by_role if caller.is_suspended(row) else by_role | by_relation(frozenset(relations))
+    return sorted(caller.usable(allowed & ABOUT_ALLOCATIONS, row))
 
 
 def readable(caller: Caller, row: AllocationRow | None) -> AllocationRow:

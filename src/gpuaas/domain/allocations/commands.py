@@ -44,18 +44,19 @@ async def get(tx: Tx, caller: Caller, id: str) -> AllocationRow:
 async def release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
     """Give the machine back. Also cancels one still in the making, and tries a failed release again."""
     row = await authorize(tx, caller, id, Action.RELEASE)
-    return await release_row(tx, row, actor=caller.actor, reason=reason or "released on request", ids=ids, now=now)
+    reason = reason or "released on request"
+    return view(await release_row(tx, row, actor=caller.actor, reason=reason, ids=ids, now=now), caller)
 
 
-async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, ids: Ids, now: datetime) -> Allocation:
+async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, ids: Ids, now: datetime) -> AllocationRow:
     """Billing stops here, at the moment release is accepted; asked again while it runs, it is the same release."""
     if row.status is Status.RELEASING:
-        return view(row)
+        return row
     operation_id = ids.new("op")
     change = Change(operation_id=operation_id, billing_stopped_at=now)
     operation = OperationChange(begins="release", reason="cancelled by release")
     await store.move(tx, row, Status.RELEASING, Act(actor=actor, now=now, note=reason), change, operation=operation)
-    return view(await store.get(tx, row.id))
+    return await store.get(tx, row.id)
 
 
 async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
@@ -63,7 +64,7 @@ async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now
     row = await authorize(tx, caller, id, Action.RESTART)
     why = reason or "restarted on request"
     await boot_again(tx, row, "restart", actor=caller.actor, why=why, ids=ids, now=now)
-    return view(await store.get(tx, id))
+    return view(await store.get(tx, id), caller)
 
 
 async def boot_again(tx: Tx, row: AllocationRow, kind: str, *, actor: str, why: str, ids: Ids, now: datetime) -> None:
@@ -85,7 +86,7 @@ async def extend(tx: Tx, caller: Caller, id: str, data: ExtendAllocation, *, now
     await audit(tx, row.subject, "allocation.extend", actor=caller.actor, at=now, facts=facts)
     entry = NewEntry(phase="limits_changed", outcome=Outcome.DONE, at=now, actor=caller.actor, evidence=facts)
     await record(tx, row.subject, entry, None)
-    return view(row)
+    return view(row, caller)
 
 
 def _end(row: AllocationRow, data: ExtendAllocation, now: datetime) -> datetime | None:
@@ -119,7 +120,7 @@ async def group(tx: Tx, caller: Caller, id: str) -> AllocationGroup:
     if not rows:
         raise NotFound("allocation_group")
     caller.require(Permission.ALLOCATIONS_READ, "allocation_group", rows[0])
-    return _group(id, rows)
+    return _group(id, rows, caller)
 
 
 async def release_group(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> AllocationGroup:
@@ -128,11 +129,11 @@ async def release_group(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Id
     for row in await store.list_of_group(tx, id):
         if row.status in LIVE:
             await release(tx, caller, row.id, reason=reason, ids=ids, now=now)
-    return _group(id, await store.list_of_group(tx, id))
+    return _group(id, await store.list_of_group(tx, id), caller)
 
 
-def _group(id: str, rows: list[AllocationRow]) -> AllocationGroup:
-    members = [view(row) for row in rows]
+def _group(id: str, rows: list[AllocationRow], caller: Caller) -> AllocationGroup:
+    members = [view(row, caller) for row in rows]
     return AllocationGroup(id=id, project_id=rows[0].project_id, created_at=rows[0].created_at, allocations=members)
 
 
@@ -141,7 +142,7 @@ async def inspect(tx: Tx, caller: Caller, id: str) -> InspectedAllocation:
     caller.require_platform(Permission.FLEET_READ)
     row = await store.get(tx, id)
     return InspectedAllocation(
-        allocation=view(row),
+        allocation=view(row, caller),
         holder_email=await email_of(tx, row.holder_id),
         timeline=[each.item for each in await entries(tx, id, Paging(INSPECTED_ENTRIES, ""))],
         tasks=await tasks.of_allocation(tx, id),
@@ -153,7 +154,8 @@ async def force_release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Id
     """An operator releases anybody's allocation; the timeline says so."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.get(tx, id)
-    return await release_row(tx, row, actor=caller.actor, reason=reason or "released by an operator", ids=ids, now=now)
+    reason = reason or "released by an operator"
+    return view(await release_row(tx, row, actor=caller.actor, reason=reason, ids=ids, now=now), caller)
 
 
 async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, now: datetime) -> Allocation:
@@ -181,7 +183,7 @@ async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, 
             phase="cleanup_blocked", outcome=Outcome.FAILED, at=now, actor=caller.actor, note=data.reason
         )
         await record(tx, row.subject, blocked, row.operation_id)
-    return view(await store.get(tx, id))
+    return view(await store.get(tx, id), caller)
 
 
 async def declare_lost(tx: Tx, caller: Caller, node_id: str, *, reason: str, now: datetime) -> int:

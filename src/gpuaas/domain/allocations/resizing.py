@@ -95,7 +95,7 @@ async def resize(
     why = data.reason or f"from {row.gpu_count} to {size.gpu_count} GPUs"
     await boot_again(tx, row, "resize", actor=caller.actor, why=why, ids=ids, now=now)
     await audit(tx, row.subject, "allocation.resize", actor=caller.actor, at=now, facts=asdict(wanted))
-    return view(await store.get(tx, id))
+    return view(await store.get(tx, id), caller)
 
 
 async def _check_disk(tx: Tx, row: AllocationRow, size: Size) -> None:

@@ -106,6 +106,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     runtime: RuntimeSummary | UnsetType | None = UNSET
     attachments: list[Attachment] | UnsetType = UNSET
     is_held: bool | UnsetType = UNSET  # its holder works in the project; if not, project admins hold it
+    is_granted: bool | UnsetType = UNSET  # the caller has an active grant
 
     @property
     def subject(self) -> Subject:
@@ -319,7 +320,10 @@ SEEN = """
         where t.allocation_id = a.id and t.status not in ('detached', 'failed')
     ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
-        works_in(a.holder_id, a.project_id) as is_held
+        works_in(a.holder_id, a.project_id) as is_held, exists (
+            select from access_grants g where g.allocation_id = a.id and g.user_id = fence_principal()
+                and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp()
+        ) as is_granted
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """
 LOOK = """
@@ -346,7 +350,7 @@ FILTERS = {
 }
 LIST_FLEET = f"""
     {SEEN} where {{only}} and a.id < $1 {{matching}} order by a.id desc limit $2
-"""  # house: project-filter because operators see the whole fleet
+"""
 ADD_PROOF = """
     insert into cleanup_proofs (allocation_id, tenant_id, item, ok, evidence, at) values ($1, $2, $3, $4, $5, $6)
     on conflict do nothing

@@ -4,8 +4,10 @@ from datetime import UTC
 
 from msgspec import UNSET
 
+from gpuaas.domain.allocations.authority import permissions
 from gpuaas.domain.allocations.health import health, reasons
 from gpuaas.domain.allocations.store import AllocationRow
+from gpuaas.domain.identity.callers import Caller
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationNode,
@@ -28,7 +30,7 @@ OUTDATED = (
 )
 
 
-def view(row: AllocationRow) -> Allocation:
+def view(row: AllocationRow, caller: Caller) -> Allocation:
     return Allocation(
         id=row.id,
         resource_name=f"gpuaas:{row.region}:{row.tenant_id}:{row.project_id}:allocation:{row.id}",
@@ -72,6 +74,7 @@ def view(row: AllocationRow) -> Allocation:
         limits=limits(row),
         runtime=None if row.runtime is UNSET else row.runtime,
         retry=retry(row),
+        permissions=permissions(caller, row),
     )
 
 

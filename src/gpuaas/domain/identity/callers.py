@@ -1,8 +1,8 @@
 """The principal of a request. A caller is checked first; row-level security in the database checks again."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
 
 from gpuaas.core.errors import NOWHERE, InsufficientPermissions, NotFound, Place, Suspended
 from gpuaas.domain.identity.permissions import RULES, Permission, in_project
@@ -86,6 +86,10 @@ class Caller(Principal):
 
     def by_role(self, thing: Placed) -> frozenset[Permission]:
         return in_project(self.projects.get(thing.project_id), self.tenants.get(thing.tenant_id))
+
+    def with_role(self, thing: Placed, role: Role) -> Self:
+        """As after this transaction, which gives the caller the role."""
+        return replace(self, projects={**self.projects, thing.project_id: role})
 
     def usable(self, permissions: Iterable[Permission], thing: Placed) -> frozenset[Permission]:
         """Of what roles and relations allow, what the token's scopes and a suspension leave."""

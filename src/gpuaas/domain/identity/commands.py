@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import asyncpg
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from gpuaas.core.db import Database, Tx
 from gpuaas.core.errors import (
@@ -20,9 +21,9 @@ from gpuaas.core.errors import (
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
 from gpuaas.domain.identity import attempts, store
-from gpuaas.domain.identity.callers import Caller
+from gpuaas.domain.identity.callers import Caller, Placed
 from gpuaas.domain.identity.passwords import Passwords
-from gpuaas.domain.identity.permissions import Permission
+from gpuaas.domain.identity.permissions import Permission, to_give
 from gpuaas.domain.timeline.store import ANONYMOUS, Subject, audit, audit_failure
 from gpuaas.wire.emails import EmailError, key, normalise
 from gpuaas.wire.identity import (
@@ -166,7 +167,26 @@ async def add_tenant(tx: Tx, ids: Ids, slug: str, type: str, *, owner_id: str, n
 async def me(tx: Tx, caller: Caller) -> Me:
     tenants, projects = await store.memberships(tx, caller.user_id)
     user = User(id=caller.user_id, email=caller.email, platform_role=caller.platform_role)
-    return Me(user=user, tenants=tenants, projects=projects, scopes=sorted(caller.scopes))
+    return Me(
+        user=user,
+        tenants=[replace(one, permissions=sorted(caller.permissions_in_tenant(one.id))) for one in tenants],
+        projects=[
+            replace(one, permissions=sorted(caller.permissions_in(one)), assignable_roles=assignable(caller, one))
+            for one in projects
+        ],
+        scopes=sorted(caller.scopes),
+        permissions=sorted(caller.permissions_on_platform()),
+    )
+
+
+def project_view(row: store.PlacedProject, caller: Caller) -> Project:
+    return replace(row, permissions=sorted(caller.permissions_in(row)), assignable_roles=assignable(caller, row))
+
+
+def assignable(caller: Caller, project: Placed) -> list[Role]:
+    """The roles that the caller may give to members of a project."""
+    permissions = caller.permissions_in(project)
+    return [role for role in Role if to_give(role) in permissions]
 
 
 def is_session(caller: Caller) -> bool:
@@ -216,7 +236,7 @@ async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
 async def create_project(tx: Tx, caller: Caller, data: CreateProject, *, ids: Ids, now: datetime) -> Project:
     tenant_id = data.tenant_id or only_tenant(caller)
     caller.require_tenant(Permission.PROJECTS_CREATE, tenant_id)
-    project = Project(id=ids.new("proj"), tenant_id=tenant_id, slug=data.slug, created_at=now)
+    project = store.PlacedProject(id=ids.new("proj"), tenant_id=tenant_id, slug=data.slug, created_at=now)
     try:
         await store.add_project(tx, project)
     except asyncpg.UniqueViolationError as error:
@@ -226,7 +246,7 @@ async def create_project(tx: Tx, caller: Caller, data: CreateProject, *, ids: Id
     await store.add_project_member(tx, project, caller.user_id, Role.OWNER)
     subject = Subject(kind="project", id=project.id, tenant_id=tenant_id, project_id=project.id)
     await audit(tx, subject, "project.create", actor=caller.actor, at=now)
-    return project
+    return project_view(project, caller.with_role(project, Role.OWNER))
 
 
 def only_tenant(caller: Caller) -> str:
@@ -245,7 +265,7 @@ async def change_project(tx: Tx, caller: Caller, id: str, data: ChangeProject, *
         await store.record_terminals(tx, id, wanted=data.record_terminals)
         facts = {"record_terminals": data.record_terminals}
         await audit(tx, project.subject, "project.change", actor=caller.actor, at=now, facts=facts)
-    return await store.project(tx, id)
+    return project_view(await store.project(tx, id), caller)
 
 
 async def get_project(tx: Tx, caller: Caller, id: str) -> store.PlacedProject:

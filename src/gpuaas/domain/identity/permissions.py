@@ -8,7 +8,7 @@ from functools import cache
 from gpuaas.wire.identity import PlatformRole, Role, Scope
 from gpuaas.wire.permissions import Permission
 
-__all__ = ["RULES", "WORK", "Permission", "Relation", "Rule", "in_project", "raises", "rows", "to_give"]
+__all__ = ["RULES", "WORK", "Permission", "Relation", "Rule", "by_relation", "in_project", "raises", "rows", "to_give"]
 
 
 class Relation(StrEnum):
@@ -86,6 +86,12 @@ def in_project(role: Role | None, tenant_role: Role | None) -> frozenset[Permiss
     return frozenset(
         permission for permission, rule in RULES.items() if role in rule.project or tenant_role in rule.tenant
     )
+
+
+@cache
+def by_relation(relations: frozenset[Relation]) -> frozenset[Permission]:
+    """What they allow on one allocation."""
+    return frozenset(permission for permission, rule in RULES.items() if rule.allocation & relations)
 
 
 def to_give(role: Role) -> Permission:

@@ -126,6 +126,12 @@ class PlacedProject(Project, frozen=True, kw_only=True):
         return Subject(kind="project", id=self.id, tenant_id=self.tenant_id, project_id=self.id)
 
 
+class PlacedMembership(ProjectMembership, frozen=True, kw_only=True):
+    @property
+    def project_id(self) -> str:
+        return self.id
+
+
 async def enter(
     tx: Tx, token_hash: bytes, *, key: Key | None = None, query: Query[T_co] | None = None
 ) -> Entry[T_co] | None:
@@ -249,14 +255,14 @@ async def record_terminals(tx: Tx, project_id: str, *, wanted: bool) -> None:
     await tx.run("update projects set record_terminals = $2 where id = $1", project_id, wanted)
 
 
-async def projects(tx: Tx, ids: list[str], tenant_ids: list[str], paging: Paging) -> list[Project]:
-    return await tx.all(Project, LIST_PROJECTS, ids, tenant_ids, paging.before, paging.limit + 1)
+async def projects(tx: Tx, ids: list[str], tenant_ids: list[str], paging: Paging) -> list[PlacedProject]:
+    return await tx.all(PlacedProject, LIST_PROJECTS, ids, tenant_ids, paging.before, paging.limit + 1)
 
 
-async def memberships(tx: Tx, user_id: str) -> tuple[list[TenantMembership], list[ProjectMembership]]:
+async def memberships(tx: Tx, user_id: str) -> tuple[list[TenantMembership], list[PlacedMembership]]:
     return (
         await tx.all(TenantMembership, TENANT_MEMBERSHIPS, user_id),
-        await tx.all(ProjectMembership, PROJECT_MEMBERSHIPS, user_id),
+        await tx.all(PlacedMembership, PROJECT_MEMBERSHIPS, user_id),
     )
 
 

@@ -84,7 +84,7 @@ class Launch:
         for row in rows if data.storage_attachments else ():
             await storage.attach(tx, caller, row, stored, ids=self._ids, now=now)
         return SubmittedAllocations(
-            allocations=[view(row) for row in rows], group_id=group_id, operation_id=rows[0].operation_id
+            allocations=[view(row, caller) for row in rows], group_id=group_id, operation_id=rows[0].operation_id
         )
 
     async def _limit(self, tx: Tx, row: AllocationRow, data: CreateAllocation, now: datetime) -> AllocationRow:

@@ -44,7 +44,16 @@ class LastOwner(Conflict):
 async def listed(tx: Tx, caller: Caller, project_id: str, paging: Paging) -> list[Member]:
     project = await get_project(tx, caller, project_id)
     caller.require(Permission.MEMBERS_READ, "project", project)
-    return await store.members(tx, project_id, paging)
+    return [_view(row, caller, project) for row in await store.members(tx, project_id, paging)]
+
+
+def _view(row: Member, caller: Caller, project: PlacedProject) -> Member:
+    """With what the caller may do to the member: owners are changed by owners only."""
+    allowed = caller.permissions_in(project)
+    permissions = {Permission.MEMBERS_READ, Permission.MEMBERS_MANAGE} & allowed
+    if to_give(row.role) not in allowed:
+        permissions.discard(Permission.MEMBERS_MANAGE)
+    return structs.replace(row, permissions=sorted(permissions))
 
 
 async def member_reach(tx: Tx, caller: Caller, project_id: str, user_id: str) -> ReachedProject:
@@ -156,7 +165,7 @@ async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: Ch
     if shut_out := await _role_changed(tx, caller, project, user_id, note=f"they became a {data.role}", now=now):
         facts["shut_out_of"] = shut_out
     await audit(tx, project.subject, "member.change", actor=caller.actor, at=now, facts=facts)
-    return structs.replace(member, role=data.role)
+    return _view(await store.member(tx, project_id, user_id), caller, project)
 
 
 async def remove(tx: Tx, caller: Caller, project_id: str, user_id: str, *, now: datetime) -> None:

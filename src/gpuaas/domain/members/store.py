@@ -115,7 +115,8 @@ async def reach(tx: Tx, user_id: str, project_id: str | None = None) -> list[Rea
 
 
 MEMBER = """
-    select m.project_id, m.user_id, coalesce(u.email, '') as email, m.role
+    select m.project_id, m.user_id, coalesce(u.email, '') as email, m.role,
+        works_in(m.user_id, m.project_id) as can_be_granted
     from project_members m left join users u on u.id = m.user_id where m.project_id = $1
 """
 LOCK_OWNERS = """

@@ -12,7 +12,7 @@ from gpuaas.wire.quotas import Dimension, QuotaScope
 
 
 class OpenStream:
-    """Counts until it is closed, or until nobody has it any more: a response may be dropped before it is begun."""
+    """Counts until it is closed or garbage-collected: a response may be dropped before it begins."""
 
     def __init__(self, streams: "OpenStreams", user_id: str) -> None:
         self._streams, self._user_id = streams, user_id
@@ -32,7 +32,7 @@ class OpenStreams:
         self._open: Counter[str] = Counter()
 
     async def open(self, tx: Tx, user_id: str) -> OpenStream:
-        """One more for this person, or `QuotaExceeded`. Nothing is awaited between the look and the count."""
+        """Count one more for this person, or raise `QuotaExceeded`. Nothing is awaited between check and count."""
         limit = await limit_of_person(tx, user_id, Dimension.STREAMS)
         used = self._open[user_id]
         if limit is not None and used >= limit:

@@ -1,21 +1,36 @@
 """Volumes, snapshots and attachments as people see them, and what of a machine survives it."""
 
 from gpuaas.core.db import Tx
+from gpuaas.domain.identity.callers import Caller
 from gpuaas.domain.storage.attachments import store as attachments
 from gpuaas.domain.storage.attachments.store import AttachmentRow
 from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
 from gpuaas.wire.allocations import Consequence, Disruption
+from gpuaas.wire.permissions import Permission
 from gpuaas.wire.storage import Attachment, Durability, Snapshot, Usage, Volume
 
 GIB = 1 << 30
 
 
-def volume_view(row: VolumeRow) -> Volume:
+PERMISSIONS = frozenset({Permission.VOLUMES_READ, Permission.VOLUMES_WRITE})
+
+
+def volume_view(row: VolumeRow, caller: Caller) -> Volume:
     usage = None
     if row.used_bytes is not None and row.used_at is not None:
         usage = Usage(used_bytes=row.used_bytes, at=row.used_at)
     plain = {field: getattr(row, field) for field in Volume.__struct_fields__ if hasattr(row, field)}
-    return Volume(**plain, attaches_to=attaches_to(row), usage=usage, is_over_quota=is_over_quota(row))
+    return Volume(
+        **plain,
+        attaches_to=attaches_to(row),
+        usage=usage,
+        is_over_quota=is_over_quota(row),
+        permissions=permissions(row, caller),
+    )
+
+
+def permissions(row: VolumeRow | SnapshotRow, caller: Caller) -> list[str]:
+    return sorted(caller.permissions_in(row) & PERMISSIONS)
 
 
 def attaches_to(row: VolumeRow) -> str:
@@ -29,8 +44,9 @@ def is_over_quota(row: VolumeRow) -> bool:
     return row.used_bytes is not None and row.quota == "measured" and row.used_bytes > row.size_gib * GIB
 
 
-def snapshot_view(row: SnapshotRow) -> Snapshot:
-    return Snapshot(**{field: getattr(row, field) for field in Snapshot.__struct_fields__})
+def snapshot_view(row: SnapshotRow, caller: Caller) -> Snapshot:
+    plain = {field: getattr(row, field) for field in Snapshot.__struct_fields__}
+    return Snapshot(**{**plain, "permissions": permissions(row, caller)})
 
 
 def attachment_view(row: AttachmentRow) -> Attachment:

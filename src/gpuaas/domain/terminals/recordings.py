@@ -24,8 +24,8 @@ def packed(master: MasterKey, terminal_id: str, first_byte: int, events: list[Ev
 
 
 async def asciicast(db: Database, master: MasterKey, terminal_id: str, began: datetime) -> AsyncGenerator[bytes, None]:
-    """The recording as asciicast v2, byte for byte: bytes that are no text stand, base64, in an event of kind `b` that
-    players ignore, right before what they are shown as."""
+    """The recording as asciicast v2. Bytes that are not UTF-8 are kept, base64, in an event of kind `b` that players
+    ignore, before the event with their replacement."""
     header = {"version": 2, "width": 80, "height": 24, "timestamp": int(began.timestamp())}
     yield json.dumps(header).encode() + b"\n"
     after, place, rest = None, 0, b""
@@ -55,13 +55,13 @@ async def asciicast(db: Database, master: MasterKey, terminal_id: str, began: da
 
 
 def complete(data: bytes) -> int:
-    """How much of it ends with a whole character: what a read cut in two is shown with its other half."""
+    """The length up to the last whole character: a character that a read cut in two is shown with its other half."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:  # noqa: PLR2004 - the first byte of several
             needed = 2 + (byte >= 0xE0) + (byte >= 0xF0)  # noqa: PLR2004
             return len(data) - back if needed > back else len(data)
-        if byte < 0x80:  # noqa: PLR2004 - a byte of its own
+        if byte < 0x80:  # noqa: PLR2004 - ASCII
             break
     return len(data)
 

@@ -1,4 +1,4 @@
-"""Rows of tickets, terminals, the streams they need, and recordings."""
+"""Rows of tickets, terminals, and recordings."""
 
 from datetime import datetime, timedelta
 
@@ -14,7 +14,6 @@ from gpuaas.wire.sessions import LiveSession
 from gpuaas.wire.terminals import Terminal
 
 TERMINALS = "terminals"  # the topic of terminals that were closed; its row ids are theirs
-STREAMS = "streams"  # the topic of streams that a node must be asked for; its row ids are node ids
 ENDS = "terminal_ends"  # the topic of terminals that a node must be told to end; its row ids are node ids
 
 
@@ -70,16 +69,6 @@ class TerminalRow(Struct, frozen=True, kw_only=True):
     @property
     def subject(self) -> Subject:
         return Subject(kind="terminal", id=self.id, tenant_id=self.tenant_id, project_id=self.project_id)
-
-
-class StreamRequest(Struct, frozen=True, kw_only=True):
-    id: str
-    node_id: str
-    allocation_id: str
-    kind: str
-    target: dict[str, object]
-    url: str
-    expires_at: datetime
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
@@ -193,15 +182,6 @@ async def closed_among(tx: Tx, ids: list[str]) -> list[TerminalRow]:
     return await tx.all(TerminalRow, "select * from terminals where id = any ($1) and closed_at is not null", ids)
 
 
-async def ask_for_stream(tx: Tx, request: StreamRequest) -> None:
-    await tx.run(ASK_FOR_STREAM, *astuple(request))
-    tx.hint(STREAMS, request.node_id)
-
-
-async def take_stream_requests(tx: Tx, node_ids: list[str], now: datetime) -> list[StreamRequest]:
-    return await tx.all(StreamRequest, TAKE_STREAM_REQUESTS, node_ids, now)
-
-
 async def recorded_to(tx: Tx, id: str) -> int:
     """The offset of the first byte that is not kept yet."""
     return int(await tx.value(RECORDED_TO, id))
@@ -309,15 +289,6 @@ NODES_WITH_TERMINALS = """
 TO_END = """
     select id, node_id, reason from terminals where node_id = any ($1) and closed_at is not null and ended_at is null
 """  # house: project-filter because a node is told of its own
-ASK_FOR_STREAM = """
-    insert into stream_requests (id, node_id, allocation_id, kind, target, url, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7)
-"""
-TAKE_STREAM_REQUESTS = """
-    update stream_requests set sent_at = $2 where node_id = any ($1) and sent_at is null and expires_at > $2
-        and not is_link_in_doubt(node_id, $2)
-    returning *
-"""
 RECORDED_TO = "select coalesce(max(first_byte + length), 0) from recording_chunks where terminal_id = $1"
 ADD_CHUNK = """
     with kept as (

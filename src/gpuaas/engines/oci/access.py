@@ -1,4 +1,4 @@
-"""The engine's side of SSH access: what the gateway reads of each environment, and the lease of the node."""
+"""The engine's side of SSH access: the files that the gateway reads for each environment, and the node's lease."""
 
 from pathlib import Path
 
@@ -19,14 +19,14 @@ SESSION_PATH = f"/opt/gpuaas/bin:{config.PATH}"
 
 
 class Access:
-    """Writes `access.json` before the gateway is told: what admits after a crash is never older than before it."""
+    """Writes `access.json` before it informs the gateway, so that a crash never restores older keys."""
 
     def __init__(self, gateway: GatewayClient, containers: Containers, *, root: Path, bind: str) -> None:
         self._gateway, self._containers = gateway, containers
         self._root, self._bind = root, bind
 
     def open(self) -> None:
-        """The filters that sessions get, compiled from the same profile that the runtime has."""
+        """The seccomp filters of sessions, compiled from the same profile as that of the runtime."""
         for init in Init:
             filter = seccomp.compile_bpf(seccomp.profile(config.held(init)))
             files.write_whole(self.filter(init), filter, durable=False)
@@ -36,19 +36,19 @@ class Access:
 
     @staticmethod
     def port_of(folder: Path) -> int | None:
-        """The port in its access file; none without a readable one."""
+        """The port in its access file; None if the file is unreadable."""
         try:
             return msgspec.json.decode((folder / ACCESS_FILE).read_bytes(), type=EnvironmentAccess).port
         except (OSError, msgspec.DecodeError):
             return None
 
     async def close(self, folder: Path, reason: str) -> None:
-        """No gateway serves it from here on, also none that starts later."""
+        """Stop serving it, also by gateways that start later."""
         (folder / ACCESS_FILE).unlink(missing_ok=True)
         await self._gateway.close_environment(folder.name, reason)
 
     async def serve(self, folder: Path, record: Record, init: InitProcess, *, is_spare: bool = False) -> AccessState:
-        """In force when this answers."""
+        """Write the access file; it is in force when this returns."""
         image = self._containers.images.of(record.image)
         if image is None:
             raise EngineError("the base image of this environment is gone", record.image)
@@ -69,7 +69,7 @@ class Access:
             init=init,
             image=str(image.root),
             variables=_variables(spec),
-            cgroups=cgroups.folders_of(init.pid),  # a session is limited as pid 1 is
+            cgroups=cgroups.folders_of(init.pid),  # a session has the limits of pid 1
             connection_cgroups=self._containers.connection_groups(here),
             capabilities=capabilities.numbers(config.held(spec.init)),
             seccomp=str(self.filter(spec.init)),

@@ -1,7 +1,7 @@
 """GPUs in environments through the Container Device Interface: find the device of a slot, and merge it.
 
-NVIDIA's and AMD's tools write specs to /etc/cdi and /var/run/cdi. Simulated GPUs have a spec too, in the engine's own
-folder, so that one path of the code serves both.
+NVIDIA's and AMD's tools write specs to /etc/cdi and /var/run/cdi. Simulated GPUs also have a spec, in the engine's
+folder, so that both use the same code.
 """
 
 import copy
@@ -38,12 +38,12 @@ from gpuaas.wire.environments import GpuFact, SlotDevice
 SIMULATED_KIND = "simulated.gpuaas/gpu"
 SIMULATED_FILE = "gpuaas-simulated.json"
 GPU_KINDS = {"nvidia.com/gpu", "amd.com/gpu", SIMULATED_KIND}
-"""Others give more than one GPU: management.nvidia.com/gpu is the right to reconfigure all of them."""
+"""Other kinds grant more than one GPU: management.nvidia.com/gpu is the right to reconfigure all of them."""
 
 NULL = "/dev/null"
 NULL_NUMBER = (1, 3)
 MEMORY_MAJOR = 1
-HARMLESS_MINORS = {3, 5, 7, 8, 9}  # null, zero, full, random, urandom; the others of this major are the node's memory
+HARMLESS_MINORS = {3, 5, 7, 8, 9}  # null, zero, full, random, urandom; others of this major expose the node's memory
 NVIDIA_NODE = re.compile(r"/dev/nvidia([0-9]+)")
 NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
 CHARACTER_DEVICES = Path("/sys/dev/char")
@@ -53,14 +53,14 @@ FindPci = Callable[[DeviceNode], str | None]
 
 
 class Selected(Struct, frozen=True, kw_only=True):
-    """The device of one slot, and the spec that it comes from."""
+    """The device of one slot, and its spec."""
 
     file: SpecFile
     device: Device
 
 
 def pci_address(node: DeviceNode) -> str | None:
-    """The PCI address of the GPU behind a device node, as the kernel knows it; none for nodes of no single GPU."""
+    """The PCI address of the GPU behind a device node, from the kernel; None for nodes not tied to a single GPU."""
     try:
         if match := NVIDIA_NODE.fullmatch(node.source):
             for folder in NVIDIA_GPUS.iterdir():
@@ -74,7 +74,7 @@ def pci_address(node: DeviceNode) -> str | None:
 
 
 def select(specs: Specs, slots: Iterable[SlotDevice], find_pci: FindPci = pci_address) -> tuple[Selected, ...]:
-    """The device of each slot. An index is no identity: a device named by one is taken only if its PCI address fits."""
+    """The device of each slot. An index is not stable: a device named by index needs a matching PCI address."""
     return tuple(_select(specs, slot, find_pci) for slot in slots)
 
 
@@ -104,12 +104,12 @@ def _only(slot: SlotDevice, found: list[tuple[SpecFile, Device]]) -> Selected:
     paths = sorted({str(file.path) for file, _ in candidates})
     if len(paths) > 1:
         raise CdiError(f"the GPU {slot.gpu_uuid} is in more than one CDI spec: {', '.join(paths)}")
-    file, device = candidates[0]  # a spec may have several names for one GPU
+    file, device = candidates[0]  # a spec can have several names for one GPU
     return Selected(file=file, device=device)
 
 
 def device_number(node: DeviceNode) -> tuple[int, int]:
-    """As the spec says, or else as the node of the host has it."""
+    """Device type and numbers from the spec, otherwise from the device node of the host."""
     if node.major is not None and node.minor is not None:
         return node.major, node.minor
     try:
@@ -117,20 +117,20 @@ def device_number(node: DeviceNode) -> tuple[int, int]:
     except OSError as error:
         raise CdiError(f"the device {node.source} is not on this node: {error.strerror}") from error
     if not stat.S_ISCHR(found.st_mode):
-        raise CdiError(f"{node.source} is no character device")
+        raise CdiError(f"{node.source} is not a character device")
     return os.major(found.st_rdev), os.minor(found.st_rdev)
 
 
 def apply(config: RUNTIME_CONFIG, devices: Iterable[Selected]) -> RUNTIME_CONFIG:
-    """A copy of the runtime's configuration with these devices. What it had stays: a device that would replace a
-    variable is ignored there, one that would hide a mount is an error."""
+    """A copy of the runtime's configuration with these devices. Existing entries stay: a device cannot replace a
+    variable, and hiding a mount is an error."""
     merged = copy.deepcopy(config)
     edits = list(_edits(devices))
     _add_variables(merged, edits)
     _add_nodes(merged, [node for edit in edits for node in edit.device_nodes])
     _add_mounts(merged, [_runtime_mount(mount) for edit in edits for mount in edit.mounts])
     _add_hooks(merged, [hook for edit in edits for hook in edit.hooks])
-    groups = {gid for edit in edits for gid in edit.additional_gids if gid != 0}  # 0 would be no additional right
+    groups = {gid for edit in edits for gid in edit.additional_gids if gid != 0}  # 0 would add nothing
     if groups:
         user = merged.setdefault("process", {}).setdefault("user", {})
         listed = user.setdefault("additionalGids", [])
@@ -139,7 +139,7 @@ def apply(config: RUNTIME_CONFIG, devices: Iterable[Selected]) -> RUNTIME_CONFIG
 
 
 def _edits(devices: Iterable[Selected]) -> Iterator[ContainerEdits]:
-    """Of each spec once, then of each device."""
+    """Edits of each spec once, then of each device."""
     seen: set[Path] = set()
     for selected in devices:
         if selected.file.path not in seen:
@@ -168,7 +168,7 @@ def _add_nodes(config: RUNTIME_CONFIG, nodes: list[DeviceNode]) -> None:
         if rule not in rules:
             rules.append(rule)
         if node.source != node.path:
-            # In a user namespace runc binds the node of the same path and ignores the number, so another path is ours.
+            # In a user namespace, runc binds the node of the same path and ignores the numbers, so bind the source.
             _add_mounts(config, [_mount(node.source, node.path, ["bind", "rw", "nosuid", "noexec"])])
             continue
         entry = {"path": node.path, "type": "c", "major": major, "minor": minor}
@@ -183,7 +183,7 @@ def _add_nodes(config: RUNTIME_CONFIG, nodes: list[DeviceNode]) -> None:
 
 
 def _runtime_mount(mount: Mount) -> dict[str, Any]:
-    source = os.path.realpath(mount.host_path)  # a link must not lead out of the folders that were checked
+    source = os.path.realpath(mount.host_path)  # a link must not leave the allowed folders
     if not is_below(source, MOUNT_SOURCES):
         raise CdiError(f"the host path {mount.host_path} leads to {source}: unsafe to mount")
     options = [*mount.options, *(one for one in ("ro", "nosuid", "nodev") if one not in mount.options)]
@@ -200,7 +200,7 @@ def _add_mounts(config: RUNTIME_CONFIG, wanted: list[dict[str, Any]]) -> None:
     if not wanted:
         return
     present = config.setdefault("mounts", [])
-    for mount in sorted(wanted, key=lambda mount: mount["destination"].count("/")):  # a folder before what is in it
+    for mount in sorted(wanted, key=lambda mount: mount["destination"].count("/")):  # parents before children
         if mount in present:
             continue
         destination = PurePosixPath(mount["destination"])
@@ -214,7 +214,7 @@ def _add_mounts(config: RUNTIME_CONFIG, wanted: list[dict[str, Any]]) -> None:
 
 def _add_hooks(config: RUNTIME_CONFIG, hooks: list[Hook]) -> None:
     for hook in dict.fromkeys(hooks):
-        if hook.hook_name != "startContainer":  # that one is looked up in the environment, with its rights
+        if hook.hook_name != "startContainer":  # that path is resolved in the environment, with its rights
             _check_program(hook.path)
         entry: dict[str, Any] = {"path": hook.path, "args": list(hook.args), "env": list(hook.env)}
         entry |= {"timeout": hook.timeout} if hook.timeout is not None else {}
@@ -229,11 +229,11 @@ def _check_program(path: str) -> None:
     except OSError as error:
         raise CdiError(f"the hook program {path} is not on this node: {error.strerror}") from error
     if not stat.S_ISREG(found.st_mode) or found.st_uid != 0 or found.st_mode & OTHERS_MAY_WRITE:
-        raise CdiError(f"the hook program {path} may be changed by others than root")
+        raise CdiError(f"the hook program {path} can be changed by users other than root")
 
 
 def simulated(gpus: Iterable[GpuFact]) -> Spec:
-    """A spec of GPUs that do not exist: each is a node that behaves as /dev/null, and variables that say so."""
+    """A spec of simulated GPUs: each is a device node that behaves like /dev/null, and variables that mark it."""
     major, minor = NULL_NUMBER
 
     def edits(gpu: GpuFact) -> ContainerEdits:
@@ -252,7 +252,7 @@ def simulated(gpus: Iterable[GpuFact]) -> Spec:
 
 
 def write_simulated(folder: Path, gpus: Iterable[GpuFact]) -> Path:
-    """Write their spec to the engine's own folder; never where other container runtimes of the node would find it."""
+    """Write their spec to the engine's folder, where other container runtimes of the node do not find it."""
     if folder.resolve() in {one.resolve() for one in SYSTEM_FOLDERS}:
         raise CdiError(f"simulated GPUs do not belong in {folder}")
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)

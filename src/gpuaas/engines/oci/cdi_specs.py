@@ -1,8 +1,8 @@
-"""Specs of the Container Device Interface, read from files and checked before anything is done with them.
+"""Reads and checks specs of the Container Device Interface.
 
-A spec says which host files and host programs an environment gets, so it counts as little as any other input: unknown
-fields, relative or ambiguous paths, host paths outside the folders of drivers and files that others may write are
-refused, and every value that reaches the runtime was parsed here.
+A spec grants host files and host programs to an environment, so it is treated as untrusted input: unknown fields,
+relative or ambiguous paths, host paths outside driver folders, and files that other users can write are refused. Every
+value that reaches the runtime is parsed here.
 """
 
 import os
@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from gpuaas.engines.base import EngineError
 
 SYSTEM_FOLDERS = (Path("/etc/cdi"), Path("/var/run/cdi"))
-"""In ascending order of precedence, as the interface defines it."""
+"""In ascending order of precedence, as defined by the interface."""
 LARGEST_SPEC = 4 << 20
 VERSIONS = re.compile(r"(0\.[3-8]\.0|1\.[01]\.[0-9]+)")
 KIND = re.compile(r"[a-z0-9][a-z0-9.-]{0,252}/[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
@@ -27,7 +27,7 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\0]*")
 HOOKS = {"prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"}
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
-# Where drivers keep what they mount: libraries, programs, firmware, loader settings and the sockets of their daemons.
+# Folders from which drivers mount libraries, programs, firmware, loader settings and sockets of their daemons.
 MOUNT_SOURCES = tuple(
     PurePosixPath(path)
     for path in (
@@ -48,7 +48,7 @@ Unsigned = Annotated[int, Meta(ge=0, le=0xFFFFFFFF)]
 
 
 class CdiError(EngineError):
-    """A GPU cannot be given to an environment; the detail names the spec and what is wrong with it."""
+    """A GPU cannot be given to an environment; the detail names the spec and its defect."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("a GPU of this node cannot be given to the environment", detail)
@@ -86,7 +86,7 @@ class Hook(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fie
 
 
 class ContainerEdits(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
-    """What a container gets. `intelRdt` and `netDevices` are not supported, and refused as unknown fields."""
+    """Edits of a container. `intelRdt` and `netDevices` are not supported, and refused as unknown fields."""
 
     env: tuple[str, ...] = ()
     device_nodes: tuple[DeviceNode, ...] = ()
@@ -116,7 +116,7 @@ class SpecFile(Struct, frozen=True, kw_only=True):
 
 
 class Specs(Struct, frozen=True, kw_only=True):
-    """All specs of a node. A file that cannot be read does not hide the others; it is named when a GPU is missing."""
+    """All specs of a node. An unreadable file does not affect others; errors about missing GPUs name it."""
 
     files: tuple[SpecFile, ...] = ()
     unreadable: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ def discover(folders: Iterable[Path] = SYSTEM_FOLDERS) -> Specs:
 def load(path: Path) -> Spec:
     try:
         data = _read(path)
-        # YAML is what NVIDIA's tool writes; msgspec reads it with PyYAML, which Litestar brings and the lock file pins.
+        # NVIDIA's tool writes YAML; msgspec reads it with PyYAML, a pinned dependency of Litestar.
         decode = msgspec.json.decode if path.suffix == ".json" else msgspec.yaml.decode
         spec = decode(data, type=Spec)
     except (OSError, msgspec.DecodeError) as error:
@@ -152,9 +152,9 @@ def _read(path: Path) -> bytes:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_SPEC:
-            raise CdiError(f"CDI spec {path} is no file, or larger than {LARGEST_SPEC} bytes")
+            raise CdiError(f"CDI spec {path} is not a file, or larger than {LARGEST_SPEC} bytes")
         if found.st_uid not in (0, os.geteuid()) or found.st_mode & OTHERS_MAY_WRITE:
-            raise CdiError(f"CDI spec {path} may be written by others than root; its hooks run as root")
+            raise CdiError(f"CDI spec {path} is writable by users other than root; its hooks run as root")
         return os.read(descriptor, LARGEST_SPEC)
     finally:
         os.close(descriptor)
@@ -165,7 +165,7 @@ def check(spec: Spec, where: str) -> None:
     _require(VERSIONS.fullmatch(spec.cdi_version), where, f"version {spec.cdi_version!r} of the interface")
     _require(KIND.fullmatch(spec.kind), where, f"kind {spec.kind!r}")
     names = [device.name for device in spec.devices]
-    _require(len(names) == len(set(names)), where, "two devices of one name")
+    _require(len(names) == len(set(names)), where, "two devices with the same name")
     for device in spec.devices:
         _require(NAME.fullmatch(device.name), where, f"device name {device.name!r}")
     for edits in (spec.container_edits, *(device.container_edits for device in spec.devices)):
@@ -200,7 +200,7 @@ def _require(holds: object, where: str, what: str) -> None:
 
 
 def is_plain(path: str) -> bool:
-    """Absolute, below the root, and written in the only way there is to write it."""
+    """Whether the path is absolute, not the root, and normalised."""
     parts = path.split("/")
     return path.startswith("/") and "\0" not in path and not {"", ".", ".."} & set(parts[1:])
 

@@ -15,16 +15,16 @@ USERNAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 def check(spec: EnvironmentSpec) -> None:
-    """Names become paths and files: only plain ones."""
+    """Accept only plain names, because names become paths and files."""
     for pattern, value in ((ID, spec.allocation_id), (HOSTNAME, spec.hostname), (USERNAME, spec.username)):
         if not pattern.fullmatch(value):
             raise EngineError("a name cannot be used on this node", value)
     if spec.username in ("root", "nobody"):
-        raise EngineError("this username is the system's own", spec.username)
+        raise EngineError("this username is reserved by the system", spec.username)
 
 
 def check_keys(keys: KeySet) -> None:
-    """Before anything is written: a set that cannot be read must not become the one in force."""
+    """Check a key set before writing it, because an invalid set must not become effective."""
     for key in keys.keys:
         try:
             base64.b64decode(key.blob, validate=True)
@@ -34,7 +34,7 @@ def check_keys(keys: KeySet) -> None:
 
 @contextlib.asynccontextmanager
 async def os_errors_as_engine_errors(allocation_id: str) -> AsyncIterator[None]:
-    """An OSError of the node becomes an EngineError with its text."""
+    """Convert an OSError of the node into an EngineError with its text."""
     try:
         yield
     except OSError as error:
@@ -45,8 +45,8 @@ async def os_errors_as_engine_errors(allocation_id: str) -> AsyncIterator[None]:
 async def halting_on_failure(
     halt: Callable[[], Awaitable[None]], but: tuple[type[Exception], ...] = ()
 ) -> AsyncIterator[None]:
-    """An environment whose boot is reported as failed is not billed, so it must not run. `but` are errors that are a
-    failed look at an environment that ran before, and no failure of its own."""
+    """Stop an environment whose boot failed, because it is not billed. `but` lists errors that mean a failed
+    observation of a running environment, not a failed boot."""
     try:
         yield
     except but:

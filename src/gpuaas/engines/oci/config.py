@@ -1,4 +1,4 @@
-"""The runtime's `config.json` of an environment, from facts alone."""
+"""Builds the runtime's `config.json` of an environment from facts, without side effects."""
 
 import resource
 from typing import Any
@@ -11,23 +11,23 @@ from gpuaas.wire.environments import EnvironmentSpec, Init
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SUDOERS = f"""Defaults secure_path="/opt/gpuaas/bin:{PATH}"
 {{name}} ALL=(ALL:ALL) NOPASSWD: ALL
-"""  # the platform's programs are found with sudo too: `sudo reboot` is what people type
+"""  # sudo finds the platform's programs too, because people type `sudo reboot`
 PERIOD = 100_000
 TASKS, TASKS_PER_VCPU, MOST_TASKS = 1_024, 512, 16_384
 OPEN_FILES = 1_048_576
 SHARED_MEMORY_SHARE = 2  # /dev/shm is half of the memory: PyTorch's data loaders and NCCL use it
 RUN_MIB = 256
 PTYS = 1_024
-OOM_SCORE = 500  # of services with systemd, as of sessions: they end for lack of memory before pid 1
-# systemd's default is 15 % of the tasks. With cgroup v2 that would limit all sessions: they are in the group of pid 1.
+OOM_SCORE = 500  # OOM score of systemd services, as of sessions: they are killed before pid 1
+# systemd's default is 15 % of the tasks. With cgroup v2 it would limit all sessions, which are in the group of pid 1.
 MANAGER = f"[Manager]\nDefaultOOMScoreAdjust={OOM_SCORE}\nDefaultTasksMax=infinity\n"
 MANAGER_FILE = {"/etc/systemd/system.conf.d/gpuaas.conf": (0o644, 0, MANAGER)}
-"""With each init, because a resize can change it."""
+"""Written for both inits, because a resize can change the init."""
 
 PID_1 = {Init.PLAIN: ("/usr/bin/catatonit", "-P"), Init.SYSTEMD: ("/sbin/init",)}
 NAMESPACES = ("pid", "ipc", "uts", "mount", "user", "network", "cgroup")
 PLATFORM = {"runtimes": "/opt/gpuaas/runtimes", "gpuaas": "/etc/gpuaas", "programs": "/opt/gpuaas/bin"}
-"""Name on the stage of the launcher → where it is seen inside, read-only."""
+"""Name in the launcher's staging folder → read-only path inside."""
 
 MASKED = (
     *("/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats"),
@@ -39,7 +39,7 @@ UNLIMITED = (1 << 64) - 1  # RLIM_INFINITY, as the runtime writes it
 
 
 def held(init: Init) -> frozenset[str]:
-    """Capabilities that processes of an environment can have at most."""
+    """Upper bound of the capabilities of processes in an environment."""
     return capabilities.SYSTEMD if init is Init.SYSTEMD else capabilities.PLAIN
 
 
@@ -48,7 +48,7 @@ def tasks(vcpus: int) -> int:
 
 
 def variables(spec: EnvironmentSpec) -> dict[str, str]:
-    """In the environment of pid 1 and of every session. Nothing of the allocation: a spare has them too."""
+    """Variables of pid 1 and of every session. They do not depend on the allocation: a spare has them too."""
     return {
         "LANG": "C.UTF-8",
         "GPUAAS_SLOTS": ",".join(str(slot.index) for slot in spec.slots),
@@ -101,7 +101,7 @@ def mounts(spec: EnvironmentSpec) -> list[dict[str, Any]]:
     quiet, no_programs = ["nosuid", "nodev"], ["nosuid", "nodev", "noexec"]
     shared_memory = max(64, spec.memory_mib // SHARED_MEMORY_SHARE)
     groups = (
-        _mount("/sys/fs/cgroup", "cgroup2", no_programs)  # systemd manages the groups below its own
+        _mount("/sys/fs/cgroup", "cgroup2", no_programs)  # systemd manages the groups below its group
         if spec.init is Init.SYSTEMD
         else _mount("/sys/fs/cgroup", "cgroup", [*no_programs, "ro"])
     )
@@ -132,7 +132,7 @@ def _mount(target: str, kind: str, options: list[str]) -> dict[str, Any]:
 
 
 def rlimits() -> list[dict[str, Any]]:
-    """As much as frameworks like, where the node permits it."""
+    """Limit of open files: high enough for frameworks, as far as the node permits it."""
     wanted = {"NOFILE": OPEN_FILES, "MEMLOCK": resource.RLIM_INFINITY}
     found = []
     for name, value in wanted.items():
@@ -151,7 +151,7 @@ def home(spec: EnvironmentSpec) -> str:
 
 
 def folders(spec: EnvironmentSpec) -> dict[str, tuple[int, int]]:
-    """What the root disk starts with: path → mode and owner, as seen inside."""
+    """Initial folders of the root disk: path → mode and owner, as seen inside."""
     return {
         home(spec): (0o700, HOLDER),
         "/etc/systemd/system.conf.d": (0o755, 0),
@@ -162,7 +162,7 @@ def folders(spec: EnvironmentSpec) -> dict[str, tuple[int, int]]:
 def files(
     spec: EnvironmentSpec, *, image_etc: dict[str, str], address: str, resolv: str
 ) -> dict[str, tuple[int, int, str]]:
-    """Path → mode, owner and text. `image_etc` is the text of passwd, group and shadow in the image."""
+    """Initial files: path → mode, owner and text. `image_etc` has passwd, group and shadow of the image."""
     name = spec.username
     person = f"{name}:x:{HOLDER}:{HOLDER}:{name}:{home(spec)}:/bin/bash\n"
     return {

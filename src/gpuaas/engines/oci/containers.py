@@ -1,10 +1,10 @@
 """Drives the OCI runtime: from a record to a running pid 1 and back.
 
-conmon is the parent of each pid 1: it outlives the agent and writes the exit code to a file. Whether an environment
-runs is asked of the kernel, never of the runtime's own notes.
+conmon is the parent of each pid 1: it outlives the agent and writes the exit code to a file. The kernel, not the state
+files of the runtime, decides whether an environment runs.
 """
 
-# ruff: noqa: ASYNC240 (single looks at names, /proc and /sys)
+# ruff: noqa: ASYNC240 (single reads of names, /proc and /sys)
 
 import asyncio
 import contextlib
@@ -39,14 +39,14 @@ from gpuaas.wire.environments import EnvironmentSpec, GpuFact, Init
 CREATE_SECONDS = 30.0
 CONMON_SECONDS = 5.0
 EXECUTE_TRIES = 5_000  # of two milliseconds each
-CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment
-DAEMON_MEMORY_MIB = 512  # of all daemons that serve its volumes
+CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment together
+DAEMON_MEMORY_MIB = 512  # of all its volume daemons together
 HALT = signal.SIGRTMIN + 3  # systemd: halt
 PROGRAMS = ("runc", "conmon", "lxcfs", "ip", "nft", "nsenter", "mkfs.ext4", "e2fsck", "resize2fs")
 
 
 class Containers:
-    """The containers of one engine; knows nothing of keys and connections."""
+    """The containers of one engine, without keys and connections."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Containers:
         return self.networks is None or bool(self.networks.residue(index))
 
     async def boot(self, path: Path, record: Record, *, is_spare: bool = False) -> int:
-        """The pid of pid 1, as the node numbers it. A spare has nothing of a person in it yet."""
+        """Boot; return the pid of pid 1 on the node. A spare has no personal files yet."""
         id, folder = path.name, Folder(path)
         await self.delete(folder.container)
         folder.drop_container_name()
@@ -116,14 +116,14 @@ class Containers:
         return pid
 
     def device_change(self, path: Path, spec: EnvironmentSpec) -> str:
-        """How the devices of a container differ from what a boot would give it now; empty: they do not. A driver that
-        was loaded again may have given their numbers to other devices."""
+        """How the devices of a container differ from those of a boot now; empty if equal. After a reload of a driver,
+        other devices may have their numbers."""
         folder = Folder(path)
         try:
             wanted = cdi.apply({}, cdi.select(_device_specs(folder, spec), spec.slots))
             runtime = json.loads((folder.bundle / "config.json").read_bytes())
         except (EngineError, OSError, json.JSONDecodeError) as error:
-            return f"its devices are not known: {error}"
+            return f"its devices are unknown: {error}"
         if _devices(runtime) != _devices(wanted):
             return "its devices have other numbers now"
         is_mounted = all(mount in runtime["mounts"] for mount in wanted.get("mounts", ()))
@@ -133,10 +133,10 @@ class Containers:
         self.limits.make(_connections_of(folder.container), vcpus=spec.vcpus, memory_mib=CONNECTION_MEMORY_MIB)
 
     async def personalise(self, path: Path, record: Record, pid: int) -> None:
-        """Make a running spare the environment of this record: what is personal on its root disk, and its host name.
-        Nobody but the programs of the image has run there."""
+        """Turn a running spare into the environment of this record: personal files on its root disk, and host name.
+        Only programs of the image have run there."""
         keeper = processes.parent(pid)  # conmon has the mounts of the launcher
-        if not _is_conmon(keeper):  # whoever has pid 1 now has the node's own mounts
+        if not _is_conmon(keeper):  # another process has this pid, with the mounts of the node
             raise EngineError("the spare is defective", "its conmon has ended")
         order = self._order(Folder(path), record, self.ids.first(record.index))
         stage = f"/proc/{keeper}/root{launcher.STAGE}"
@@ -144,7 +144,7 @@ class Containers:
         kernel.set_hostname(pid, record.spec.hostname)
 
     def _cpus_in_use(self) -> Counter[int]:
-        """How many containers each CPU has, as their own configurations say."""
+        """The number of containers per CPU, from their configurations."""
         found: Counter[int] = Counter()
         for path in self._site.root.glob("*/*/bundle/config.json"):
             with contextlib.suppress(OSError, KeyError, json.JSONDecodeError):
@@ -157,7 +157,7 @@ class Containers:
         return f"/gpuaas-{self._site.tag}/{id}"
 
     async def _launch(self, order: dict[str, object]) -> int:
-        """Mounts, conmon and `runc create`; answers when the container waits for its start."""
+        """Mount, start conmon and run `runc create`; return when the container waits for its start."""
         answers, answer = os.pipe2(os.O_CLOEXEC)
         try:
             with commands.given(json.dumps(order)) as stdin:
@@ -183,13 +183,13 @@ class Containers:
         return pid
 
     async def _answer(self, answers: int, process: asyncio.subprocess.Process) -> dict[str, object]:
-        """conmon's line, or what the launcher said when it did not get that far."""
+        """Read the line of conmon, or the error of the launcher."""
         try:
             await processes.readable(answers, CREATE_SECONDS)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
-            return {"message": f"no answer in {CREATE_SECONDS:.0f} s"}
+            return {"message": f"no response in {CREATE_SECONDS:.0f} s"}
         data = await asyncio.to_thread(os.read, answers, 65_536)
         await process.wait()
         if data:
@@ -229,15 +229,15 @@ class Containers:
         }
 
     async def stop(self, folder: Path, first: Process, *, grace: float) -> None:
-        """Processes are asked, then ended: the kernel ends all of them with pid 1, and conmon follows."""
+        """Signal processes, then kill pid 1: the kernel ends all others with it, and conmon exits."""
         above = processes.parent(first.pid)
         if not processes.is_alive(*first):
-            above = 0  # of whoever has its number now
+            above = 0  # of another process with its pid
         elif grace:
             await self._ask_to_end(folder, first, grace)
         await processes.end(first.pid, lambda pid: processes.is_alive(pid, first.born))
-        if _is_conmon(above):  # one that was killed left pid 1 to somebody else
-            await processes.gone(above, CONMON_SECONDS)  # its mounts hold the disk
+        if _is_conmon(above):  # a killed conmon left pid 1 to another parent
+            await processes.gone(above, CONMON_SECONDS)  # its mounts keep the disk busy
         await self.delete(Folder(folder).container)
 
     async def _ask_to_end(self, folder: Path, first: Process, grace: float) -> None:
@@ -254,9 +254,9 @@ class Containers:
                 waiting.create_task(processes.gone(other.pid, grace))
 
     async def delete(self, id: str) -> None:
-        """The runtime's own state and control groups, and the groups of its connections; a container that waits for its
-        start ends too. A runtime that was killed may have forgotten a process that it started: it is in the control
-        group, which has to be empty."""
+        """Delete the runtime's state, its control groups and those of its connections; also ends a container that waits
+        for its start. A killed runtime may have left a process without state; it is in the control group, which must
+        become empty."""
         if (self._state / id).exists():
             await commands.attempt("runc", "--root", str(self._state), "delete", "--force", id)
         await self._end_members(id)
@@ -271,12 +271,12 @@ class Containers:
             await processes.end(pid, lambda pid: pid in self.limits.members(group))
 
     def is_waiting(self, id: str) -> bool:
-        """Created and never started: what an agent leaves that died in between."""
+        """Whether it was created and never started, because an agent died in between."""
         return (self._state / id / "exec.fifo").exists()
 
     def leftovers(self, environments: Iterable[Path]) -> list[str]:
-        """Containers that serve none of these environments, or never started. An environment without a record was left
-        half made."""
+        """Containers that belong to none of these environments, or never started. An environment without a record is
+        incomplete."""
         if not self._state.is_dir():
             return []
         known = {Folder(path).container for path in environments if (path / NAME).exists()}
@@ -284,8 +284,8 @@ class Containers:
         return [id for id in found if id not in known or self.is_waiting(id)]
 
     async def forget(self, allocation_id: str, container: str, index: int | None) -> None:
-        """What an environment had beside its folder. Its connections are closed: an sshd that is left was never known
-        to anybody, because its gateway died before it wrote that down."""
+        """Remove resources outside its folder. Its connections are closed: a remaining sshd has no record, because its
+        gateway died before writing it."""
         await self.delete(container)
         for group in (container, *_groups_beside(allocation_id, container)):
             await self._remove_group(group)
@@ -294,7 +294,7 @@ class Containers:
             await self.networks.remove(index)
 
     def index_of(self, path: Path) -> int | None:
-        """As its configuration says, which is written before anything runs: where its record cannot be read."""
+        """The id range in its configuration, for an unreadable record; written before any start."""
         try:
             runtime = json.loads((Folder(path).bundle / "config.json").read_text())
             return self.ids.index(runtime["linux"]["uidMappings"][0]["hostID"])
@@ -302,7 +302,7 @@ class Containers:
             return None
 
     def volume_ids(self, record: Record) -> VolumeIds:
-        """Inside ids are kept as they are, in a range of their own on the volume."""
+        """Ids inside stay the same, in a separate range on the volume."""
         first = self.ids.first(record.index)
         return VolumeIds(
             on_disk=VOLUME_UID - HOLDER,
@@ -318,8 +318,8 @@ class Containers:
         return self.limits.make(name, vcpus=spec.vcpus, memory_mib=DAEMON_MEMORY_MIB)
 
     def listeners(self) -> list[int]:
-        """Processes of ours that may listen on the port of an environment: the SSH gateway, also one of an older
-        release that still runs."""
+        """Our processes that may listen on the port of an environment: SSH gateways, including running ones of older
+        releases."""
         return processes.with_argument(str(self._site.root))
 
     def groups(self, allocation_id: str, container: str) -> list[str]:
@@ -327,15 +327,14 @@ class Containers:
         return [folder for name in names for folder in self.limits.residue(name)]
 
     def connection_groups(self, folder: Folder) -> tuple[str, ...]:
-        """Earlier versions named those of a former spare after its allocation."""
+        """Group names; earlier versions named those of a former spare after its allocation."""
         names = (_connections_of(folder.container), _connections_of(folder.path.name))
         name = next((each for each in names if self.limits.residue(each)), names[0])
         return tuple(sorted({str(each) for each in self.limits.folders(name).values()}))
 
 
 def _groups_beside(allocation_id: str, container: str) -> tuple[str, ...]:
-    """Of sshd of its connections, with the name of each container that it may have had, and of daemons that serve its
-    volumes."""
+    """Control groups of its connections, for each name that its container may have had, and of its volume daemons."""
     return *dict.fromkeys((_connections_of(container), _connections_of(allocation_id))), f"{allocation_id}.storage"
 
 
@@ -348,7 +347,7 @@ def _is_conmon(pid: int) -> bool:
 
 
 def _device_specs(folder: Folder, spec: EnvironmentSpec) -> cdi_specs.Specs:
-    """Of the node; a simulated GPU has a spec of its own, so that it takes the same way as a real one."""
+    """CDI folders of the node; a simulated GPU has a spec in the engine's folder and uses the same code."""
     if not spec.simulated:
         return cdi_specs.discover()
     gpus = (
@@ -368,14 +367,14 @@ def _device_specs(folder: Folder, spec: EnvironmentSpec) -> cdi_specs.Specs:
 
 
 def _devices(runtime: dict[str, Any]) -> tuple[list[Any], list[Any]]:
-    """Nodes, and the rules that permit them."""
+    """Device nodes, and the rules that permit them."""
     linux = runtime.get("linux", {})
     rules = linux.get("resources", {}).get("devices", [])
     return linux.get("devices", []), [rule for rule in rules if rule["allow"]]
 
 
 def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
-    """Device nodes are there before anything runs inside."""
+    """Verify device nodes before any program runs inside."""
     for node in runtime["linux"].get("devices", ()):
         try:
             found = os.stat(f"/proc/{pid}/root{node['path']}")  # noqa: PTH116 (a link of the kernel's)
@@ -386,7 +385,7 @@ def _check_nodes(pid: int, runtime: dict[str, Any]) -> None:
 
 
 async def executed(pid: int) -> None:
-    """The runtime says "started" a moment before its process becomes pid 1 of the environment."""
+    """Wait for pid 1: the runtime reports "started" slightly before its process executes pid 1."""
     for _ in range(EXECUTE_TRIES):
         try:
             name = Path(f"/proc/{pid}/comm").read_text()

@@ -1,6 +1,6 @@
-"""Root disks: sparse files with ext4, of the size that was sold."""
+"""Root disks: sparse files with ext4, of the purchased size."""
 
-# ruff: noqa: ASYNC240 (single looks at a file)
+# ruff: noqa: ASYNC240 (single reads of a file)
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from gpuaas.engines.storage.volumes import GIB, REPAIRED
 
 
 async def make(path: Path, disk_gib: int) -> None:
-    """Its set-up is the launcher's."""
+    """Create the file; the launcher sets up its contents."""
     with path.open("wb") as image:
         image.truncate(disk_gib * GIB)
     options = ("-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard")
@@ -19,8 +19,8 @@ async def make(path: Path, disk_gib: int) -> None:
 
 
 async def fit(path: Path, disk_gib: int) -> None:
-    """As large as asked for; between two boots, while nothing has it mounted. It shrinks only when a resize that failed
-    is taken back, and only if its files fit. What was cut short is repaired and done again."""
+    """Resize it between two boots, while it is not mounted. It shrinks only to revert a failed resize, and only if its
+    files fit. An interrupted resize is repaired and repeated."""
     wanted, found = disk_gib * GIB, _file_system_bytes(path)
     if found != wanted:
         code, said = await commands.attempt(*commands.mortal("e2fsck", "-fy", str(path)))
@@ -36,7 +36,7 @@ async def fit(path: Path, disk_gib: int) -> None:
 
 
 def _file_system_bytes(path: Path) -> int:
-    """From the super block: blocks in two halves, and the size of a block."""
+    """Size in bytes from the superblock: number of blocks in two halves, and block size."""
     with path.open("rb") as image:
         image.seek(1024)
         block = image.read(1024)

@@ -134,7 +134,7 @@ class OciEngine:
         self._containers.views.begin(lambda: {id: one.pid for id, one in self._running.items()})
 
     def _restore_from_records(self) -> set[int]:
-        """Hold the devices and numbers of every environment on record. Returns the indexes of networks to leave alone:
+        """Reserve the devices and numbers of every recorded environment. Returns the indexes of networks to keep: those
         of every environment that is not proven dead."""
         living = set()
         for id in self._records.ids():
@@ -275,19 +275,19 @@ class OciEngine:
 
     @contextlib.asynccontextmanager
     async def _alone(self, allocation_id: str) -> AsyncIterator[None]:
-        """One verb at a time per allocation; a lock lives as long as somebody holds or awaits it."""
+        """One operation at a time per allocation; a lock exists while a task holds it or waits for it."""
         lock = self._locks.setdefault(allocation_id, asyncio.Lock())
         async with lock:
             yield
 
     @contextlib.contextmanager
     def _reserved(self, spec: EnvironmentSpec) -> Iterator[None]:
-        """Its devices are nobody else's while it is made; afterwards it holds what its record names."""
+        """Reserve its devices during the create; afterwards, it holds the devices in its record."""
         self._devices.reserve(spec.allocation_id, spec.devices)
         try:
             yield
         finally:
-            with contextlib.suppress(UnreadableError):  # then it holds what was reserved
+            with contextlib.suppress(UnreadableError):  # then it holds the reserved devices
                 here = self._records.read(spec.allocation_id)
                 self._devices.hold(spec.allocation_id, () if here is None else here.devices)
 
@@ -295,9 +295,9 @@ class OciEngine:
         return Staging(self._site, bundle, tell, image=self.images.current, environment=os.environ)
 
     async def _make(self, spec: EnvironmentSpec) -> Record:
-        """Everything but the boot; until the record is written there is nothing but a folder to throw away."""
+        """Everything except the boot; until the record is written, a failure leaves only a folder to delete."""
         id, folder, image = spec.allocation_id, self._records.folder(spec.allocation_id), self.images.current()
-        await self._containers.delete(Folder(folder).container)  # of a spare that was being made this environment
+        await self._containers.delete(Folder(folder).container)  # of an incomplete conversion of a spare
         await files.erase(folder)
         spare = self.spares.claim(spec, image)
         if spare is None:
@@ -316,7 +316,7 @@ class OciEngine:
         )
 
     async def _halt(self, record: Record, reason: str) -> None:
-        """Stopped by the process that is known; one that is neither known nor proven dead is never booted over."""
+        """Stop it by its known pid 1; an environment in an unknown state is not booted."""
         id = record.spec.allocation_id
         first = self._observer.look(id).known()
         self._running.pop(id, None)
@@ -339,7 +339,7 @@ class OciEngine:
         self.mounts.tell(id, record)
 
     async def _serve(self, record: Record) -> None:
-        """The gateway admits exactly what the record says from here on."""
+        """Make the gateway accept exactly the keys in the record."""
         id, folder = record.spec.allocation_id, self._records.folder(record.spec.allocation_id)
         if (init := liveness.recorded(folder)) is None:
             raise EngineError("the environment is not running", id)
@@ -347,13 +347,13 @@ class OciEngine:
         self._running[id] = Running(init=init, boot=record.boot, access=access)
 
     async def _adopt_all(self) -> None:
-        """Environments that run and are not served yet, and those whose own key file may have changed."""
+        """Running environments that are not served yet, and those whose own key file may have changed."""
         for id in self._records.ids():
             running, lock = self._running.get(id), self._locks.get(id)
             is_served = running is not None and running.access.is_open and running.access.own_keys is None
             if not is_served and not (lock and lock.locked()):
                 async with self._alone(id):
-                    with contextlib.suppress(EngineError, OSError):  # observed as broken or unknown until it works
+                    with contextlib.suppress(EngineError, OSError):  # observed as broken or unknown until it succeeds
                         record = self._records.read(id)
                         if isinstance(record, Record):
                             await self._adopt(id, record)
@@ -370,14 +370,14 @@ class OciEngine:
         await self._serve(record)
 
     def _renewed(self, record: Record, keys: KeySet, ownership: Ownership | None) -> Record:
-        """On disk first."""
+        """Write to disk first."""
         renewed = record.admitting(keys, ownership)
         if renewed is not record:
             self._records.write(record.spec.allocation_id, renewed)
         return renewed
 
     async def _clean(self, id: str, remains: Remains, reset: ProofItem) -> list[ProofItem]:
-        """Its numbers come back once all is proven to be gone, and not before."""
+        """Free its numbers only after the removal is proven."""
         items = [reset, *await self._removals.clean(id, remains)]
         if not all(item.ok for item in items):
             return [*items, self._removals.keep(id)]

@@ -1,4 +1,4 @@
-"""Environments as they are found: what runs, what the records say, and what an observer is told of both."""
+"""Finds environments: running processes, records, and the observations made of both."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ from gpuaas.wire.gateway import AccessState, InitProcess
 KINDS = {"mnt": "mount", "pid": "pid", "ipc": "ipc", "uts": "uts", "user": "user", "net": "network"}
 FACT_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 SECCOMP = {"0": "none", "1": "strict", "2": "filter"}  # /proc/<pid>/status: Seccomp
-NESTING = "nesting"  # in the folder of an environment: what the kernel said when a user namespace was tried
+NESTING = "nesting"  # in the folder of an environment: result of the user namespace test
 TRIED = {0: "allowed", nesting.REFUSED: "refused"}
 VISIBLE = ("GPUAAS_SLOTS", "CUDA_VISIBLE_DEVICES")
 SeenMounts = Mapping[InitProcess, list[Mount] | OSError]
@@ -50,7 +50,7 @@ SeenMounts = Mapping[InitProcess, list[Mount] | OSError]
 
 @dataclass(kw_only=True)
 class Running:
-    """An environment that runs, and what the gateway said of it last."""
+    """A running environment, and the last report of the gateway about it."""
 
     init: InitProcess
     boot: int
@@ -62,7 +62,7 @@ class Running:
 
 
 class Observer:
-    """What there is, as others may know it."""
+    """The environments of an engine."""
 
     def __init__(
         self,
@@ -78,17 +78,17 @@ class Observer:
         self._nested: dict[Init, str] = {}
 
     def look(self, id: str) -> Sighting:
-        """Asked of the kernel, never remembered."""
+        """Read from the kernel, not cached."""
         running = self._running.get(id)
         return liveness.look(self._records.folder(id), self._containers.limits, running.init if running else None)
 
     def pid_of(self, id: str) -> int | None:
-        """None only when it is proven that nothing runs there."""
+        """None only if it is proven that nothing runs there."""
         known = self.look(id).known()
         return known.pid if known else None
 
     def devices_of(self, id: str) -> tuple[str, ...] | None:
-        """Of an environment that lives and was not adopted: by its record, else by its configuration."""
+        """Devices of a running environment that was not adopted: from its record, otherwise its configuration."""
         with suppress(UnreadableError):
             here = self._records.read(id)
             return () if here is None else here.devices
@@ -99,7 +99,7 @@ class Observer:
         return tuple(filter(None, uuids.split(",")))
 
     async def all(self) -> list[Environment]:
-        """Mount tables are read first and by a thread: people inside decide how large they are."""
+        """Mount tables are read first and in a thread, because programs inside determine their size."""
         tables = await asyncio.to_thread(self._read_mounts, [one.init for one in self._running.values()])
         return [self._look(id, tables) for id in self._records.ids()]
 
@@ -157,7 +157,7 @@ class Observer:
 
     def _describe_running(self, seen: Environment, record: Record, running: Running, tables: SeenMounts) -> Environment:
         access, init = running.access, running.init
-        mounts = tables[init] if init in tables else self._mounts_of(init)  # one that booted after the tables were read
+        mounts = tables[init] if init in tables else self._mounts_of(init)  # it booted after the tables were read
         if isinstance(mounts, OSError):
             raise mounts
         return replace(
@@ -170,7 +170,7 @@ class Observer:
         )
 
     def _isolation(self, record: Record, pid: int) -> Isolation:
-        """Read from the kernel for the running pid 1; nothing here is taken on trust."""
+        """Isolation facts read from the kernel for the running pid 1, not from configuration."""
         fields = processes.status(pid)
         own = tuple(name for kind, name in KINDS.items() if _differs(pid, kind))
         limits = self._containers.limits.found(Folder(self._records.folder(record.spec.allocation_id)).container, pid)
@@ -199,7 +199,7 @@ class Observer:
             return None
 
     async def try_nesting(self, record: Record, filter: Path) -> None:
-        """Once for each init of an agent's life: whether the kernel lets the holder make a user namespace."""
+        """Test once per init and agent process whether the holder can create a user namespace."""
         init, id = record.spec.init, record.spec.allocation_id
         if init not in self._nested:
             argv = (commands.PYTHON, "-I", "-S", str(nesting.__file__))
@@ -213,7 +213,7 @@ class Observer:
 
 
 def recorded(records: Records, id: str, reason: str) -> Environment:
-    """What its record says of an environment that nobody looked at; `reason` says why nobody did."""
+    """Facts in the record of an environment that was not observed, with the reason."""
     unknown = Environment(allocation_id=id, state=EnvironmentState.UNKNOWN, boot=0, detail=reason)
     try:
         record = records.read(id)
@@ -229,7 +229,7 @@ def recorded(records: Records, id: str, reason: str) -> Environment:
 
 
 def _as_recorded(id: str, record: Record) -> Environment:
-    """Everything but its state."""
+    """All fields except its state."""
     return Environment(
         allocation_id=id,
         state=EnvironmentState.UNKNOWN,
@@ -245,7 +245,7 @@ def _as_recorded(id: str, record: Record) -> Environment:
 
 
 def write_facts(folder: Path, spec: EnvironmentSpec) -> None:
-    """Seen inside as /etc/gpuaas; written anew at each boot."""
+    """Facts in /etc/gpuaas inside; written again at each boot."""
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     for path in (folder.parent, folder):
         path.chmod(0o755)
@@ -254,7 +254,7 @@ def write_facts(folder: Path, spec: EnvironmentSpec) -> None:
 
 
 def facts_of(spec: EnvironmentSpec) -> dict[str, str]:
-    """One small file each, and all of them as JSON."""
+    """Write one small file per fact, and all facts as JSON."""
     known = {
         **{name: value for name, value in spec.facts.items() if FACT_NAME.fullmatch(name)},
         "allocation_id": spec.allocation_id,
@@ -270,14 +270,14 @@ def facts_of(spec: EnvironmentSpec) -> dict[str, str]:
 
 
 def configured_variables(folder: Path) -> dict[str, str]:
-    """The environment variables that the engine gave pid 1. What /proc shows of them is the guest's to choose."""
+    """Variables that the engine passed to pid 1. Those in /proc are under the control of the tenant."""
     runtime = json.loads((Folder(folder).bundle / "config.json").read_bytes())
     return dict(pair.split("=", 1) for pair in runtime["process"]["env"])
 
 
 def check_gpus(configured: Mapping[str, str], spec: EnvironmentSpec, nvml: Nvml | str) -> str:
-    """What was configured, in words; EngineError when a GPU that was asked for is not there. Device nodes are compared
-    with the configuration at each boot, before anything runs inside."""
+    """The configured GPUs in words; EngineError if a requested GPU is missing. Each boot compares device nodes with the
+    configuration before any program runs inside."""
     wanted = config.variables(spec)
     for name in VISIBLE:
         if configured.get(name) != wanted[name]:

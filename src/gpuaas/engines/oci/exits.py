@@ -1,4 +1,4 @@
-"""Why an environment stopped: from conmon's file, and the kernel's count of processes ended for lack of memory."""
+"""Why an environment stopped: from conmon's file, and the kernel's count of OOM kills."""
 
 import signal
 from pathlib import Path
@@ -11,14 +11,14 @@ from gpuaas.wire.environments import ExitCause
 
 SIGNALLED, KILLED = 128, 128 + signal.SIGKILL
 CAUSES = {
-    128 + signal.SIGHUP: ExitCause.REBOOTED_INSIDE,  # what reboot(2) sends to pid 1 of its pid namespace
+    128 + signal.SIGHUP: ExitCause.REBOOTED_INSIDE,  # signals that reboot(2) sends to pid 1 of its pid namespace
     128 + signal.SIGINT: ExitCause.POWERED_OFF_INSIDE,
     KILLED: ExitCause.KILLED,
 }
 
 
 def code(path: Path) -> int | None:
-    """What conmon wrote; 128 and the number of the signal that ended pid 1."""
+    """The exit code from conmon; 128 plus the signal number if a signal ended pid 1."""
     try:
         return int(Folder(path).exit_code.read_text())
     except (FileNotFoundError, ValueError):
@@ -38,13 +38,13 @@ def cause(path: Path, limits: Limits) -> ExitCause | None:
 
 
 def is_ending(path: Path) -> bool:
-    """Pid 1 has ended and conmon could not collect it yet: the kernel still ends the others."""
+    """Pid 1 has ended and conmon has not reaped it yet, because the kernel still ends other processes."""
     init = liveness.recorded(path)
     return init is not None and processes.born(init.pid) == init.born
 
 
 def out_of_memory(container: str, limits: Limits) -> int:
-    """Processes of this boot that were ended for lack of memory."""
+    """Number of OOM kills in this boot."""
     folder = limits.folders(container).get("memory")
     if folder is None:
         return 0

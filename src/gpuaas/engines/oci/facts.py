@@ -1,4 +1,4 @@
-"""What a probe finds on the node for the oci engine, each fact with how it was found."""
+"""Probes the node for the oci engine; each fact includes its source."""
 
 import hashlib
 import os
@@ -21,13 +21,13 @@ AMD_DRIVER = Path("/sys/module/amdgpu/version")
 GPU_FAMILY, GPU_MEMORY_MIB = "h200", 81_920
 ROOT = "root"
 WHOLE_NODE = ["0", "0", "4294967295"]  # ids outside a user namespace: inside one, root is not root of the node
-NEEDED_CAPABILITIES = ("CAP_NET_ADMIN", "CAP_SYS_ADMIN")  # root of a container may have been left without them
+NEEDED_CAPABILITIES = ("CAP_NET_ADMIN", "CAP_SYS_ADMIN")  # root of a container may lack them
 NEEDED_FILES = {"/dev/loop-control": "loop devices", "/proc/self/ns/user": "user namespaces"}
 NEEDED_FILE_SYSTEMS = ("overlay", "ext4")
 
 
 def missing() -> list[str]:
-    """What this node lacks to make environments; empty when nothing."""
+    """Missing requirements for environments; empty if complete."""
     is_root = os.geteuid() == 0 and Path("/proc/self/uid_map").read_text().split() == WHOLE_NODE
     rights = [] if is_root else [ROOT]
     if not rights:
@@ -37,7 +37,7 @@ def missing() -> list[str]:
 
 
 def missing_on_node() -> list[str]:
-    """The same, whoever asks: what root alone does not bring."""
+    """Missing requirements that do not depend on the user."""
     lacks = [f"the program {name}" for name in PROGRAMS if commands.find(name) is None]
     lacks += [what for path, what in NEEDED_FILES.items() if not Path(path).exists()]
     modules = Path("/lib/modules") / platform.release() / "modules.dep"
@@ -45,7 +45,7 @@ def missing_on_node() -> list[str]:
 
 
 def missing_file_systems(present: Path, modules: Path) -> list[str]:
-    """A file system whose module is not loaded yet is not missing: the kernel loads it with the first mount."""
+    """Whether the kernel supports a file system; it loads a missing module at the first mount."""
     known = set(present.read_text().split())
     with suppress(OSError):
         known |= {Path(line.partition(":")[0]).name.partition(".")[0] for line in modules.read_text().splitlines()}
@@ -95,8 +95,8 @@ def probe(
 
 
 def disk_space(root: Path) -> DiskSpace:
-    """Blocks that root disks and volumes use already are theirs; what else fills the disk cannot be sold. Snapshots are
-    left out, because they may share their blocks with volumes."""
+    """Size for sale: free space plus the blocks of root disks and volumes. Snapshots are not counted, because they may
+    share blocks with volumes."""
     found = os.statvfs(next(path for path in (root, *root.parents) if path.exists()))  # none yet before the first start
     used = 0
     for pattern in ("environments/*/disk.img", "volumes/vol_*/disk.img"):
@@ -115,7 +115,7 @@ def _first_line(path: Path) -> str:
 
 
 def gpus(count: int, tag: str) -> tuple[GpuFact, ...]:
-    """The same ones at every probe of one engine, and no two engines have one in common."""
+    """Simulated GPUs: stable for one engine, distinct between engines."""
     return tuple(
         GpuFact(
             index=index,
@@ -137,7 +137,7 @@ def _uuid(seed: str) -> str:
 
 
 def drivers(nvml: Nvml | str, amd: Path = AMD_DRIVER) -> dict[str, Fact]:
-    """Only those that answered: a bundle that needs one is refused where nothing was seen."""
+    """Libraries that were found; a bundle is refused on nodes without those that it requires."""
     found = {}
     if isinstance(nvml, Nvml):
         with suppress(NvmlError):

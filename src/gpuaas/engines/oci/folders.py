@@ -1,4 +1,4 @@
-"""Where the parts of one environment lie."""
+"""Paths of the files of one environment."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +22,12 @@ class Folder:
 
     @property
     def facts(self) -> Path:
-        """Seen inside as /etc/gpuaas."""
+        """Mounted inside as /etc/gpuaas."""
         return self.path / "etc" / "gpuaas"
 
     @property
     def container(self) -> str:
-        """The name that the runtime and the control groups have for it. An environment that was a spare keeps the
-        spare's name until its next boot."""
+        """Its name in the runtime and in control groups. A former spare keeps its name until the next boot."""
         try:
             return self._container_file.read_text()
         except FileNotFoundError:
@@ -39,7 +38,7 @@ class Folder:
         return self.path / "container"
 
     def keep_container_name(self) -> None:
-        """Before the folder gets another name."""
+        """Record the container name before the folder is renamed."""
         self._container_file.write_text(self.path.name)
 
     def drop_container_name(self) -> None:
@@ -48,5 +47,5 @@ class Folder:
 
     @property
     def exit_code(self) -> Path:
-        """Written by conmon, which knows this path from its start: outside the folder, because that can be renamed."""
+        """File of conmon. It is outside the folder, because conmon keeps its path while the folder may be renamed."""
         return self.path.parent.parent / "exits" / self.container

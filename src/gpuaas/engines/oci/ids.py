@@ -1,7 +1,7 @@
-"""Ranges of 65,536 ids, one for each environment: ids on the node that nothing else has.
+"""Ranges of 65,536 node ids, one per environment and not used by anything else.
 
-An engine has a block of ranges. Which block belongs to which engine is written down on the node, because two engines
-on one node (tests, a lab) must not share an id.
+An engine has a block of ranges. The node records which engine owns a block, because two engines on one node (tests,
+a lab) must not share an id.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from gpuaas.engines.node.addresses import LIMIT
 
 COUNT = 65_536
 START, BLOCKS = 1_000_000_000, 26
-"""Above what distributions and container tools hand out, below the ids of volumes and what a signed number holds."""
+"""Above ids of distributions and container tools, below ids of volumes and the limit of a signed integer."""
 
 HOLDER = 1000
 NAME = "id-block"  # in the engine's folder
@@ -27,8 +27,8 @@ class IdRanges:
         self._block = -1
 
     def open(self, seed: int) -> None:
-        """The block this engine has had since its first start, because files on root disks carry its ids; else the
-        first free one from a place of its own on."""
+        """Claim the block of the first start, because files on root disks have its ids; otherwise the first free block,
+        starting at a position derived from the engine."""
         self._claims.mkdir(mode=0o755, parents=True, exist_ok=True)
         kept = self._root / NAME
         order = [(seed + offset) % BLOCKS for offset in range(BLOCKS)]
@@ -48,7 +48,7 @@ class IdRanges:
             return ""
 
     def _claim(self, block: int) -> bool:
-        """A link is made whole or not at all. A claim whose engine is gone from disk is free."""
+        """Claim a block by creating a link, which is atomic. The claim of a deleted engine is free."""
         claim, owner = self._claims / str(block), self._owner(block)
         if owner == str(self._root):
             return True
@@ -61,7 +61,7 @@ class IdRanges:
         return True
 
     def close(self) -> None:
-        """Given back; only when no environment is left."""
+        """Release the block; only if no environment exists."""
         if self._block >= 0 and self._owner(self._block) == str(self._root):
             (self._claims / str(self._block)).unlink(missing_ok=True)
             for folder in (self._claims, self._claims.parent):
@@ -74,7 +74,7 @@ class IdRanges:
         return ids_of(self._block)[index * COUNT]
 
     def index(self, first: int) -> int | None:
-        """Of the range that starts there; None when it is not of this engine's block."""
+        """The index of the range with this start; None if it is not in this engine's block."""
         index = (first - START) // COUNT - self._block * LIMIT
         return index if index in range(LIMIT) and self.first(index) == first else None
 
@@ -86,5 +86,5 @@ class IdRanges:
 
 
 def ids_of(block: int) -> range:
-    """All ids of a block, which are those of one engine."""
+    """All ids of one engine's block."""
     return range(START + block * LIMIT * COUNT, START + (block + 1) * LIMIT * COUNT)

@@ -1,7 +1,7 @@
-"""The oci engine on a node that lacks something it needs: it reports what, and claims and changes nothing.
+"""Replaces the oci engine on a node with missing requirements: reports them, and changes nothing.
 
-Environments that were made before may still run. They are reported as unknown, from their records alone: never as
-stopped, broken or gone. The SSH gateway of the node serves on as it does while no agent runs.
+Existing environments may still run. They are reported as unknown, from their records alone, and never as stopped,
+broken or removed. The SSH gateway continues as it does without an agent.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ CANNOT = "this node cannot make environments"
 
 
 class Refusals:
-    """Every facet of an engine, each verb refused with what is missing."""
+    """Every facet of an engine; each operation is refused with the missing requirements."""
 
     def __init__(self, lacks: Sequence[str]) -> None:
         self._lacks = lacks
@@ -63,16 +63,16 @@ class IncapableEngine:
         self.set_ownership = refusals.set_ownership
 
     async def start(self) -> None:
-        """Nothing is opened, adopted or cleared."""
+        """Does not open, adopt or clean up anything."""
 
     async def close(self, *, stop_environments: bool) -> None:
-        """Nothing is stopped, either: what runs is not known."""
+        """Does not stop anything, because the running processes are unknown."""
 
     async def changed_facts(self) -> dict[str, Fact]:
         return {}
 
     async def observe(self) -> list[Environment]:
-        """Raises where the records cannot be listed: an empty list would say that all of them are gone."""
+        """Raises if the records cannot be listed, because an empty list would report all of them as removed."""
         return await asyncio.to_thread(self._observe)
 
     def _observe(self) -> list[Environment]:
@@ -83,15 +83,15 @@ class IncapableEngine:
             raise EngineError("the node cannot look at its environments", f"{error!r}; {reason}") from error
 
     async def lease(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
-        """Not renewed: key sets cannot be changed here, so keys end as they do on a node that is cut off."""
+        """Does not renew the lease: key sets cannot change here, so keys expire as on a node without a link."""
 
     async def enforce(self) -> int:
-        """The SSH gateway does it by itself."""
+        """The SSH gateway enforces the lease itself."""
         return 0
 
 
 def for_this_node(engine: OciEngine, root: Path) -> OciEngine | IncapableEngine:
-    """The engine itself, or, where the node lacks something, one that reports it. Asked once, before the start."""
+    """The engine, or its replacement if the node lacks a requirement. Decided once, before the start."""
     lacks = facts.missing()
     if not lacks:
         return engine

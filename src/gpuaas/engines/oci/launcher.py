@@ -1,8 +1,8 @@
-"""Makes the root of an environment and starts the runtime on it, in a mount namespace of its own.
+"""Creates the root of an environment in a private mount namespace and starts the runtime there.
 
-A process of its own, because nobody comes back from a mount namespace: it reads one order in JSON on standard input,
-mounts, and becomes the program that the order names. The node's own mount table never shows an environment, and the
-mounts end with the environment. Standard library only.
+This is a separate process, because a process cannot leave a mount namespace. It reads one JSON order from standard
+input, mounts, and executes the program in the order. The mount table of the node never contains an environment, and
+the mounts end with the environment. Uses only the standard library.
 """
 
 # ruff: noqa: PTH101, PTH102, PTH103, PTH110, PTH118 (plain strings start faster)
@@ -31,7 +31,7 @@ from gpuaas.engines.storage.mounting import Order, idmap, mount_image
 
 ID_COUNT = 65_536
 STAGE = "/mnt"  # in the private mount namespace only: the environment's root must be able to traverse the path to it
-READY = "ready"  # on the root disk, beside what is seen inside: the disk was set up as a whole
+READY = "ready"  # on the root disk, not visible inside: marks a complete set-up
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     first_id = order["first_id"]
     lower, disk = idmapped(order["image"], first_id), mount_image(order["disk"])
     platform = {name: read_only(source) for name, source in order["platform"].items()}
-    mount("stage", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=711,size=64k")  # may hide what was opened before
+    mount("stage", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=711,size=64k")  # may hide files that were opened before
     place(lower, "lower")
     place(disk, "disk")
     mount_root(order, first_id)
@@ -56,7 +56,7 @@ def place(tree: int, name: str) -> None:
 
 
 def idmapped(source: str, first_id: int) -> int:
-    """The image as the ids of this environment see it."""
+    """Mount the image, mapped to the ids of this environment."""
     tree = clone_tree(source)
     idmap(tree, [0, first_id, ID_COUNT], MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)
     return tree
@@ -69,7 +69,7 @@ def read_only(source: str) -> int:
 
 
 def mount_root(order: Order, first_id: int) -> None:
-    """The root disk over the image. A disk whose set-up was cut short is set up again, from nothing."""
+    """Mount the root disk over the image. An interrupted set-up of the disk is repeated from scratch."""
     disk, root = f"{STAGE}/disk", f"{STAGE}/root"
     is_new = not os.path.exists(f"{disk}/{READY}")
     for name in ("upper", "work"):
@@ -84,7 +84,7 @@ def mount_root(order: Order, first_id: int) -> None:
 
 
 def set_up(stage: str, order: Order) -> None:
-    """What a root disk starts with. Nobody has worked here yet, so no name below the root can be a trap."""
+    """Write the initial contents of a root disk. No tenant has used it, so its paths are safe to follow."""
     root, first_id = f"{stage}/root", order["first_id"]
     for folder, (mode, owner) in order["folders"].items():
         make_folder(root + folder, mode, first_id + owner)
@@ -95,7 +95,7 @@ def set_up(stage: str, order: Order) -> None:
 
 
 def mark_ready(disk: str) -> None:
-    """The mark is never on disk before what it stands for."""
+    """Write the mark after syncing the contents."""
     folder = os.open(disk, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     checked("syncfs", libc.syncfs(ctypes.c_int(folder)))
     os.close(os.open(READY, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=folder))

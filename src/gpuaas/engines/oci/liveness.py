@@ -1,8 +1,8 @@
 """Whether pid 1 of an environment is alive: running, dead by proof, or unknown.
 
-Death is proven by the kernel: the recorded process is gone, or, where an agent died before it wrote the record, no
-process is in the environment's control group. Every other error (EMFILE, EIO, ...) is a failed look, and a failed look
-says nothing about the environment.
+The kernel proves death: the recorded process is gone or, if an agent died before writing the record, the environment's
+control group has no process. Every other error (EMFILE, EIO, ...) is a failed observation, which says nothing about
+the environment.
 """
 
 import errno
@@ -31,14 +31,14 @@ class Liveness(StrEnum):
 
 @dataclass(frozen=True)
 class Sighting:
-    """The outcome of one look."""
+    """The result of one observation."""
 
     liveness: Liveness
     process: Process | None = None
     """The live pid 1."""
 
     reason: str = ""
-    """Why the look failed, if it did."""
+    """Why the observation failed; empty if it succeeded."""
 
     @property
     def pid(self) -> int | None:
@@ -49,14 +49,14 @@ class Sighting:
         return self.liveness is Liveness.DEAD
 
     def known(self) -> Process | None:
-        """The live pid 1, or None when it is proven dead; raises when neither is known."""
+        """The live pid 1, or None if it is proven dead; raises if the state is unknown."""
         if self.liveness is Liveness.UNKNOWN:
             raise EngineError("the state of the environment is unknown", self.reason)
         return self.process
 
 
 def record(folder: Path, pid: int) -> InitProcess:
-    """Written beside the environment's record. Not durable: a power cut ends the process too."""
+    """Write it beside the environment's record, without a sync: a power failure ends the process too."""
     found = InitProcess(pid=pid, born=processes.born(pid), machine_boot=machine_boot())
     files.write_whole(folder / NAME, msgspec.json.encode(found), durable=False)
     return found
@@ -67,7 +67,7 @@ def machine_boot() -> str:
 
 
 def recorded(folder: Path) -> InitProcess | None:
-    """None for an environment that never booted, or whose boot was cut short."""
+    """The recorded pid 1; None if the environment never booted or the boot was interrupted."""
     try:
         return msgspec.json.decode((folder / NAME).read_bytes(), type=InitProcess)
     except FileNotFoundError:
@@ -81,7 +81,7 @@ def is_alive(init: InitProcess) -> bool:
 
 
 def look(folder: Path, limits: Limits, init: InitProcess | None = None) -> Sighting:
-    """One look; `init` is what the caller remembers of pid 1, else what is on disk counts."""
+    """Observe once; `init` is the pid 1 known to the caller, otherwise the one on disk is used."""
     try:
         init = init or recorded(folder)
         if init is None:
@@ -95,11 +95,11 @@ def look(folder: Path, limits: Limits, init: InitProcess | None = None) -> Sight
 
 
 def _look_in_group(container: str, limits: Limits) -> Sighting:
-    """A boot that was cut short: pid 1 is the first process of the group, if there is one."""
+    """After an interrupted boot, pid 1 is the first process of the control group, if any."""
     found = limits.members(container)
     if not found:
         return Sighting(Liveness.DEAD)
     process = Process(min(found), processes.born(min(found)))
-    if process.pid not in limits.members(container):  # it ended meanwhile, and its number may be another process's
+    if process.pid not in limits.members(container):  # it ended meanwhile, and its pid may be reused
         raise OSError(errno.ESRCH, "its processes are changing")
     return Sighting(Liveness.RUNNING, process)

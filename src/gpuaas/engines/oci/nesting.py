@@ -1,8 +1,8 @@
-"""Tries for one running environment whether its holder can make a user namespace: exit code 0 yes, 3 no.
+"""Tests for one running environment whether its holder can create a user namespace: exit code 0 yes, 3 no.
 
-A process of its own, because nobody comes back from a user namespace. It becomes the holder in the environment's user
-namespace, under the filter that every session gets, and asks the kernel. Nothing of the guest's files is executed.
-Standard library only.
+This is a separate process, because a process cannot leave a user namespace. It becomes the holder in the environment's
+user namespace, under the seccomp filter of sessions, and calls the kernel. It executes no files of the tenant. Uses
+only the standard library.
 """
 
 import ctypes

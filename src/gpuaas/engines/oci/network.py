@@ -1,11 +1,11 @@
-"""A network of its own per environment: a pair of interfaces, and address translation on the way out.
+"""The network of an environment: a pair of interfaces, and address translation for outgoing traffic.
 
-The runtime makes the network namespace; the engine moves one end of the pair into it. Nothing comes in: not from a
-neighbour, not from the node's own services, not from the network around it. Private networks, which are the
-operator's, are rejected on the way out unless the node allows them.
+The runtime creates the network namespace; the engine moves one end of the pair into it. No incoming connections are
+accepted: not from other environments, services of the node, or the outside network. Outgoing traffic to private
+networks, which belong to the operator, is rejected unless the node allows them.
 """
 
-# ruff: noqa: ASYNC240 (single looks at /proc and /sys, which answer from memory)
+# ruff: noqa: ASYNC240 (single reads of /proc and /sys, which do not block)
 
 import json
 from ipaddress import IPv4Address, IPv4Network
@@ -16,8 +16,8 @@ from gpuaas.engines.node.addresses import LIMIT
 from gpuaas.engines.node.resolvers import resolvers
 
 INTERFACES = Path("/sys/class/net")
-NEW_CONNECTIONS = 200  # per environment and second, with as many again at once
-OPEN_CONNECTIONS = 8_192  # per environment, also silent ones: the node's table of connections is shared
+NEW_CONNECTIONS = 200  # per environment and second, with a burst of the same size
+OPEN_CONNECTIONS = 8_192  # per environment, including idle ones: the connection table of the node is shared
 PRIVATE = (
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
     *("192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"),
@@ -74,7 +74,7 @@ class Networks:
         return f"{self._prefix}{index}"
 
     async def open(self, keep: set[int]) -> None:
-        """Rules in force; interfaces of living environments kept, everything else of an earlier run gone."""
+        """Load the rules; keep interfaces of running environments, delete those of others."""
         await commands.run("nft", "-f", "-", text=self.rules())
         routes = json.loads(await commands.run("ip", "-4", "-json", "route", "show", "default"))
         for device in {route["dev"] for route in routes}:
@@ -97,7 +97,7 @@ class Networks:
         )
 
     async def attach(self, index: int, pid: int) -> None:
-        """One end into the network namespace of a container that was created and has not started."""
+        """Move one end into the network namespace of a created container before it starts."""
         interface = self._interface(index)
         await self.remove(index)
         await commands.run(
@@ -121,7 +121,7 @@ class Networks:
         flows.end(str(self.address(index)))
 
     def residue(self, index: int) -> list[str]:
-        """What is still there of one network, looked up now."""
+        """Find leftovers of one network."""
         interface = self._interface(index)
         return [f"interface {interface}"] if (INTERFACES / interface).exists() else []
 

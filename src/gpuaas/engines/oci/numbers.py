@@ -1,4 +1,4 @@
-"""The numbers that one environment has alone: its index, from which uid and network follow, and its port."""
+"""Numbers owned by one environment: its index, which determines uid range and network, and its port."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from gpuaas.engines.node.records import Remains
 
 
 class Numbers:
-    """Given out least recently used first, and back only once it is proven that nothing has them any more."""
+    """Allocated least recently used first; freed only after it is proven that nothing uses them."""
 
     def __init__(self, root: Path, *, address: str, ports: range) -> None:
         self._root, self._address, self._port_range = root, address, ports
@@ -21,7 +21,7 @@ class Numbers:
         self._index_use = Recency(self._root / "indexes.json", range(LIMIT))
 
     def keep(self, id: str, *, index: int | None, port: int | None) -> None:
-        """They are this environment's already."""
+        """Record numbers that this environment already owns."""
         if index is not None:
             self._indexes[id] = index
         if port is not None:
@@ -39,7 +39,7 @@ class Numbers:
         raise EngineError("this node is full", f"{len(self._indexes)} environments")
 
     def take_port(self, id: str) -> int:
-        """One that no other program has."""
+        """A port that no other program uses."""
         taken = set(self._ports.values())
         for port in self._port_use.order():
             if port not in taken and is_free(self._address, port):
@@ -48,7 +48,7 @@ class Numbers:
         raise EngineError("this node has no port left", f"{self._port_range}")
 
     def retire(self, remains: Remains) -> None:
-        """All is proven gone: they are the last in line from now on."""
+        """Free them after a proven removal; they are reused last."""
         if remains.index is not None:
             self._index_use.touch(remains.index)
         if remains.port is not None:

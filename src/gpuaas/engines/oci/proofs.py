@@ -1,4 +1,4 @@
-"""After a removal: each kind of residue looked for, with what was found."""
+"""Proofs of a removal: checks for each kind of leftover, with the findings."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ def item(name: str, residue: list[str], looked: str) -> ProofItem:
 
 
 def process_residue(uids: Collection[int], seen: list[tuple[int, str]]) -> ProofItem:
-    """By uid where it is the environment's own, and by name for those that were seen to live in it."""
+    """Check processes by uid if the range belongs to the environment, and by pid for those seen in it."""
     left = {pid for pid, birth in seen if birth and processes.born(pid) == birth and not processes.has_ended(pid)}
     left |= set(processes.of_uids(uids)) if uids else set()
     looked = f"none with uid {_words(uids)}; " if uids else ""
@@ -24,7 +24,7 @@ def process_residue(uids: Collection[int], seen: list[tuple[int, str]]) -> Proof
 
 
 def file_residue(folder: Path, *, kept: str = "") -> ProofItem:
-    """`kept` may stay: the record of a removal that is not proven yet."""
+    """Check files. `kept` may stay: the record of a removal that is not proven yet."""
     if kept:
         left = [str(path) for path in _entries(folder) if path.name != kept]
         return item("files", left, f"only {kept} of {folder.name} is kept, until the rest is gone")
@@ -38,7 +38,7 @@ def mount_residue(folder: Path) -> ProofItem:
 
 
 def device_residue(folder: Path) -> ProofItem:
-    """A loop device keeps a disk image, and its data, after the file was erased."""
+    """Check loop devices: one keeps a disk image with its data after the file was deleted."""
     left = []
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
         with contextlib.suppress(FileNotFoundError):
@@ -48,7 +48,7 @@ def device_residue(folder: Path) -> ProofItem:
 
 
 def port_residue(port: int | None, pids: Iterable[int]) -> ProofItem:
-    """A port that another program than these processes took meanwhile is not ours to answer for."""
+    """Check the port; other programs than these processes may have taken it meanwhile."""
     if port is None:
         return item("port", [], "it had none")
     listeners = set(_listeners(port))
@@ -67,7 +67,7 @@ def network_residue(residue: list[str], address: str) -> ProofItem:
 
 
 def uid_residue(uids: Collection[int]) -> ProofItem:
-    """Free to be another's: no process and no shared memory is owned by it. Its files went with its root disk."""
+    """Check that no process and no shared memory has its ids. Its files were deleted with its root disk."""
     left = [f"process {pid}" for pid in processes.of_uids(uids)]
     for kind in ("shm", "sem", "msg"):
         for line in _lines(Path(f"/proc/sysvipc/{kind}"))[1:]:
@@ -81,7 +81,7 @@ def shared_memory_residue(uids: Collection[int]) -> ProofItem:
 
 
 def volumes_whole(volumes: tuple[str, ...], gone: list[str]) -> ProofItem:
-    """The other way round: what must not have gone with it."""
+    """Check that data of volumes still exists."""
     looked = (
         f"{len(volumes)} that were mounted are unmounted, their data in its place" if volumes else "none was mounted"
     )

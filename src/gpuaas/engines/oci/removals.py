@@ -1,4 +1,4 @@
-"""A removal: what to look for is written down first and forgotten last, so that no later try can prove less."""
+"""Removals: the facts to check are recorded first and deleted last, so that every attempt checks all of them."""
 
 import asyncio
 import errno
@@ -18,13 +18,13 @@ from gpuaas.wire.environments import ProofItem
 
 
 class Removals:
-    """Takes environments of one engine away, whatever is left of them."""
+    """Removes environments of one engine, including incomplete ones."""
 
     def __init__(self, containers: Containers, records: Records, volumes: NodeVolumes) -> None:
         self._containers, self._records, self._volumes = containers, records, volumes
 
     async def begin(self, id: str, first: Process | None, *, index: int | None, port: int | None) -> Remains:
-        """From here on it can only be removed; `index` and `port` are what is known should its record not tell."""
+        """Mark it for removal only; `index` and `port` are used if its record is unreadable."""
         try:
             here = self._records.read(id)
         except UnreadableError:
@@ -38,7 +38,7 @@ class Removals:
         if remains != here:
             try:
                 self._write(id, remains)
-            except OSError as error:  # a disk that its person filled: written as soon as that is erased
+            except OSError as error:  # the disk is full: written after the root disk is erased
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     raise
         return remains
@@ -55,7 +55,7 @@ class Removals:
             await processes.end(left, lambda pid: processes.has_uid(pid, uids))
 
     async def clean(self, id: str, remains: Remains) -> list[ProofItem]:
-        """Everything but the record goes, and is looked for; `finish` or `keep` has the last word."""
+        """Remove and check everything except the record; `finish` or `keep` follows."""
         await self._containers.forget(id, remains.container or id, remains.index)
         await self._records.erase_all_but_the_record(id)
         if _is_unwritten(self._records, id, remains):
@@ -63,12 +63,12 @@ class Removals:
         return await asyncio.to_thread(self._prove, id, remains)
 
     async def finish(self, id: str) -> ProofItem:
-        """Once all else is proven."""
+        """Delete the record after everything else is proven."""
         await self._records.erase(id)
         return proofs.file_residue(self._records.folder(id))
 
     def keep(self, id: str) -> ProofItem:
-        """Its record stays for the next try, which has to look for the same."""
+        """Keep its record for the next attempt, which must check the same facts."""
         return proofs.file_residue(self._records.folder(id), kept=NAME)
 
     def _uids(self, remains: Remains) -> Collection[int]:

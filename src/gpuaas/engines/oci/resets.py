@@ -1,7 +1,7 @@
 """Resets the GPUs of an environment whose processes have ended: before its next boot, and before others get them.
 
-A GPU that another environment uses, or that is reset together with such a one, is never reset. An environment that is
-about to take a GPU waits for a reset of it. One reset at a time: the vendors' tools see the whole node.
+A GPU that another environment uses, or that is reset together with such a GPU, is never reset. An environment that
+needs a GPU waits for its reset. Only one reset runs at a time, because the vendors' tools access the whole node.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one GPU. A reset that was not tried is no failure."""
+    """The result for one GPU. A reset that was not attempted is not a failure."""
 
     slot: SlotDevice
     words: str
@@ -37,13 +37,13 @@ class Outcome:
 class Resets:
     def __init__(self, devices: Devices, methods: ResetMethods, nvml: NvmlSource, *, is_on: bool = True) -> None:
         self._devices, self._methods, self._nvml, self._is_on = devices, methods, nvml, is_on
-        self._addresses: dict[str, str] = {}  # by UUID, of every GPU that an environment here was given
+        self._addresses: dict[str, str] = {}  # by UUID, of every GPU that environments here were given
         self._one = asyncio.Lock()
         self._resetting: frozenset[str] = frozenset()  # addresses
         self._ended = asyncio.Event()
 
     def learn(self, slots: Iterable[SlotDevice]) -> None:
-        """Where the GPUs of an environment are, so that the reset of a neighbour spares them."""
+        """Record the addresses of an environment's GPUs, so that resets of other environments exclude them."""
         self._addresses |= {slot.gpu_uuid: _address(slot) for slot in slots}
 
     async def settled(self, slots: Sequence[SlotDevice]) -> None:
@@ -54,20 +54,20 @@ class Resets:
 
     @asynccontextmanager
     async def none_running(self) -> AsyncIterator[None]:
-        """For whoever asks NVML, which is closed while a GPU is reset. No reset begins meanwhile."""
+        """Use NVML, which is closed while a GPU is reset. No reset begins meanwhile."""
         async with self._one:
             yield
 
     async def described(self, gpus: Iterable[GpuFact]) -> tuple[GpuFact, ...]:
-        """With what was found of their resets."""
+        """The proof of their resets."""
         return tuple([replace(gpu, reset=await self._look(_slot(gpu), simulated=gpu.simulated)) for gpu in gpus])
 
     async def _look(self, slot: SlotDevice, *, simulated: bool) -> GpuReset:
         return await self._methods.of(slot, simulated=simulated).look(slot) if self._is_on else cannot(SWITCHED_OFF)
 
     async def before_boot(self, record: Record, spec: EnvironmentSpec, on_phase: OnPhase) -> None:
-        """The environment boots whatever came of it, since its GPUs stay its own; but one that leaves it is not given
-        to others after a reset that failed."""
+        """The environment boots regardless of the result, because it keeps its GPUs. A GPU that leaves it is not given
+        to others after a failed reset."""
         outcomes = await self.reset(spec.allocation_id, record.slots, simulated=record.spec.simulated)
         if outcomes:
             await on_phase(PHASE, summary(outcomes))
@@ -75,8 +75,8 @@ class Resets:
             raise EngineError("a GPU that leaves this allocation could not be reset", summary(left))
 
     async def after_removal(self, id: str, remains: Remains, on_phase: OnPhase) -> ProofItem:
-        """A failed reset fails the proof, because the state of the GPU is unknown. A GPU that cannot be reset passes,
-        because otherwise it could never be sold again."""
+        """A failed reset fails the proof, because the state of the GPU is unknown. A GPU without reset support passes,
+        because it could never be sold again otherwise."""
         outcomes = await self.reset(id, remains.slots, simulated=remains.simulated)
         if outcomes:
             await on_phase(PHASE, summary(outcomes))
@@ -84,10 +84,10 @@ class Resets:
         return ProofItem(item=GPU_RESET, ok=not any(one.has_failed for one in outcomes), evidence=evidence)
 
     async def reset(self, id: str, slots: Sequence[SlotDevice], *, simulated: bool) -> list[Outcome]:
-        """Those of an environment without processes. In the order of the slots."""
+        """Reset the GPUs of an environment without processes, in the order of its slots."""
         async with self._one:
             found = {slot: await self._look(slot, simulated=simulated) for slot in slots}
-            # Nothing is awaited from here until they are marked: nobody can reserve one of them meanwhile.
+            # No await until they are marked, so that no other task can reserve one of them.
             others = self._devices.others(id)
             spared = {
                 slot: what.detail if not what.method else objection(slot, what, others, self._addresses)
@@ -106,7 +106,7 @@ class Resets:
         return [_outcome(slot, what, spared[slot], problems.get(slot, "")) for slot, what in found.items()]
 
     async def _perform(self, slots: list[SlotDevice], *, simulated: bool) -> dict[SlotDevice, str]:
-        """Those with the same method at once: some tools want that."""
+        """Reset GPUs with the same method together, as some tools require."""
         groups: dict[int, tuple[ResetMethod, list[SlotDevice]]] = {}
         for slot in slots:
             method = self._methods.of(slot, simulated=simulated)
@@ -121,10 +121,10 @@ class Resets:
 
 
 def objection(slot: SlotDevice, found: GpuReset, others: frozenset[str] | None, addresses: Mapping[str, str]) -> str:
-    """Why a GPU must not be reset now, because of GPUs that other environments use; empty when nothing speaks against
-    it. A GPU whose address is not known may be any."""
+    """Why a GPU must not be reset now because of GPUs in use by other environments; empty if it may. A GPU with an
+    unknown address could be any GPU."""
     if others is UNKNOWN:
-        return "it is not known which GPUs another environment uses"
+        return "the GPUs of another environment are unknown"
     if slot.gpu_uuid in others:
         return "another environment uses it"
     used = {addresses.get(uuid) for uuid in others}
@@ -140,7 +140,7 @@ def _outcome(slot: SlotDevice, found: GpuReset, spared: str, problem: str) -> Ou
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """In words: `GPU 0, 1: reset (nvidia-smi); GPU 2: not reset: …`."""
+    """Format the results: `GPU 0, 1: reset (nvidia-smi); GPU 2: not reset: …`."""
     numbers: dict[str, list[str]] = {}
     for one in outcomes:
         numbers.setdefault(one.words, []).append(str(one.slot.index))

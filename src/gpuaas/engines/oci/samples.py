@@ -1,4 +1,4 @@
-"""What the environments of a node use, read from their control groups and root disks."""
+"""Measures resource use of environments from their control groups and root disks."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ class OciSamples:
     ) -> None:
         self._running, self._records, self._containers = running, records, containers
         self._connections, self._nvml, self._tables = connections, nvml, tables
-        self._kills: dict[str, tuple[int, int, MemoryKills | None]] = {}  # boot and count at the last look
+        self._kills: dict[str, tuple[int, int, MemoryKills | None]] = {}  # boot and count at the last observation
 
     async def take(self, at: datetime) -> list[Sample]:
         try:
@@ -72,7 +72,7 @@ class OciSamples:
         self._kills = {id: kills for id, kills in self._kills.items() if id in self._running}
 
     def _memory_kills(self, id: str, record: Record, at: datetime) -> MemoryKills | None:
-        """Reported for 15 minutes after the last kill. A new agent ignores earlier kills unless the boot itself is
+        """OOM kills, reported for 15 minutes after the last one. A new agent ignores earlier kills unless the boot is
         younger than that."""
         count = exits.out_of_memory(Folder(self._records.folder(id)).container, self._containers.limits)
         boot, known, told = self._kills.get(id, (-1, count, None))
@@ -100,7 +100,7 @@ class OciSamples:
 
 
 def _beside(folder: Path | None, controller: str) -> Path:
-    """The same group in another hierarchy of cgroup v1; where both share one, the name works too."""
+    """The same group in another hierarchy of cgroup v1; also works if both share one."""
     if folder is None:
         return Path("/nonexistent")
     return folder.parents[2] / controller / folder.parent.name / folder.name
@@ -127,7 +127,7 @@ def _nanoseconds(text: str) -> float:
 
 
 def disk(pid: int) -> Iterator[Reading]:
-    """Of the root disk, whose size was sold; asked through the root of pid 1, which is its file system."""
+    """Usage of the root disk, through the root folder of pid 1."""
     source = "statvfs of its root disk"
     try:
         found = os.statvfs(f"/proc/{pid}/root")
@@ -140,14 +140,14 @@ def disk(pid: int) -> Iterator[Reading]:
 
 
 def _free(found: os.statvfs_result) -> float:
-    """A disk without a free inode takes no new file, however many bytes are free."""
+    """Report a disk without free inodes as full, because no file can be created."""
     return 0.0 if found.f_files and not found.f_favail else found.f_bavail * found.f_frsize
 
 
 def volumes(pid: int, tables: MountTables) -> Iterator[Reading]:
-    """Of each local volume by its path inside. Walked without links: the names on the way are the holder's.
+    """Usage of each local volume by its path inside. Links are not followed, because the holder controls the path.
 
-    Other volumes are not sampled: a share that hangs would stop the samples of all environments."""
+    Other volumes are not sampled: a hanging share would block the samples of all environments."""
     with suppress(OSError):
         for mount in tables.local_mounts_in(pid):
             source = "statvfs of the volume"

@@ -1,8 +1,8 @@
-"""Environments made in advance: they run, with disk, network, id range and devices, and have no person yet.
+"""Environments prepared in advance: they run with disk, network, id range and devices, and have no holder yet.
 
-A spare lies in a folder of its own, so no look at the environments ever finds one. A create whose form matches renames
-the folder and writes what is personal into it. A spare is used once and never outlives its agent: the next one removes
-what it finds and prepares anew.
+Spares have a separate folder, so listings of environments do not include them. A create with a matching form renames
+the folder and writes personal files into it. A spare is used once and does not outlive its agent: the next agent
+removes existing spares and prepares new ones.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ from gpuaas.wire.environments import EnvironmentSpec, KeySet
 from gpuaas.wire.gateway import InitProcess
 from gpuaas.wire.spares import SPARE_PREFIX, SpareForm, SpareReport, form_of, spare_of
 
-FAILURES = 3  # in a row; then none of this form is tried again until the wanted forms change
+FAILURES = 3  # consecutive failures; then this form is not tried again until the wanted forms change
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A spare that was made, and what must still be true when it is used."""
+    """A spare, and the facts that must still be true when it is used."""
 
     id: str
     form: SpareForm
@@ -78,7 +78,7 @@ class OciSpares:
         self._detail = ""
 
     async def clear(self) -> None:
-        """At the start and at the end of an agent. A spare that cannot be removed stays unfit."""
+        """Remove all, at the start and end of an agent. A spare that cannot be removed stays unfit."""
         self._records.root.mkdir(mode=0o700, exist_ok=True)
         self._ready.clear()
         self._unfit = self._records.ids()
@@ -176,7 +176,7 @@ class OciSpares:
         return Ready(id, form, index, image.version, init, self._containers.lxcfs_pid(), port, host_key)
 
     async def _try_to_remove(self, id: str) -> bool:
-        """A spare that could not be removed is tried again after the others. It delays neither them nor the agent."""
+        """Retry the removal of a spare after the others, without delaying them or the agent."""
         self._unfit.remove(id)
         try:
             await self._remove(id)
@@ -194,20 +194,20 @@ class OciSpares:
         await self._access.close(path, "the spare was removed")
         await self._removals.end_processes(id, first, remains)
         items = await self._removals.clean(id, remains)
-        if left := [item.evidence for item in items if not item.ok]:  # its numbers stay its own
+        if left := [item.evidence for item in items if not item.ok]:  # its numbers stay reserved
             raise EngineError("the spare was not removed", "; ".join(left))
         self._numbers.retire(remains)
         await self._removals.finish(id)
         self._numbers.give_back(id)
 
     def prospect(self, spec: EnvironmentSpec) -> str:
-        """Of an environment that is to be made, in words."""
+        """How the environment will be created, in words."""
         return "a spare is ready" if form_of(spec) in self._ready else "making its disk"
 
     def claim(self, spec: EnvironmentSpec, image: images.Image) -> Ready | None:
-        """Moves a fitting spare to where the environment belongs; None when there is none.
+        """Move a matching spare to the folder of the environment; None if there is none.
 
-        From here on the folder is an environment that is half made: whatever fails, it is removed or made again."""
+        The folder is then an incomplete environment: after a failure, it is removed or created again."""
         spare = self._ready.pop(form_of(spec), None)
         if spare is None:
             return None
@@ -227,14 +227,14 @@ class OciSpares:
         return spare
 
     async def personalise(self, folder: Path, record: Record) -> bool:
-        """Whether the environment runs, because `claim` moved a spare there. One that turns out to be defective ends,
-        and the environment can be booted as if there had been none."""
+        """Whether the environment runs, because `claim` moved a spare there. A defective spare is ended,
+        and the environment can be booted normally."""
         container, init = Folder(folder).container, liveness.recorded(folder)
         if container == folder.name or init is None or (folder / NAME).exists():
             return False
         try:
             await self._containers.personalise(folder, record, init.pid)
-            await asyncio.to_thread(files.sync_folder, self._environments)  # the new name lasts before the record does
+            await asyncio.to_thread(files.sync_folder, self._environments)  # the name must be durable first
         except (EngineError, OSError) as error:
             self._count(container, str(error))
             await self._containers.stop(folder, Process(init.pid, init.born), grace=0)
@@ -248,7 +248,7 @@ def _uuids(form: SpareForm) -> list[str]:
 
 
 def _nobodys(id: str, form: SpareForm) -> EnvironmentSpec:
-    """Stands for the person who is not known yet."""
+    """Placeholder for the unknown holder."""
     return EnvironmentSpec(
         allocation_id=id,
         boot=0,

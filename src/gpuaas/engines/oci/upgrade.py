@@ -1,10 +1,10 @@
 """One-time step on a node that used the `sandbox` engine: its environments end with proof, its volumes are kept.
 
-An environment of that engine has no image, no root disk and no place in this engine, so it cannot go on. Its
-allocation is reported as lost, and its volumes attach to the next one. Volumes move by a rename: no data is copied.
+An environment of that engine has no image and no root disk, so this engine cannot continue it. Its allocation is
+reported as lost, and its volumes can be attached to another one. Volumes move by a rename, without copying data.
 """
 
-# ruff: noqa: ASYNC240 (single looks at names)
+# ruff: noqa: ASYNC240 (single reads of names)
 
 import hashlib
 import os
@@ -24,8 +24,8 @@ PROOF = "sandbox-removed.json"
 
 
 async def remove_sandbox(old: Path, new: Path) -> list[ProofItem]:
-    """`old` is the folder of the sandbox engine, `new` the folder of this one. Repeating it is free; what fails is
-    tried again at the next start, because `old` goes last."""
+    """`old` is the folder of the sandbox engine, `new` the folder of this one. Idempotent; a failed step is retried at
+    the next start, because `old` is deleted last."""
     if not (old / "environments").is_dir():
         return []
     digest = hashlib.sha256(str(old.resolve()).encode()).digest()

@@ -1,7 +1,7 @@
-"""Notices that lxcfs ended, starts another one, and puts its files into the environments that run.
+"""Detects the end of lxcfs, restarts it, and mounts its files in running environments.
 
-An environment whose files could not be replaced has broken resource views until it restarts: reading them fails. What
-is broken is read from the kernel's mount tables, never from lxcfs itself, so that one that hangs holds nobody up.
+An environment whose files could not be replaced has broken resource views until it restarts: reading them fails. Stale
+files are detected in the kernel's mount tables, not by accessing lxcfs, so that a hanging lxcfs does not block.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 class ViewKeeper:
-    """One per engine. `pids` are those of every pid 1 that runs, by environment."""
+    """One per engine. `pids` has the running pid 1 of each environment."""
 
     def __init__(self, lxcfs: Lxcfs, clock: Callable[[], datetime]) -> None:
         self._lxcfs, self._clock = lxcfs, clock
@@ -38,7 +38,7 @@ class ViewKeeper:
         self._keeping = asyncio.create_task(self._keep())
 
     async def close(self) -> None:
-        """Before lxcfs is stopped on purpose."""
+        """Called before lxcfs is stopped on purpose."""
         keeping, self._keeping = self._keeping, None
         if keeping is not None:
             keeping.cancel()
@@ -46,7 +46,7 @@ class ViewKeeper:
                 await keeping
 
     async def _keep(self) -> None:
-        """Until cancelled: at once when lxcfs ends, and now and then for environments that were booting meanwhile."""
+        """Run until cancelled: immediately when lxcfs ends, and periodically for environments that were booting."""
         while True:
             try:
                 await self.look()
@@ -56,12 +56,12 @@ class ViewKeeper:
                 await asyncio.sleep(LOOK_SECONDS)
             pid = self._lxcfs.pid()
             if pid is None:
-                await asyncio.sleep(AGAIN_SECONDS)  # it ended during the look
+                await asyncio.sleep(AGAIN_SECONDS)  # it ended during the check
             else:
                 await processes.gone(pid, LOOK_SECONDS)
 
     async def look(self) -> None:
-        """One pass: lxcfs runs, and every environment has its files."""
+        """One pass: ensure that lxcfs runs and every environment has its files."""
         await self.revive()
         self._problem = ""
         for id, pid in self._pids().items():
@@ -69,8 +69,7 @@ class ViewKeeper:
                 await self._renew(id, pid, names)
 
     async def revive(self) -> None:
-        """An environment that boots next gets files that can be read. A death is counted once, however often the start
-        fails afterwards."""
+        """Ensure that lxcfs runs for the next boot. A death is counted once, even after failed restarts."""
         if self._lxcfs.pid() is None:
             if not self._is_down:
                 self._deaths, self._last = self._deaths + 1, f"{self._clock():%Y-%m-%d %H:%M:%S} UTC"
@@ -80,8 +79,8 @@ class ViewKeeper:
         self._is_down = False
 
     def broken(self, pid: int) -> list[str]:
-        """Files of an environment that cannot be read, because the lxcfs behind them ended. One whose mount table is
-        too large is observed as unknown; it must not stop the looks at others."""
+        """Stale files of an environment, whose lxcfs has ended. An environment with a too large mount table is observed
+        as unknown and must not block others."""
         try:
             table = read_table(f"/proc/{pid}/mountinfo")
         except (FileNotFoundError, ProcessLookupError, TableTooLargeError):
@@ -100,11 +99,11 @@ class ViewKeeper:
 
     @property
     def has_changed(self) -> bool:
-        """Since the agent started."""
+        """Counts since the agent started."""
         return bool(self._deaths or self._problem)
 
     def fact(self) -> Fact:
-        """For operators."""
+        """A description for operators."""
         if not self._deaths:
             why = f": {self._problem}" if self._problem else ""
             return Fact(value=f"lxcfs does not run{why}" if self._lxcfs.pid() is None else "lxcfs", source=SOURCE)

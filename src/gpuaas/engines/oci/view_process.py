@@ -1,7 +1,7 @@
-"""Puts files of a new lxcfs in place of those of one that ended, in one running environment.
+"""Replaces the files of an ended lxcfs by those of the new one in a running environment.
 
-A process of its own, because nobody comes back from a mount namespace: `view_process.py PID BORN ROOT FILE…`. The new
-files are opened before the environment is entered. Standard library only.
+This is a separate process, because a process cannot leave a mount namespace: `view_process.py PID BORN ROOT FILE…`. It
+opens the new files before it enters the environment. Uses only the standard library.
 """
 
 import ctypes

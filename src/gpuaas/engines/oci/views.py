@@ -1,11 +1,11 @@
-"""Makes an environment see its own size: lxcfs behind files of /proc and /sys, and CPUs of its own.
+"""Shows an environment its own size: lxcfs provides files of /proc and /sys, and a cpuset limits its CPUs.
 
 One lxcfs serves all environments of a node. It must survive the agent: when it ends, the files that are bound into
-environments return ENOTCONN until they are replaced (view_keeper.py). So it has no parent to die with, and an agent
-that starts adopts the one that it finds.
+environments return ENOTCONN until they are replaced (view_keeper.py). Therefore it is detached from the agent, and a
+starting agent adopts it.
 """
 
-# ruff: noqa: ASYNC240 (single looks at /proc and at small files of the engine)
+# ruff: noqa: ASYNC240 (single reads of /proc and of small files of the engine)
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands, processes
 from gpuaas.engines.storage.mount_lines import lines_of
 
-# Not slabinfo: on kernels without memory.kmem.slabinfo lxcfs shows that of the node, which the kernel keeps for root.
+# Without slabinfo: on kernels without memory.kmem.slabinfo, lxcfs shows that of the node, which only root may read.
 FILES = (
     "proc/cpuinfo",
     "proc/diskstats",
@@ -34,13 +34,13 @@ START_SECONDS, ANSWER_SECONDS = 15.0, 5.0
 POLL_SECONDS = 0.02
 GONE_LOOKS = 25
 LOG_TAIL = 500
-NEVER_FIRST = "-1000"  # oom_score_adj; as lxcfs.service of the distribution has it
+NEVER_FIRST = "-1000"  # oom_score_adj, the same as in lxcfs.service of the distribution
 PROBED = "proc/uptime"
 KIND = "fuse.lxcfs"
 
 
 class Lxcfs:
-    """The lxcfs of one engine, below a folder that is the engine's alone."""
+    """The lxcfs of one engine, below a private folder of the engine."""
 
     def __init__(self, folder: Path, *, program: str | None = None, answer_seconds: float = ANSWER_SECONDS) -> None:
         self.folder = folder
@@ -50,7 +50,7 @@ class Lxcfs:
         self._changing = asyncio.Lock()
 
     def mounts(self) -> list[dict[str, Any]]:
-        """As the runtime writes them."""
+        """Mounts in the format of the runtime."""
         return [
             {
                 "destination": f"/{name}",
@@ -62,7 +62,7 @@ class Lxcfs:
         ]
 
     def pid(self) -> int | None:
-        """Of the process that serves our folder; a number that was given to another process is none."""
+        """The pid of the process that serves our folder; None if the pid was reused."""
         try:
             pid = int(self._pid_file.read_text())
         except (FileNotFoundError, ValueError):
@@ -74,7 +74,7 @@ class Lxcfs:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except (FileNotFoundError, ProcessLookupError):
             return False
-        # Our path is in its arguments, and nobody inside an environment has our uid.
+        # Our path is in its arguments, and no process inside an environment has our uid.
         is_ours = str(self.mount).encode() in words and words[0].endswith(b"lxcfs")
         uids = processes.status(pid).get("Uid", "").split()
         return is_ours and set(uids) == {str(os.geteuid())} and not processes.has_ended(pid)
@@ -83,7 +83,7 @@ class Lxcfs:
         return self._mounted() is not None
 
     def device(self) -> str | None:
-        """Number of the file system that it serves now; environments with files of another one have stale files."""
+        """Device number of the current file system; files with another number are stale."""
         return None if self.pid() is None else self._mounted()
 
     def _mounted(self) -> str | None:
@@ -91,7 +91,7 @@ class Lxcfs:
         return next((line.device for line in reversed(found) if line.path == str(self.mount)), None)
 
     async def is_alive(self) -> bool:
-        """Whether it runs, is mounted and answers. Read by another process: one that hangs must not hold the agent."""
+        """Whether it runs, is mounted and answers. A child reads it, so that a hang does not block the agent."""
         if self.pid() is None or not self.is_mounted():
             return False
         try:
@@ -102,7 +102,7 @@ class Lxcfs:
         return code == 0
 
     async def ensure(self) -> int:
-        """Running: the one that is there, or a new one. Its pid."""
+        """Ensure that it runs; return its pid."""
         async with self._changing:
             if await self.is_alive() and (pid := self.pid()) is not None:
                 return pid
@@ -111,7 +111,7 @@ class Lxcfs:
             return await self._ready()
 
     async def stop(self) -> None:
-        """Ended and unmounted; environments that have its files see errors from now on."""
+        """Stop and unmount it; reads of its files in environments then fail."""
         async with self._changing:
             await self._clear()
 
@@ -122,7 +122,7 @@ class Lxcfs:
         self.mount.mkdir(mode=0o755, exist_ok=True)
         log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
-            # `setsid --fork` leaves at once: lxcfs is no child of ours that the event loop would end with itself.
+            # `setsid --fork` exits immediately: lxcfs is not a child that would end with the event loop.
             starting = await asyncio.create_subprocess_exec(
                 *("setsid", "--fork", "--", self._program, "--enable-loadavg"),
                 *("--pidfile", str(self._pid_file), str(self.mount)),
@@ -138,7 +138,7 @@ class Lxcfs:
 
     async def _ready(self) -> int:
         deadline = time.monotonic() + START_SECONDS
-        looks = 0  # since it was seen last: a process that is being executed has no arguments for a moment
+        looks = 0  # since the last sighting: a process has no arguments during exec
         while time.monotonic() < deadline and looks < GONE_LOOKS:
             if await self.is_alive() and (pid := self.pid()) is not None:
                 with contextlib.suppress(PermissionError):  # needs CAP_SYS_RESOURCE, which an agent may lack
@@ -151,12 +151,12 @@ class Lxcfs:
         raise EngineError("the node could not prepare the environment", f"lxcfs did not start: {said}")
 
     async def _clear(self) -> None:
-        """Nothing of it is left, also of one that was killed and left its mount."""
+        """Remove all of it, including the mount of a killed lxcfs."""
         for pid in {self.pid(), *processes.with_argument(str(self.mount))} - {None}:
-            if pid is not None and self._serves(pid):  # killed: it has nothing to save, and SIGTERM takes it 5 s
+            if pid is not None and self._serves(pid):  # SIGKILL: it has no state to save, and SIGTERM takes 5 s
                 await processes.end(pid, self._serves)
         while self.is_mounted():
-            # Lazy: files that are bound into an environment keep the file system busy.
+            # Lazy unmount, because files bound into environments keep the file system busy.
             await commands.run("umount", "--lazy", str(self.mount))
         self._pid_file.unlink(missing_ok=True)
         with contextlib.suppress(FileNotFoundError):
@@ -164,8 +164,8 @@ class Lxcfs:
 
 
 def stale_views(table: bytes, device: str | None) -> list[str]:
-    """Names of files in this mount table that belong to another lxcfs than that of `device`. The device of a file
-    system has no other meaning while anything of it is mounted. What somebody mounted over a file is not ours."""
+    """Names of files in this mount table that belong to another lxcfs than `device`. A device number is not
+    reused while its file system is mounted. Mounts over a file by programs inside are ignored."""
     names = {f"/{name}".encode(): name for name in FILES}
     on_top = {names[line.raw_path]: line for line in lines_of(table) if line.raw_path in names}
     found = ((name, on_top[name]) for name in FILES if name in on_top)
@@ -173,8 +173,8 @@ def stale_views(table: bytes, device: str | None) -> list[str]:
 
 
 def choose_cpus(vcpus: int, in_use: Mapping[int, int], online: Iterable[int]) -> str:
-    """As many CPUs as were sold, the least used first, as a cpuset such as `0-2,5`: then `nproc` says what was sold.
-    `in_use` is how many environments each CPU has. Never more than the node has."""
+    """Choose the least used CPUs, in purchased number, as a cpuset such as `0-2,5`, so that `nproc` shows this number.
+    `in_use` is the number of environments per CPU. Limited to the CPUs of the node."""
     available = sorted(set(online), key=lambda cpu: (in_use.get(cpu, 0), cpu))
     if vcpus < 1 or not available:
         raise ValueError(f"{vcpus} of {len(available)} CPUs cannot be chosen")
@@ -193,7 +193,7 @@ def format_cpus(cpus: Iterable[int]) -> str:
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """From the kernel's list format, as in /sys/devices/system/cpu/online."""
+    """Parse the kernel's list format, as in /sys/devices/system/cpu/online."""
     found: list[int] = []
     for part in text.strip().split(",") if text.strip() else ():
         first, _, last = part.partition("-")

@@ -63,7 +63,7 @@ interface MemberProps {
 export function MemberField({ allocation, label, value, onChange }: MemberProps) {
   const members = useMembers(allocation.project_id);
   const options = (members.data ?? [])
-    .filter(({ user_id, role }) => role !== "viewer" && user_id !== allocation.holder)
+    .filter(({ user_id, can_be_granted }) => can_be_granted && user_id !== allocation.holder)
     .map(({ user_id, email, role }) => ({ value: user_id, label: email, description: role }));
   return (
     <FormField label={label} description="Members of the project, but no viewers.">

@@ -57,7 +57,7 @@ async def adopt(
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.find(tx, node_id, environment_id)
     if row.adopted_at is not None:
-        return view(await allocations.get(tx, environment_id))
+        return view(await allocations.get(tx, environment_id), caller)
     operation_id = ids.new("op")
     objection = await store.adopt(
         tx, row, operation_id, holder_id=data.holder_id, name=data.name, actor=caller.actor, now=now
@@ -75,7 +75,7 @@ async def adopt(
         tx.hint(topic, environment_id)
     tx.hint(CAPACITY, node_id)
     tx.hint(EVENTS, adopted.project_id)
-    return view(adopted)
+    return view(adopted, caller)
 
 
 async def remove(

@@ -58,7 +58,7 @@ async def adopt(
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.find(tx, node_id, volume_id)
     if row.adopted_at is not None:
-        return volume_view(await volumes.volume(tx, volume_id))
+        return volume_view(await volumes.volume(tx, volume_id), caller)
     operation_id = ids.new("op")
     objection = await store.adopt(tx, row, operation_id, name=data.name, actor=caller.actor, now=now)
     if objection:
@@ -74,7 +74,7 @@ async def adopt(
         await restore_attachments(tx, caller, allocation_id, ids=ids, now=now)
     tx.hint(volumes.VOLUMES, volume_id)
     tx.hint(EVENTS, adopted.project_id)
-    return volume_view(await volumes.volume(tx, volume_id))
+    return volume_view(await volumes.volume(tx, volume_id), caller)
 
 
 async def restore_attachments(tx: Tx, caller: Caller, allocation_id: str, *, ids: Ids, now: datetime) -> list[Restored]:

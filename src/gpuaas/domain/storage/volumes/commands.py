@@ -67,7 +67,7 @@ async def create(tx: Tx, caller: Caller, project: Placed, data: CreateVolume, *,
     caller.require(Permission.VOLUMES_WRITE, "project", project)
     node_id = await _node_of(tx, caller, project, data)
     row = await add(tx, caller, project, data, node_id=node_id, ids=ids, now=now)
-    return volume_view(row)
+    return volume_view(row, caller)
 
 
 async def _node_of(tx: Tx, caller: Caller, project: Placed, data: CreateVolume) -> str | None:
@@ -151,7 +151,7 @@ async def change(tx: Tx, caller: Caller, project_id: str, id: str, data: ChangeV
     await store.change_volume(tx, row, name=name, protected=protected, now=now)
     facts = {"name": name, "protected": protected}
     await audit(tx, row.subject, "volume.change", actor=caller.actor, at=now, facts=facts)
-    return volume_view(await store.volume(tx, id))
+    return volume_view(await store.volume(tx, id), caller)
 
 
 async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, now: datetime) -> Volume:
@@ -159,7 +159,7 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
     row = await get(tx, caller, project_id, id, lock=True)
     caller.require(Permission.VOLUMES_WRITE, "volume", row)
     if row.status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
-        return volume_view(row)
+        return volume_view(row, caller)
     if row.protected:
         raise VolumeProtected(f"The volume {row.name} is protected against deletion. Take the protection off first.")
     if row.attachments:
@@ -175,7 +175,7 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
         tx, row, VolumeStatus.DELETING, actor=caller.actor, note="", now=now, operation_id=operation_id
     )
     await audit(tx, row.subject, "volume.delete", actor=caller.actor, at=now)
-    return volume_view(await store.volume(tx, id))
+    return volume_view(await store.volume(tx, id), caller)
 
 
 async def check_retirable(tx: Tx, node_id: str) -> None:
@@ -223,7 +223,7 @@ async def take_snapshot(
     entry = NewEntry(phase="snapshot_creating", at=now, actor=caller.actor, evidence={"snapshot_id": taken.id})
     await record(tx, row.subject, entry, taken.operation_id)
     await audit(tx, row.subject, "snapshot.create", actor=caller.actor, at=now, facts={"snapshot_id": taken.id})
-    return snapshot_view(taken)
+    return snapshot_view(taken, caller)
 
 
 async def delete_snapshot(tx: Tx, caller: Caller, volume_id: str, id: str, *, ids: Ids, now: datetime) -> Snapshot:
@@ -234,11 +234,11 @@ async def delete_snapshot(tx: Tx, caller: Caller, volume_id: str, id: str, *, id
         raise NotFound("snapshot")
     caller.require(Permission.VOLUMES_WRITE, "snapshot", row)
     if row.status in (SnapshotStatus.DELETING, SnapshotStatus.DELETED):
-        return snapshot_view(row)
+        return snapshot_view(row, caller)
     operation_id = ids.new("op")
     await start_operation(tx, operation_id, row.subject, "snapshot.delete", requested_by=caller.actor, now=now)
     await store.move_snapshot(
         tx, row, SnapshotStatus.DELETING, actor=caller.actor, note="", now=now, operation_id=operation_id
     )
     await audit(tx, row.subject, "snapshot.delete", actor=caller.actor, at=now, facts={"snapshot_id": id})
-    return snapshot_view(await store.snapshot(tx, id))
+    return snapshot_view(await store.snapshot(tx, id), caller)

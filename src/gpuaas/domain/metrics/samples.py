@@ -1,24 +1,25 @@
-"""Samples that come up the node links: the newest of each machine, written together every second.
+"""Samples that nodes send: the newest of each allocation, written in one transaction every second.
 
-Bounded by machines, not by messages: a later sample takes the place of one that was not yet written, and when the
-database is away they are dropped. No link ever waits for its samples.
+Bounded by allocations, not by messages: a later sample replaces one that was not written yet, and samples are dropped
+while the database is away. No link ever waits for its samples.
 """
 
 import asyncio
 import math
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from gpuaas.core.bounds import clamped_moment, text
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
 from gpuaas.domain.metrics import findings, store
-from gpuaas.links.cleaning import clamped_moment, text
 from gpuaas.wire.metrics import Reading, Sample, Samples
 
 WRITE_SECONDS = 1.0
-MACHINES = 100_000  # beyond it samples are dropped, and counted
-OF_NODE = 1_000  # the same for each node, so that none takes the room of the others
+MOST_ALLOCATIONS = 100_000  # beyond it samples are dropped, and counted
+MOST_OF_NODE = 1_000  # the same for one node, so that it cannot use the room of the others
 AT_ONCE = 5_000  # in one statement
 READINGS = 96  # eight GPUs and sixteen volumes have about fifty
 VIEWS = 16
@@ -28,25 +29,29 @@ TOO_LATE = timedelta(minutes=5)
 
 
 class SampleBuffer:
+    type = Samples
+
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db, self._clock = db, clock
-        self._unwritten: dict[str, dict[str, Sample]] = {}  # by node and allocation: a node names whatever it likes
+        self._unwritten: dict[str, dict[str, Sample]] = {}  # by node and allocation: a node may name any allocation
         self._count = 0
-        self._told: dict[str, list[store.Finding]] = {}  # what stands in the database because of us
+        self._findings: dict[str, list[store.Finding]] = {}  # what this replica wrote last, by allocation
         self.dropped = 0
 
-    def put(self, node_id: str, message: Samples) -> None:
+    def put(self, node_id: str, message: Struct) -> None:
+        if not isinstance(message, Samples):
+            raise TypeError(type(message).__name__)
         now, kept = self._clock.now(), self._unwritten.setdefault(node_id, {})
         for sample in message.samples:
             is_new = sample.allocation_id not in kept
-            if is_new and (len(kept) >= OF_NODE or self._count >= MACHINES):
+            if is_new and (len(kept) >= MOST_OF_NODE or self._count >= MOST_ALLOCATIONS):
                 self.dropped += 1
             elif (clean := cleaned(sample, now)) is not None:
                 self._count += is_new
                 kept[sample.allocation_id] = clean
 
     async def write(self) -> None:
-        """Until cancelled."""
+        """Write every second, until cancelled."""
         await self._db.health.repeat("samples", self._write_next)
 
     async def _write_next(self) -> None:
@@ -54,7 +59,7 @@ class SampleBuffer:
         await self.flush()
 
     def forget(self) -> None:
-        self._told.clear()
+        self._findings.clear()
 
     async def flush(self) -> None:
         taken = [(node_id, sample) for node_id, kept in self._unwritten.items() for sample in kept.values()]
@@ -66,16 +71,16 @@ class SampleBuffer:
         async with self._db.write("samples") as tx:
             written = await store.write(tx, batch)
             found = {sample.allocation_id: findings.findings(sample) for _, sample in written}
-            news = {id: each for id, each in found.items() if self._told.get(id) != each}
+            news = {id: each for id, each in found.items() if self._findings.get(id) != each}
             if news:
                 await store.set_findings(tx, findings.SOURCE, news, self._clock.now())
-        if len(self._told) > MACHINES:
-            self._told.clear()  # told again at the next sample
-        self._told |= news
+        if len(self._findings) > MOST_ALLOCATIONS:
+            self._findings.clear()  # written again at the next sample
+        self._findings |= news
 
 
 def cleaned(sample: Sample, now: datetime) -> Sample | None:
-    """As much of a sample as can be kept: a node may say anything, and others' samples are in the same statement."""
+    """The part of a sample that can be kept: a node may send anything, and one statement writes samples of many."""
     if not now - TOO_LATE < sample.at or "\0" in sample.allocation_id:
         return None
     readings = tuple(cleaned_reading(one, now) for one in sample.readings[:READINGS])

@@ -9,39 +9,32 @@ from websockets.exceptions import WebSocketException
 
 from gpuaas.agent.identity import Identity, IdentityError, checked_url
 from gpuaas.agent.link import CLOSING_SECONDS, LARGEST_MESSAGE, OPENING_SECONDS, Dial
-from gpuaas.agent.outgoing import Outgoing
 from gpuaas.agent.server_time import ServerTime
-from gpuaas.agent.terminals import Terminals
+from gpuaas.agent.streams.kinds import StreamKinds, StreamRefusedError
 from gpuaas.agent.verifiers import Verifiers
-from gpuaas.engines.base import EngineError, EngineTerminals
-from gpuaas.wire.link import EndTerminals, OpenStream, StreamBody, TerminalReport
-from gpuaas.wire.terminals import STREAM_SUBPROTOCOL, Error, TerminalTarget
+from gpuaas.engines.base import EngineError
+from gpuaas.wire.link import OpenStream, StreamBody
+from gpuaas.wire.streams import STREAM_SUBPROTOCOL, StreamError
 
 PING_SECONDS = 10.0
-TELL_AGAIN_SECONDS = 5.0
 AT_ONCE = 2_000
 log = structlog.get_logger()
 
 
 class Streams:
-    def __init__(
-        self,
-        identity: Identity,
-        verifiers: Verifiers,
-        shells: EngineTerminals,
-        outgoing: Outgoing,
-        server_time: ServerTime,
-    ) -> None:
-        self._identity, self._verifiers, self._outgoing, self._time = identity, verifiers, outgoing, server_time
-        self._terminals = Terminals(shells, self._tell)
+    """Independent of kinds. A kind is one file beside this one, registered in agent/loop.py."""
+
+    def __init__(self, identity: Identity, verifiers: Verifiers, server_time: ServerTime, kinds: StreamKinds) -> None:
+        self._identity, self._verifiers, self._time, self._kinds = identity, verifiers, server_time, kinds
         self._known: dict[str, datetime] = {}  # asked for, until it expires: none is dialled twice
         self._open: set[asyncio.Task[None]] = set()
 
     async def take_over(self) -> None:
-        await self._terminals.take_over()
+        for streams in self._kinds:
+            await streams.take_over()
 
     def asked(self, asked: OpenStream) -> None:
-        """Believed by its signature, as a task is: it opens a shell. Anything wrong with it and nothing is done."""
+        """Verified by its signature, like a task: a stream can open a shell. An invalid request is dropped."""
         if objection := self._verifiers.objection(asked) or self._objection(asked):
             log.warning("stream.refused", why=objection)
             return
@@ -85,33 +78,25 @@ class Streams:
                 close_timeout=CLOSING_SECONDS,
             ) as socket:
                 try:
-                    target = msgspec.msgpack.decode(body.target, type=TerminalTarget)
-                    await self._terminals.join(socket, body.allocation_id, target)
-                except EngineError as error:
-                    log.warning("stream.no_terminal", allocation=body.allocation_id, detail=error.detail)
-                    await socket.send(msgspec.json.encode(Error(reason=error.reason)).decode())
+                    await self._kinds.of(body.kind).serve_target(socket, body.allocation_id, body.target)
+                except (StreamRefusedError, EngineError) as error:
+                    reason = error.reason if isinstance(error, EngineError) else str(error)
+                    detail = error.detail if isinstance(error, EngineError) else ""
+                    log.warning(
+                        "stream.not_joined", kind=body.kind, allocation=body.allocation_id, why=reason, detail=detail
+                    )
+                    await socket.send(msgspec.json.encode(StreamError(reason=reason)).decode())
         except (OSError, TimeoutError, WebSocketException) as broken:
             log.info("stream.broken", stream=body.id, why=repr(broken))
 
-    def ended(self, terminals: EndTerminals) -> None:
-        self._terminals.end(terminals.terminal_ids, terminals.reason)
-
     def welcomed(self) -> None:
-        """Told now, and once more when it has settled: a server may find the first telling too fresh to judge."""
-        self._tell()
-        asyncio.get_running_loop().call_later(TELL_AGAIN_SECONDS, self._tell)
-
-    def _tell(self) -> None:
-        """Whole, like a report, whenever it changed."""
-        if self._time.is_known:
-            ended = self._terminals.take_ended()
-            told = TerminalReport(live=self._terminals.live(), ended=ended, at=self._time.now())
-            if not self._outgoing.put(told):
-                self._terminals.give_back(ended)
+        for streams in self._kinds:
+            streams.welcomed()
 
     async def close(self) -> None:
-        """Readers lose their streams and ask for new ones; terminals go on where the engine keeps them."""
+        """Readers lose their streams and ask for new ones."""
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        self._terminals.leave()
+        for streams in self._kinds:
+            streams.leave()

@@ -1,4 +1,4 @@
-"""Tells each linked node which spares to keep: when its link opens, and when what may be sold there changes."""
+"""Tells each linked node a state that it shall keep: when its link opens, and when the state changes."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -7,20 +7,22 @@ import structlog
 from gpuaas.core.batching import Batcher
 from gpuaas.core.db import AWAY, RERUN, Database
 from gpuaas.core.hints import Hints
-from gpuaas.domain.capacity import store
-from gpuaas.domain.capacity.spares import store as spares
+from gpuaas.domain.node_messages.handlers import Announcement
 from gpuaas.links.background import BackgroundTasks
 from gpuaas.links.link import BROKEN, Link
-from gpuaas.wire.spares import SpareForm, WantedSpares
+from gpuaas.wire.link import Down
 
 AT_ONCE = 500  # nodes in one query
 
 log = structlog.get_logger()
 
 
-class SpareAnnouncer:
+class Announcer:
+    """Announces one state, which a package of the domain reads (domain/node_messages)."""
+
     def __init__(
         self,
+        announcement: Announcement,
         links: Mapping[str, Link],
         *,
         db: Database,
@@ -28,36 +30,37 @@ class SpareAnnouncer:
         background: BackgroundTasks,
         cut: Callable[[Link], Awaitable[None]],
     ) -> None:
-        self._links, self._db, self._background, self._cut = links, db, background, cut
-        self._forms = Batcher(self._read, most=AT_ONCE)
-        self._sent: dict[Link, list[SpareForm]] = {}
+        self._announcement, self._links, self._db = announcement, links, db
+        self._background, self._cut = background, cut
+        self._states = Batcher(self._read, most=AT_ONCE)
+        self._sent: dict[Link, Down] = {}
         self._stale: set[str] = set()
-        hints.on(store.CAPACITY, self._changed)
+        hints.on(announcement.topic, self._changed)
 
     def _changed(self, node_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
         self._stale.add(node_id)
 
-    async def _read(self, node_ids: list[str]) -> list[list[SpareForm]]:
+    async def _read(self, node_ids: list[str]) -> list[Down]:
         async with self._db.read() as tx:
-            found = await spares.wanted(tx, node_ids)
-        return [found.get(node_id, []) for node_id in node_ids]
+            found = await self._announcement.read(tx, node_ids)
+        return [found[node_id] for node_id in node_ids]
 
     async def announce(self, link: Link) -> None:
-        forms = await self._forms.ask(link.node_id)
-        if self._sent.get(link) == forms:
+        state = await self._states.submit(link.node_id)
+        if self._sent.get(link) == state:
             return
         try:
-            await link.send(WantedSpares(forms=forms))
+            await link.send(state)
         except BROKEN as error:
             log.warning("link.send_failed", node=link.node_id, error=repr(error))
             await self._cut(link)
         else:
-            self._sent[link] = forms
+            self._sent[link] = state
 
     def announce_changes(self) -> None:
-        """Now and then; a change that is missed is told by the next link."""
+        """Now and then; the next link announces a change that was missed."""
         stale, self._stale = self._stale, set()
-        self._sent = {link: forms for link, forms in self._sent.items() if self._links.get(link.node_id) is link}
+        self._sent = {link: state for link, state in self._sent.items() if self._links.get(link.node_id) is link}
         for node_id in stale:
             if link := self._links.get(node_id):
                 self._background.start(self._announce_again(link))
@@ -67,4 +70,6 @@ class SpareAnnouncer:
             await self.announce(link)
         except (*AWAY, *RERUN) as error:
             self._stale.add(link.node_id)
-            log.warning("spares.not_read", node=link.node_id, error=repr(error))
+            log.warning(
+                "link.announcement_not_read", node=link.node_id, kind=self._announcement.name, error=repr(error)
+            )

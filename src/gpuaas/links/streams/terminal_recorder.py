@@ -1,4 +1,4 @@
-"""What a terminal shows, kept as it is shown: a chunk at a time, compressed and sealed, a moment behind at most."""
+"""Records what a terminal shows: in chunks, compressed and sealed, a quarter of a second behind at most."""
 
 import asyncio
 from contextlib import suppress
@@ -12,12 +12,12 @@ from gpuaas.domain.terminals.recordings import Event, packed
 from gpuaas.domain.terminals.store import Chunk
 
 FLUSH_SECONDS = 0.25
-CHUNK_BYTES = 1 << 20  # kept at once, and held in memory at most twice
+CHUNK_BYTES = 1 << 20  # written at once, and held in memory at most twice
 LOOP = "recordings"
 
 
 class Recorder:
-    """Of one terminal while this replica shows it. Bytes are known by their offset: shown again, they are kept once."""
+    """Records one terminal while this replica shows it. Bytes have offsets, so bytes shown again are kept once."""
 
     def __init__(
         self,
@@ -46,12 +46,12 @@ class Recorder:
         return self._kept_to
 
     async def add(self, offset: int, data: bytes) -> None:
-        """Waits when it is far behind, and so does whoever writes."""
+        """Wait while the recorder is far behind: backpressure on the terminal."""
         if (known := self._kept_to - offset) > 0:
             data = data[known:]
         if not data:
             return
-        if known < 0:  # lost with a replica that died; what follows stands in its right place
+        if known < 0:  # a replica died with the bytes before; the next ones keep their offsets
             await self._write_now()
             self._first = self._kept_to = offset
         self._events.append((self._seconds(), bytes(data)))
@@ -67,7 +67,7 @@ class Recorder:
         self._wake.set()
 
     async def run(self) -> None:
-        """Until `finish`, and then to the last byte."""
+        """Write chunks until `finish`, and then the rest."""
         while not self._is_over or self._events:
             await self._wake.wait()
             self._wake.clear()

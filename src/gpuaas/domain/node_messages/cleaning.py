@@ -1,23 +1,23 @@
-"""What a node says, kept within what can be: a node whose key was stolen may say anything, and some of it is compared
-with what comes later. A time in the future or a number near the end of its column would stop that for ever. A message
-that takes long to write delays those of all nodes."""
+"""Bounds on the content of node messages. A node whose key was stolen can send anything, and some values are compared
+with later ones: a time in the future or a number near the end of its column would win every later comparison. A
+message that takes long to write delays those of all nodes."""
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from typing import TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gpuaas.core.bounds import clamped_moment, text, within
 from gpuaas.domain.allocations.observations import store as observations
 from gpuaas.wire.environments import DiskReport, Environment, Fact, Isolation
 from gpuaas.wire.images import BaseImage, CurrentImage, ImageReport
-from gpuaas.wire.link import Logins, LogLines, Progress, Report, Result, Sessions, TerminalReport
+from gpuaas.wire.link import LogLines, Report, Result
 from gpuaas.wire.spares import Spare, SpareReport
-from gpuaas.wire.storage import VolumeOwnership, VolumeReport
-from gpuaas.wire.task_keys import TrustedKeys
+from gpuaas.wire.storage import VolumeOwnership
 
 HIGHEST = observations.HIGHEST  # of boots and generations
 HIGHEST_PORT = (1 << 16) - 1
@@ -34,32 +34,7 @@ MOST_ENVIRONMENTS = 1_024
 MOST_PHASES = 200  # of one task
 MOST_FOUND = 200  # fields and items of what a kind of task declares for itself
 HOST_KEY = re.compile(r"[a-z0-9-]{1,64} [A-Za-z0-9+/=]{1,1000}")
-EPOCH = datetime.fromtimestamp(0, UTC)
-Told = Progress | LogLines | Result | Report | Sessions | Logins | TerminalReport | VolumeReport | DiskReport
-Message = Told | TrustedKeys | SpareReport | ImageReport
 T = TypeVar("T")
-
-
-def cleaned(message: Message, now: datetime) -> Message:
-    match message:
-        case Result():
-            message = cleaned_result(message)
-        case LogLines():
-            message = replace(message, first_seq=within(message.first_seq, HIGHEST_COUNT))
-        case Report():
-            found = islice(message.environments, MOST_ENVIRONMENTS)
-            message = replace(message, environments=[cleaned_environment(each) for each in found])
-        case DiskReport():
-            message = replace(message, facts=cleaned_facts(message.facts))
-        case SpareReport():
-            message = cleaned_spares(message)
-        case ImageReport():
-            message = replace(message, image=message.image and cleaned_image(message.image))
-    return clamped(message, now)
-
-
-def clamped_moment(told: datetime, now: datetime) -> datetime:
-    return min(max(told, EPOCH), now).astimezone(UTC)
 
 
 def clamped(told: T, now: datetime) -> T:
@@ -88,6 +63,23 @@ def _clamped(told: object, now: datetime) -> object:
             return told
 
 
+def cleaned_log_lines(lines: LogLines) -> LogLines:
+    return replace(lines, first_seq=within(lines.first_seq, HIGHEST_COUNT))
+
+
+def cleaned_report(report: Report) -> Report:
+    found = islice(report.environments, MOST_ENVIRONMENTS)
+    return replace(report, environments=[cleaned_environment(each) for each in found])
+
+
+def cleaned_disk_report(report: DiskReport) -> DiskReport:
+    return replace(report, facts=cleaned_facts(report.facts))
+
+
+def cleaned_image_report(report: ImageReport) -> ImageReport:
+    return replace(report, image=report.image and cleaned_image(report.image))
+
+
 def cleaned_result(result: Result) -> Result:
     volume = result.volume
     return replace(
@@ -100,7 +92,7 @@ def cleaned_result(result: Result) -> Result:
 
 
 def bounded(told: object) -> object:
-    """What a kind of task declares for itself; its meaning is known only to those who read it."""
+    """A value that a kind of task declares; only readers of that kind know its meaning."""
     match told:
         case str():
             return text(told, LONGEST_FACT)
@@ -190,12 +182,3 @@ def cleaned_facts(facts: dict[str, Fact]) -> dict[str, Fact]:
         name: Fact(value=text(fact.value, LONGEST_FACT), source=text(fact.source, LONGEST_FACT))
         for name, fact in facts.items()
     }
-
-
-def text(told: str, longest: int) -> str:
-    """What a text column holds: no NUL, and no half of a character."""
-    return told[:longest].replace("\0", "").encode(errors="replace").decode()
-
-
-def within(number: int, highest: int) -> int:
-    return max(0, min(number, highest))

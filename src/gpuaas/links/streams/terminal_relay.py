@@ -1,4 +1,4 @@
-"""One browser's socket and one agent's stream, joined: bytes pass through, and neither side outruns the other."""
+"""Relays bytes between a browser's socket and an agent's stream, with backpressure in both directions."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gpuaas.core.websockets import GONE, MessageSocket
-from gpuaas.links.streams.recorder import Recorder
+from gpuaas.links.streams.terminal_recorder import Recorder
 from gpuaas.wire.terminals import (
     ENDED,
     TAKEN_OVER,
@@ -25,13 +25,13 @@ from gpuaas.wire.terminals import (
     from_browser,
 )
 
-CONFIRMED_BYTES = WINDOW // 8  # shown before the agent is told so
+CONFIRMED_BYTES = WINDOW // 8  # passed on before they are confirmed to the agent
 Message = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Why two sockets part. A browser that went away, and a stream that broke, are not the terminal's end."""
+    """Why a relay ended. If `is_final`, the terminal has ended too; else the browser left or the stream broke."""
 
     code: int
     reason: str = ""
@@ -43,7 +43,7 @@ class Ending:
 DETACHED = Ending(1000, is_told=False)
 
 
-class Relay:
+class TerminalRelay:
     def __init__(
         self,
         browser: MessageSocket,
@@ -64,13 +64,13 @@ class Relay:
             self._cut.set_result(ending)
 
     async def run(self, said: Session) -> Ending:
-        """Until either side is done, or somebody ends it; what was shown is recorded to the last byte."""
+        """Relay until one side ends or `end` is called; everything shown is recorded before the answer."""
         await self._browser.send_json(said)
         recording = asyncio.create_task(self._recorder.run()) if self._recorder else None
         both = {asyncio.create_task(self._show()), asyncio.create_task(self._type())}
         try:
             done, _ = await asyncio.wait({*both, self._cut}, return_when=asyncio.FIRST_COMPLETED)
-            # A shell's end and its reader's leaving may come together: the end counts.
+            # The shell may end at the moment in which the browser leaves: the end counts.
             return max((task.result() for task in done), key=lambda ending: ending.is_final)
         finally:
             for task in both:
@@ -90,7 +90,7 @@ class Relay:
         await self._browser.close(ending.code, ending.reason[:100])
 
     async def _show(self) -> Ending:
-        """From the agent to the browser. A browser that stalls holds this up, and with it the shell."""
+        """From the agent to the browser. A browser that does not read stops this, and with it the shell."""
         receive, send, recorder = self._stream.receive, self._browser.send, self._recorder
         confirmed = self._offset
         while True:
@@ -115,7 +115,8 @@ class Relay:
                 await self._stream.send_json(Confirm(offset=confirmed))
 
     async def _keep_pace(self) -> None:
-        """A page takes in whatever is sent, and would hold it all in memory: what it says it has drawn bounds that."""
+        """A page cannot leave its socket unread and would hold all bytes in memory: send no more than a window beyond
+        what it has drawn."""
         while self._offset - self._drawn_to >= WINDOW:
             self._drawn.clear()
             await self._drawn.wait()
