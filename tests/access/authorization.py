@@ -17,6 +17,7 @@ ROUTES: dict[str, Action] = {
     f"GET {PLACE}/{{id}}/access-grants/{{grant_id}}": Action.READ,
     f"GET {PLACE}/{{id}}/break-glass": Action.READ,
     f"GET {PLACE}/{{id}}/consequences": Action.READ,
+    f"GET {PLACE}/{{id}}/usage": Action.READ,
     f"GET {PLACE}/{{id}}/events": Action.READ,
     f"GET {PLACE}/{{id}}/health": Action.READ,
     f"GET {PLACE}/{{id}}/limits": Action.READ,

@@ -63,6 +63,26 @@ def test_the_check_fails_when_a_route_is_added(document: Json, wanted: dict[str,
     assert 'post(path("admin", "nodes", id, "reboot"), Node, body, key=idempotency_key)' in source
 
 
+def test_names_that_python_reserves_or_the_method_uses_get_an_underscore(document: Json) -> None:
+    more = deepcopy(document)
+    query = [
+        {"name": "from", "in": "query", "schema": {"type": "string", "format": "date-time"}},
+        {"name": "path", "in": "query", "schema": {"oneOf": [{"type": "string"}, {"type": "null"}]}},
+    ]
+    described = {"operationId": "ApiV1UsageListUsage", "parameters": query, "responses": {"204": {}}}
+    more["paths"]["/api/v1/usage"] = {"get": described}
+    source = modules(operations(more))["usage.py"]
+    assert "def list(self, from_: datetime, *, path_: str | None = None) -> Request[None]:" in source
+    assert 'return get(path("usage"), type(None), **{"from": from_}, path=path_)' in source
+
+
+def test_a_schema_without_a_python_type_is_refused(document: Json) -> None:
+    more = deepcopy(document)
+    more["paths"]["/api/v1/skus"]["get"]["parameters"] = [{"name": "tags", "in": "query", "schema": {"type": "array"}}]
+    with pytest.raises(LookupError, match="no Python type for the schema"):
+        modules(operations(more))
+
+
 def test_two_operations_of_one_name_are_refused(document: Json) -> None:
     more = deepcopy(document)
     added = more["paths"]["/api/v1/admin/nodes/{id}/empty"] = deepcopy(more["paths"][DRAIN])

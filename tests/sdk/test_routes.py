@@ -9,8 +9,10 @@ import pytest
 from gpuaas.sdk import AsyncClient, Client, recipes
 from gpuaas.sdk.requests import Request
 from gpuaas.sdk.routes.all_resources import Resources
-from gpuaas.wire.allocations import Allocation, CreateAllocation, Status
+from gpuaas.wire.accounts import AccountKind
+from gpuaas.wire.allocations import Allocation, CreateAllocation, Disruption, Status
 from gpuaas.wire.identity import Me, Role, Scope
+from gpuaas.wire.quotas import Dimension, QuotaScope
 from gpuaas.wire.storage import Backend
 from gpuaas.wire.timeline import OperationStatus
 
@@ -58,6 +60,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (resources.allocations.follow_logs("a"), "GET /allocations/a/logs"),
     (resources.operations.follow_logs("o"), "GET /operations/o/logs"),
     (resources.admin.overview(), "GET /admin/overview"),
+    (resources.allocations.usage("a"), "GET /allocations/a/usage"),
     (resources.allocations.metrics("a"), "GET /allocations/a/metrics"),
     (resources.allocations.health("a"), "GET /allocations/a/health"),
     (resources.allocations.get("a"), "GET /allocations/a"),
@@ -182,6 +185,33 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (resources.admin.task_keys.list(), "GET /admin/task-keys"),
     (resources.admin.task_keys.rotate(), "POST /admin/task-keys"),
     (resources.admin.task_keys.retire(1, reason="r"), "POST /admin/task-keys/1/retire"),
+    (resources.admin.tenants.list(search="acme"), "GET /admin/tenants"),
+    (resources.admin.tenants.suspend("t", reason="r"), "POST /admin/tenants/t/suspend"),
+    (resources.admin.projects.unsuspend("p"), "POST /admin/projects/p/unsuspend"),
+    (resources.admin.projects.set_quotas("p", {}), "PUT /admin/projects/p/quotas"),
+    (resources.admin.users.get_quotas("u"), "GET /admin/users/u/quotas"),
+    (resources.admin.accounts.users(), "GET /admin/users"),
+    (resources.admin.accounts.suspend(AccountKind.USER, "u", "r"), "POST /admin/users/u/suspend"),
+    (resources.admin.accounts.resume(AccountKind.TENANT, "t"), "POST /admin/tenants/t/unsuspend"),
+    (resources.admin.quotas.list(), "GET /admin/quotas"),
+    (resources.admin.quotas.set_defaults({Dimension.GPUS: 4}), "PUT /admin/quotas"),
+    (resources.admin.quotas.get(QuotaScope.USER, "u"), "GET /admin/users/u/quotas"),
+    (resources.admin.quotas.set(QuotaScope.TENANT, "t", {}), "PUT /admin/tenants/t/quotas"),
+    (resources.admin.quotas.clear(QuotaScope.PROJECT, "p"), "DELETE /admin/projects/p/quotas"),
+    (resources.admin.audit.verify(after=3), "GET /admin/audit/verification"),
+    (resources.admin.allocations.break_glass("a", reason="r"), "POST /admin/allocations/a/break-glass"),
+    (resources.admin.allocations.end_break_glass("a"), "DELETE /admin/allocations/a/break-glass"),
+    (resources.allocations.break_glass("a"), "GET /allocations/a/break-glass"),
+    (resources.allocations.end_break_glass("a"), "DELETE /allocations/a/break-glass"),
+    (resources.allocations.restart("a"), "POST /allocations/a/restart"),
+    (resources.allocations.resize("a", 2), "POST /allocations/a/resize"),
+    (resources.allocations.extend("a", hours=4), "POST /allocations/a/extend"),
+    (resources.allocations.limits("a"), "GET /allocations/a/limits"),
+    (resources.allocations.consequences("a", Disruption.RESIZE), "GET /allocations/a/consequences"),
+    (resources.quotas.mine(), "GET /me/quota"),
+    (resources.quotas.of_project("p"), "GET /projects/p/quota"),
+    (resources.quotas.of_tenant("t"), "GET /tenants/t/quota"),
+    (resources.auth.sign_up_offer(), "GET /auth/sign-up"),
     (resources.admin.workers.list(), "GET /admin/workers"),
     (resources.admin.workers.disable("w"), "POST /admin/workers/w/disable"),
     (resources.admin.workers.enable("w"), "POST /admin/workers/w/enable"),

@@ -50,7 +50,7 @@ RESIZE_AUDIT = """
 
 @dataclass
 class Model:
-    """What usage should be."""
+    """The expected usage."""
 
     quantity: int
     done: list[Interval] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Model:
 
     @property
     def intervals(self) -> list[Interval]:
-        """Without those that lasted no time."""
+        """All intervals that have a length."""
         running: list[Interval] = [(self.quantity, self.since, None)] if self.since else []
         return [one for one in self.done if one[1] != one[2]] + running
 

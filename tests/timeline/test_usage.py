@@ -216,3 +216,52 @@ async def plant(
 ) -> None:
     until = None if ended is None else NOON + timedelta(minutes=ended)
     await peek.plant(world.db, COPY.format(resource=resource, unit=unit), a, NOON + timedelta(minutes=started), until)
+
+
+async def test_cost_so_far_is_the_sum_of_the_intervals_through_resizes_and_pauses(world: World) -> None:
+    """Two hours of one GPU, one of four, a pause that costs nothing, and one of one GPU again."""
+    a = await world.allocation()
+    rate = (await world.seen(a))["price_per_hour"]["amount_minor"]
+    for quantity, started, ended in ((1, 0, 120), (4, 120, 180), (1, 240, 300)):
+        sql = COPY.replace("{unit}, quantity", f"{{unit}}, {quantity}").format(resource="resource_id", unit="unit")
+        await peek.plant(world.db, sql, a, NOON + timedelta(minutes=started), NOON + timedelta(minutes=ended))
+    await world.release(a)
+    ran = await world.value(
+        "select extract(epoch from ended - started)::float8 from usage_intervals order by id limit 1"
+    )
+    shown = await world.seen(a)
+    assert shown["cost_so_far"]["amount"] == {"amount_minor": int(7 * rate + ran * rate / 3600), "currency": "USD"}
+    assert shown["cost_so_far"]["seconds"] == pytest.approx(4 * 3600 + ran)
+    assert shown["cost_so_far"]["runs"] is False
+
+
+async def test_usage_lists_the_intervals_newest_first_with_their_sum(world: World) -> None:
+    a = await world.allocation(gpu_count=2)
+    await world.http.post(f"/api/v1/allocations/{a}/resize", json={"gpu_count": 1})
+    await world.nodes.settle()
+    answer = (await world.http.get(f"/api/v1/allocations/{a}/usage")).raise_for_status().json()
+    assert [(one["quantity"], one["ended"] is None, one["unit"]) for one in answer["items"]] == [
+        (1, True, "gpu"),
+        (2, False, "gpu"),
+    ]
+    assert answer["items"][0]["started"] == answer["items"][1]["ended"]
+    assert answer["items"][0]["rate_minor"] == answer["items"][1]["rate_minor"]
+    assert answer["cost"]["runs"] is True
+    first = (await world.http.get(f"/api/v1/allocations/{a}/usage", params={"limit": 1})).json()
+    rest = await world.http.get(f"/api/v1/allocations/{a}/usage", params={"cursor": first["next_cursor"]})
+    assert [one["id"] for one in (*first["items"], *rest.json()["items"])] == [one["id"] for one in answer["items"]]
+
+
+async def test_usage_of_another_tenant_does_not_exist(world: World) -> None:
+    a = await world.allocation()
+    eve = await world.sign_up("eve")
+    assert (await eve.http.get(f"/api/v1/allocations/{a}/usage")).status_code == 404
+    assert (await world.http.get(f"/api/v1/allocations/{a}/usage")).status_code == 200
+
+
+async def test_an_allocation_that_never_ran_costs_nothing(world: World) -> None:
+    a = await world.allocation(Status.REQUESTED)
+    assert (await world.seen(a))["cost_so_far"]["amount"]["amount_minor"] == 0
+    await world.release(a)
+    await world.nodes.settle()
+    assert await usage(world, a) == []

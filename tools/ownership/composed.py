@@ -36,8 +36,9 @@ def statements_of_kind(where: str, kind: Kind[Any]) -> Iterator[Statement]:
         form = Form(begins=True, ends=OperationStatus.FAILED, audit=audit, given=tuple(kind.given), pays=pays)
         for to in {status for onward in kind.states.moves.values() for status in onward}:
             yield Statement(where, composer.move(kind, to, form).sql)
-        restated = composer.restate(kind, tuple(kind.facts), Outcome.DONE, Form(audit=audit, pays=pays))
-        yield Statement(where, restated.sql)
+        if kind.facts:
+            restated = composer.restate(kind, tuple(kind.facts), Outcome.DONE, Form(audit=audit, pays=pays))
+            yield Statement(where, restated.sql)
 
 
 def kind_violations(owners: Owners, where: str, kind: Kind[Any]) -> Iterator[Violation]:

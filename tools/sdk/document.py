@@ -5,7 +5,7 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import Enum
 from typing import Any
 
@@ -19,6 +19,7 @@ KEY_HEADER = "X-Idempotency-Key"
 RESUME_HEADER = "Last-Event-ID"
 PAGE = re.compile(r"Page_(?P<item>.+)_")
 TOKEN = re.compile(r"[A-Z][a-z0-9]*")
+FORMATS = {"date-time": datetime, "date": date}
 SIMPLE = {"string": str, "integer": int, "number": float, "boolean": bool}
 REQUIRED = object()
 Json = Mapping[str, Any]
@@ -87,8 +88,10 @@ class Types:
             return self.of_schema(parts[0])[0], len(parts) < len(schema["oneOf"])
         if "$ref" in schema:
             return self.named(schema["$ref"].rpartition("/")[2]), False
-        if schema.get("format") == "date-time":
-            return datetime, False
+        if found := FORMATS.get(schema.get("format", "")):
+            return found, False
+        if schema.get("type") not in SIMPLE:
+            raise LookupError(f"no Python type for the schema {schema}")
         return SIMPLE[schema["type"]], False
 
 
@@ -130,9 +133,9 @@ def parameter(types: Types, described: Json) -> Parameter:
 
 def answer_of(types: Types, described: Json) -> tuple[Any, bool]:
     """The type of a success, and whether it is an event stream."""
-    (success,) = (one for status, one in described["responses"].items() if status.startswith("2"))
-    content = success.get("content")
-    if not content:
+    successes = [one for status, one in sorted(described["responses"].items()) if status.startswith("2")]
+    content = next((one["content"] for one in successes if one.get("content")), None)
+    if content is None:
         return None, False
     if "application/json" in content:
         return types.of_schema(content["application/json"]["schema"])[0], False

@@ -1,5 +1,6 @@
 """The modules of `gpuaas.sdk.routes`: one class per resource, and one that holds them all."""
 
+import keyword
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +10,7 @@ import msgspec
 
 from tools.sdk.document import REQUIRED, Operation, Parameter
 from tools.sdk.names import ONLY_READ, PREFIX, Name, Naming
-from tools.sdk.sources import Argument, Imports, body_argument, default_source, source_of
+from tools.sdk.sources import Argument, Imports, argument_name, body_argument, default_source, source_of
 
 HEAD = '"""{about}. Generated from the OpenAPI description by `make sdk`; do not edit."""'
 WIDTH = 106  # of a line of a docstring
@@ -155,7 +156,7 @@ def request(operation: Operation, arguments: list[Argument], answer: str, import
         found = next((one for one in arguments if part == f"{{{one.sends_as}}}" and one.sends_as in in_path), None)
         parts.append(found.expression if found else f'"{part}"')
     route = f"{imports.use(REQUESTS, 'path')}({', '.join(parts)})"
-    query = [f"{one.sends_as}={one.expression}" for one in arguments if one.sends_as not in in_path]
+    query = [query_source(one) for one in arguments if one.sends_as not in in_path]
     if operation.method == "GET":
         return f"{imports.use(REQUESTS, 'get')}({', '.join([route, answer, *query])})"
     if operation.method == "DELETE":
@@ -169,6 +170,12 @@ def request(operation: Operation, arguments: list[Argument], answer: str, import
     return f"{imports.use(REQUESTS, WITH_KEY[operation.method])}({', '.join([*sent, 'key=idempotency_key'])})"
 
 
+def query_source(argument: Argument) -> str:
+    if keyword.iskeyword(argument.sends_as):
+        return f'**{{"{argument.sends_as}": {argument.expression}}}'
+    return f"{argument.sends_as}={argument.expression}"
+
+
 def path_argument(naming: Naming, name: Name, operation: Operation, parameter: Parameter, imports: Imports) -> Argument:
     called = naming.parameter(name, operation, parameter.name)
     return Argument(name=called, type=source_of(parameter.type, imports), sends_as=parameter.name, expression=called)
@@ -176,12 +183,13 @@ def path_argument(naming: Naming, name: Name, operation: Operation, parameter: P
 
 def query_argument(parameter: Parameter, imports: Imports) -> Argument:
     is_required = parameter.default is REQUIRED
+    name = argument_name(parameter.name)
     return Argument(
-        name=parameter.name,
+        name=name,
         type=source_of(parameter.type, imports),
         default=None if is_required else default_source(parameter.default, imports),
         sends_as=parameter.name,
-        expression=parameter.name,
+        expression=name,
     )
 
 

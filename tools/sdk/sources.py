@@ -1,5 +1,6 @@
 """Python source of types, defaults and arguments, with the imports that it needs."""
 
+import keyword
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,22 @@ from msgspec.structs import FieldInfo
 
 from tools.sdk.document import REQUIRED
 
+CALLED = {
+    "body",
+    "dict",
+    "idempotency_key",
+    "self",
+    "delete",
+    "get",
+    "given",
+    "once",
+    "only_read",
+    "patch",
+    "path",
+    "post",
+    "put",
+}
+"""Names that the generated methods use themselves."""
 LISTS, MAPPINGS = (list, tuple, set, frozenset), (dict, Mapping)
 
 
@@ -89,10 +106,15 @@ class Argument:
         return f"{self.name}: {self.type}" + (f" = {self.default}" if self.default is not None else "")
 
 
+def argument_name(name: str) -> str:
+    """As Python allows it: `from_` for `from`, and `path_` where a function of that name is called."""
+    return f"{name}_" if keyword.iskeyword(name) or name in CALLED else name
+
+
 def body_argument(found: FieldInfo, imports: Imports) -> Argument:
     """A field of the body. Lists are taken from any iterable; `None` where null is not allowed leaves the field out."""
     parts = parts_of(found.type)
-    name, expression = found.name, found.name
+    name = expression = argument_name(found.name)
     is_list = any(get_origin(plain(part)) in LISTS for part in parts)
     is_mapping = any(get_origin(plain(part)) in MAPPINGS for part in parts)
     type, default = source_of(found.type, imports), default_of(found)
@@ -107,7 +129,7 @@ def body_argument(found: FieldInfo, imports: Imports) -> Argument:
         name=name,
         type=type,
         default=None if default is REQUIRED else default_source(default, imports),
-        sends_as=name,
+        sends_as=found.name,
         expression=expression,
         by_keyword=name in {"confirm", "reason"} or parts == (bool,),
     )

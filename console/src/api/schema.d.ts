@@ -1953,6 +1953,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * AllocationUsage
+         * @description What it used and at which rate, newest first, and what all of that cost so far.
+         */
+        get: operations["ApiV1AllocationsIdUsageAllocationUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/logout": {
         parameters: {
             query?: never;
@@ -2982,6 +3002,7 @@ export interface components {
             boot: number;
             cleanup_proven: boolean;
             connection: components["schemas"]["SshConnection"] | null;
+            cost_so_far?: components["schemas"]["Cost"] | null;
             /** Format: date-time */
             created_at: string;
             disk_gib: number;
@@ -3099,6 +3120,12 @@ export interface components {
             gpu_uuid: string;
             index: number;
             numa?: number | null;
+        };
+        /** AllocationUsage */
+        AllocationUsage: {
+            cost: components["schemas"]["Cost"];
+            items: components["schemas"]["UsageInterval"][];
+            next_cursor: string | null;
         };
         /** AllowOwnKeys */
         AllowOwnKeys: {
@@ -3383,6 +3410,14 @@ export interface components {
             lost: components["schemas"]["Consequence"][];
             of: components["schemas"]["Disruption"];
             survives: components["schemas"]["Consequence"][];
+        };
+        /** Cost */
+        Cost: {
+            amount: components["schemas"]["Money"];
+            /** Format: date-time */
+            at: string;
+            runs: boolean;
+            seconds: number;
         };
         /** CreateAccessGrant */
         CreateAccessGrant: {
@@ -4922,6 +4957,20 @@ export interface components {
             /** Format: date-time */
             at: string;
             used_bytes: number;
+        };
+        /** UsageInterval */
+        UsageInterval: {
+            amount_minor: number;
+            currency: string;
+            ended: string | null;
+            evidence: string;
+            id: number;
+            quantity: number;
+            rate_minor: number;
+            source: string;
+            /** Format: date-time */
+            started: string;
+            unit: string;
         };
         /** UseSignal */
         UseSignal: {
@@ -15472,6 +15521,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_gpuaas.wire.timeline.Entry_"];
+                };
+            };
+            /** @description token_expired, token_invalid, token_missing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description validation_error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description internal_error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description database_unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ApiV1AllocationsIdUsageAllocationUsage: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllocationUsage"];
                 };
             };
             /** @description token_expired, token_invalid, token_missing */

@@ -22,7 +22,7 @@ from gpuaas.domain.allocations import authority, commands, resizing, store
 from gpuaas.domain.allocations.consequences import consequences
 from gpuaas.domain.allocations.environments import store as environments
 from gpuaas.domain.allocations.limits import limits_now
-from gpuaas.domain.allocations.views import view
+from gpuaas.domain.allocations.views import cost_so_far, view
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.commands import SkuUnavailable
 from gpuaas.domain.identity.commands import get_project
@@ -32,6 +32,7 @@ from gpuaas.domain.quotas.commands import QuotaExceeded
 from gpuaas.domain.runtimes.compatibility import BundleIncompatible
 from gpuaas.domain.storage.views import survivors
 from gpuaas.domain.timeline import store as timeline
+from gpuaas.domain.timeline.usage import store as usage
 from gpuaas.wire.allocations import (
     Allocation,
     AllocationGroup,
@@ -48,6 +49,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import Entry
+from gpuaas.wire.usage import AllocationUsage
 
 KeyHeader = Annotated[str, HeaderParameter(name="X-Idempotency-Key", min_length=1, max_length=200)]
 ProjectHeader = Annotated[str | None, HeaderParameter(name="X-Project-ID", required=False, max_length=64)]
@@ -158,6 +160,14 @@ async def allocation_consequences(id: str, context: Context, of: DisruptionFilte
     return replace(said, survives=[*said.survives, *await survivors(context.tx, id, of)])
 
 
+@get("/allocations/{id:str}/usage", responses=problems(NotFound))
+async def allocation_usage(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> AllocationUsage:
+    """What it used and at which rate, newest first, and what all of that cost so far."""
+    row = await commands.get(context.tx, context.caller, id)
+    page = await usage.intervals(context.tx, "allocation", id, Paging.of(limit, cursor))
+    return AllocationUsage(items=page.items, next_cursor=page.next_cursor, cost=cost_so_far(row))
+
+
 @get("/allocations/{id:str}/timeline", responses=problems(NotFound))
 async def allocation_timeline(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Entry]:
     """What happened to it, newest first: who, when, why."""
@@ -198,6 +208,7 @@ ROUTER = Router(
         allocation_limits,
         allocation_consequences,
         allocation_timeline,
+        allocation_usage,
         get_allocation_group,
         release_allocation_group,
     ],

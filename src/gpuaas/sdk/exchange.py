@@ -4,7 +4,7 @@ import secrets
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date
 from typing import TypeVar, cast
 
 import httpx
@@ -69,7 +69,7 @@ class Exchange:
         if request.body is not None:
             headers["Content-Type"] = "application/json"
             body = msgspec.json.encode(request.body)
-        query = {name: moment(value) for name, value in request.query.items() if value is not None}
+        query = {name: query_value(value) for name, value in request.query.items() if value is not None}
         url = f"{self.url}{BASE}{request.path}"
         # A request built by hand carries its own time limits, or it would wait for ever.
         extensions = {"timeout": self._limits(self.options.timeout)}
@@ -90,8 +90,8 @@ class Exchange:
         return httpx.Timeout(self.options.timeout, connect=min(self.options.timeout, 5.0), read=read).as_dict()
 
 
-def moment(value: str | float | datetime) -> str | float:
-    return value.isoformat() if isinstance(value, datetime) else value
+def query_value(value: str | float | date) -> str | float:
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def read(request: Request[T], response: httpx.Response) -> T:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from enum import Enum, auto
 from typing import Generic, TypeVar
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import Entry
 
 T = TypeVar("T")
-Value = str | int | float | bool | datetime | None
+Value = str | int | float | bool | date | datetime | None
 Query = Mapping[str, Value]
 
 

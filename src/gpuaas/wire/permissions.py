@@ -32,7 +32,7 @@ class Permission(StrEnum):
     OPERATORS_MANAGE = "operators:manage"
 
 
-# What the caller may do by role, relation and scope; the resource may still forbid it. The type is plain text, so
-# that an older client can read a permission that it does not know; the API description lists them all.
+# Of the caller, by role, relation and scope; a state may still refuse. Plain text for clients, so that those of an
+# older version read a response with a permission that they do not know; the API description names them all.
 NAMED = {"items": {"type": "string", "enum": [each.value for each in Permission]}}
 Permissions = Annotated[list[str], Meta(extra_json_schema={"extra": NAMED})]

@@ -14,7 +14,7 @@ export function CostCard({ allocation }: { allocation: Allocation }) {
   return (
     <Container
       header={
-        <Header description="An estimate, not an invoice: the present price times the time since billing began.">
+        <Header description="An estimate, not an invoice: the sum of all sizes, each for the time it ran.">
           Cost so far
         </Header>
       }
@@ -24,7 +24,7 @@ export function CostCard({ allocation }: { allocation: Allocation }) {
           <span className="figure">{growingMoney(amountMinor, price_per_hour.currency)}</span>
         </Box>
         <Box>
-          {perHour(price_per_hour)} × {duration(seconds)}
+          {duration(seconds)} so far; now {perHour(price_per_hour)}
         </Box>
         <BillingWords allocation={allocation} />
         {resize && (

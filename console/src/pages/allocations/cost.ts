@@ -8,13 +8,16 @@ export interface Cost {
   seconds: number;
 }
 
-/** Price × time since billing began; it stands still once billing has stopped. */
+/** The sum of the usage intervals when the allocation was read, and what has run since at the present price. */
 export function costSoFar(
-  { billing, price_per_hour }: Pick<Allocation, "billing" | "price_per_hour">,
+  { cost_so_far, price_per_hour }: Pick<Allocation, "cost_so_far" | "price_per_hour">,
   now: number,
 ): Cost {
-  if (!billing.started_at) return { amountMinor: 0, seconds: 0 };
-  const end = billing.stopped_at ? Date.parse(billing.stopped_at) : now;
-  const elapsed = Math.max(0, end - Date.parse(billing.started_at));
-  return { amountMinor: (price_per_hour.amount_minor * elapsed) / HOUR_MS, seconds: elapsed / 1_000 };
+  if (!cost_so_far) return { amountMinor: 0, seconds: 0 };
+  const { amount, at, runs, seconds } = cost_so_far;
+  const since = runs ? Math.max(0, now - Date.parse(at)) : 0;
+  return {
+    amountMinor: amount.amount_minor + (price_per_hour.amount_minor * since) / HOUR_MS,
+    seconds: seconds + since / 1_000,
+  };
 }

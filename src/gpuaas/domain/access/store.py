@@ -1,23 +1,28 @@
-"""Rows of personal public keys, of a machine's keys, and of grants. `move` is the only writer of a grant's status."""
+"""Rows of personal public keys, of an allocation's keys, and of grants."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import asyncpg
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import asdict
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, StaleWrite
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
 from gpuaas.domain.access.keys import PublicKey
+from gpuaas.domain.access.kinds import AUDIT, GRANT
 from gpuaas.domain.access.own_keys.store import WARNING
-from gpuaas.domain.access.states import MACHINE
 from gpuaas.domain.allocations.environments.store import KEYSET
 from gpuaas.domain.allocations.store import KEYS, AllocationRow
 from gpuaas.domain.identity.callers import Placed
 from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.statements.parameters import numbered
+from gpuaas.domain.timeline.statements.store import created
 from gpuaas.domain.timeline.store import EVENTS
+from gpuaas.domain.timeline.transitions import store as transitions
+from gpuaas.domain.timeline.transitions.store import Act
 from gpuaas.wire.access import AccessGrant, AllocationKeys, GrantStatus, OpenedMachine, SshKey
 from gpuaas.wire.environments import KeySet
 
@@ -77,7 +82,7 @@ class GrantRow(Struct, frozen=True, kw_only=True):
 
 
 class NewGrant(Struct, frozen=True, kw_only=True):
-    """In the order of the statement's parameters."""
+    """Each field is a parameter of the statement."""
 
     id: str
     tenant_id: str
@@ -257,8 +262,10 @@ async def grants_to_end(tx: Tx, allocation_id: str) -> list[GrantRow]:
 
 
 async def add_grant(tx: Tx, new: NewGrant) -> None:
+    act = {"actor": new.created_by, "now": new.created_at, "at": new.created_at, "correlation": correlation_id.get()}
+    statement = ADD_GRANT[new.status]
     try:
-        await tx.run(ADD_GRANT, *astuple(new), correlation_id.get())
+        await tx.run(statement.sql, *statement.values({**asdict(new), **act}))
     except asyncpg.UniqueViolationError as error:
         raise Conflict(
             "This person already has a grant or an open request for this allocation. Change its end or key instead."
@@ -269,22 +276,16 @@ async def add_grant(tx: Tx, new: NewGrant) -> None:
 async def move(
     tx: Tx, row: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime, change: GrantChange | None = None
 ) -> None:
-    """The only writer of a grant's `status`: checks the move, wins or loses the race, tells timeline and audit."""
-    MACHINE.check(row.status, to)
-    await _write(tx, row, to, actor=actor, note=note, now=now, change=change)
+    wanted = change or GrantChange(ssh_key_id=row.ssh_key_id, expires_at=row.expires_at)
+    await transitions.move(tx, GRANT, row, to, Act(actor=actor, now=now, note=note), change=wanted)
+    tx.hint(EVENTS, row.project_id)
 
 
 async def change(tx: Tx, row: GrantRow, to: GrantChange, *, actor: str, note: str, now: datetime) -> None:
     """Another key or another end; it stays what it is."""
-    await _write(tx, row, row.status, actor=actor, note=note, now=now, change=to)
-
-
-async def _write(
-    tx: Tx, row: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime, change: GrantChange | None
-) -> None:
-    key, end = (change.ssh_key_id, change.expires_at) if change else (row.ssh_key_id, row.expires_at)
-    if not await tx.run(MOVE, row.id, row.version, to.value, now, note, key, end, actor, correlation_id.get()):
-        raise StaleWrite("access grant")
+    audit = replace(AUDIT, action=AUDIT.action.format(status=row.status))
+    act, columns = Act(actor=actor, now=now, note=note, audit=audit), tuple(GRANT.facts)
+    await transitions.restate(tx, GRANT, row, f"access_{row.status}", act, change=to, columns=columns)
     tx.hint(EVENTS, row.project_id)
 
 
@@ -350,40 +351,18 @@ SEEN = """
     from access_grants g join allocations a on a.id = g.allocation_id
         join allocation_keysets k on k.allocation_id = g.allocation_id left join users u on u.id = g.user_id
 """
-TOLD = """
-    told as (
-        insert into timeline_entries
-            (tenant_id, project_id, subject_kind, subject_id, phase, outcome, at, actor, note, evidence)
-        select tenant_id, project_id, 'allocation', allocation_id, 'access_' || status, 'done', status_since, {actor},
-            concat_ws(': ', (select u.email from users u where u.id = user_id), nullif(status_reason, '')),
-            jsonb_build_object('grant', id, 'user', user_id, 'fingerprint', key_fingerprint)
-        from {row}
-    ), audited as (
-        insert into audit
-            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
-        select status_since, tenant_id, project_id, {actor}, {actor}, 'access_grant.' || status, 'access_grant', id,
-            'done', {correlation}, jsonb_build_object('allocation', allocation_id, 'user', user_id,
-                'note', status_reason, 'key', ssh_key_id, 'fingerprint', key_fingerprint, 'expires_at', expires_at)
-        from {row}
-    )
-"""
-ADD_GRANT = f"""
-    with added as (
-        insert into access_grants (id, tenant_id, project_id, allocation_id, user_id, status, status_reason, created_by,
-            created_at, status_since, ssh_key_id, key_fingerprint, expires_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, key_fingerprint($10, $5), $11) returning *
-    ), {TOLD.format(row="added", actor="$8", correlation="$12")}
-    select from added
-"""
-# An older entry stands for its own moment, so a change of key or end has one too: the status says what it still is.
-MOVE = f"""
-    with moved as (
-        update access_grants set status = $3, status_since = $4, status_reason = $5, version = version + 1,
-            ssh_key_id = $6, key_fingerprint = coalesce(key_fingerprint($6, user_id), key_fingerprint), expires_at = $7
-        where id = $1 and version = $2 returning *
-    ), {TOLD.format(row="moved", actor="$8::text", correlation="$9")}
-    select from moved
-"""
+ADD_GRANT = {
+    status: numbered(f"""
+        with added as (
+            insert into access_grants (id, tenant_id, project_id, allocation_id, user_id, status, status_reason,
+                created_by, created_at, status_since, ssh_key_id, key_fingerprint, expires_at)
+            values (:id, :tenant_id, :project_id, :allocation_id, :user_id, :status, :status_reason, :created_by,
+                :created_at, :created_at, :ssh_key_id, key_fingerprint(:ssh_key_id, :user_id), :expires_at) returning *
+        ), {created(GRANT, status, source="added", operation=None, audit=AUDIT)}
+        select from added
+    """)
+    for status in GrantStatus
+}
 # Whose key it is, is asked past the row fence: the keys themselves are only their owner's to see.
 REMOVE_KEYS_OF = """
     delete from allocation_keys c using allocations a

@@ -14,6 +14,7 @@ from gpuaas.domain.tasks.store import TaskRow
 from gpuaas.domain.timeline.store import EVENTS, Subject
 from gpuaas.domain.timeline.transitions import store as transitions
 from gpuaas.domain.timeline.transitions.store import NO_OPERATION, Act, OperationChange
+from gpuaas.domain.timeline.usage.store import SUM, UsageSum
 from gpuaas.wire.allocations import AllocationSlot, CleanupProof, FleetFilter, Status
 from gpuaas.wire.capacity import Shape
 from gpuaas.wire.environments import Init, Isolation, ProofItem
@@ -105,6 +106,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     sample_age_seconds: float | UnsetType | None = UNSET
     runtime: RuntimeSummary | UnsetType | None = UNSET
     attachments: list[Attachment] | UnsetType = UNSET
+    usage: UsageSum | UnsetType = UNSET
     is_held: bool | UnsetType = UNSET  # its holder works in the project; if not, project admins hold it
     is_granted: bool | UnsetType = UNSET  # the caller has an active grant
 
@@ -289,7 +291,7 @@ async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:
         raise StaleWrite("allocation")
 
 
-SEEN = """
+SEEN = f"""
     select a.*, n.offline_since as node_offline_since, (
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'gpu_uuid', s.gpu_uuid, 'numa', s.numa)
             order by s.index), '[]')
@@ -321,9 +323,9 @@ SEEN = """
     ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
         works_in(a.holder_id, a.project_id) as is_held, exists (
-            select from access_grants g where g.allocation_id = a.id and g.user_id = fence_principal()
+            select from access_grants g where g.allocation_id = a.id and fence_principal() = g.user_id
                 and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp()
-        ) as is_granted
+        ) as is_granted, {SUM.format(kind="allocation", id="a.id")} as usage
     from allocations a join nodes n on n.id = a.node_id left join newest_samples m on m.allocation_id = a.id
 """
 LOOK = """

@@ -22,6 +22,7 @@ from gpuaas.wire.allocations import (
 )
 from gpuaas.wire.common import Money
 from gpuaas.wire.images import AllocationImage
+from gpuaas.wire.usage import Cost
 
 OUTDATED = (
     "A newer base image has been current on its node since {since:%Y-%m-%d %H:%M} UTC. A new allocation starts from "
@@ -64,6 +65,7 @@ def view(row: AllocationRow, caller: Caller) -> Allocation:
         holder=row.holder_id,
         held_by=HeldBy.HOLDER if row.is_held is not False else HeldBy.PROJECT_ADMINS,
         billing=billing(row),
+        cost_so_far=cost_so_far(row),
         cleanup_proven=row.cleanup_proven_at is not None,
         simulated=row.simulated,
         operation_id=row.operation_id,
@@ -157,6 +159,14 @@ def _connection(row: AllocationRow, host: str, port: int, host_key: str) -> SshC
         command=f"ssh -o HostKeyAlias={row.id} -p {port} {row.username}@{host}",
         known_hosts=f"{row.id} {host_key}",
     )
+
+
+def cost_so_far(row: AllocationRow) -> Cost:
+    """Read with the row; one that was submitted just now has none."""
+    if row.usage is UNSET:
+        return Cost(amount=Money(amount_minor=0, currency=row.currency), seconds=0, runs=False, at=row.created_at)
+    amount = Money(amount_minor=row.usage.amount_minor, currency=row.currency)
+    return Cost(amount=amount, seconds=row.usage.seconds, runs=row.usage.runs, at=row.usage.at)
 
 
 def billing(row: AllocationRow) -> Billing:

@@ -7,11 +7,12 @@ from msgspec import Struct, convert
 from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import NotFound, StaleWrite
+from gpuaas.core.errors import NotFound
 from gpuaas.core.paging import Paging
+from gpuaas.domain.capacity import kinds
 from gpuaas.domain.capacity.disks import store as disks
-from gpuaas.domain.capacity.states import MACHINE
-from gpuaas.domain.timeline.store import NewEntry, Subject, audit, record
+from gpuaas.domain.timeline.transitions import store as transitions
+from gpuaas.domain.timeline.transitions.store import Act
 from gpuaas.wire.capacity import Intent, Node, Slot
 from gpuaas.wire.environments import CHANGING_FACTS, Fact, GpuReset, NodeFacts
 
@@ -89,13 +90,7 @@ def node_view(row: NodeRow) -> Node:
 
 
 async def move_node(tx: Tx, row: NodeRow, to: Intent, *, actor: str, reason: str, now: datetime) -> NodeRow:
-    """The only writer of a node's intent."""
-    MACHINE.check(row.intent, to)
-    if not await tx.run(MOVE_NODE, row.id, row.version, to, reason, now):
-        raise StaleWrite("node")
-    subject = Subject(kind="node", id=row.id)
-    await record(tx, subject, NewEntry(phase=to, at=now, actor=actor, note=reason), None)
-    await audit(tx, subject, f"node.{to}", actor=actor, at=now, facts={"reason": reason})
+    await transitions.move(tx, kinds.NODE, row, to, Act(actor=actor, now=now, note=reason))
     tx.hint(CAPACITY, row.id)
     return await node(tx, row.id)
 
@@ -269,10 +264,6 @@ LINK_KEYS = """
     select n.public_key, coalesce(n.task_key_generation, 1) as task_key_generation
     from unnest($1::text[]) with ordinality as asked (id, number)
         left join nodes n on n.id = asked.id and n.intent <> 'retired' order by asked.number
-"""
-MOVE_NODE = """
-    update nodes set intent = $3, intent_reason = $4, intent_since = $5, version = version + 1
-    where id = $1 and version = $2
 """
 # A node may have several tokens; the machine that comes first becomes it, and the others find it locked, then taken.
 USE_ENROLMENT_TOKEN = """

@@ -115,8 +115,7 @@ async def apply_report(tx: Tx, received: Sequence[Received[Report]], context: Co
         log.warning("node.drift", node=node_id, finding=type(finding).__name__)
 
 
-async def observe_environments(tx: Tx, received: Sequence[Received[Report]], context: Context) -> None:
-    """Registered packages compare the report with the wanted state."""
+async def observe_overlays(tx: Tx, received: Sequence[Received[Report]], context: Context) -> None:
     await registry.observe(tx, by_node(received), ids=context.ids, now=context.now)
 
 
@@ -179,7 +178,7 @@ RESULTS = Handler(
 )
 REPORTS = Handler(
     type=Report,
-    write=(apply_report, observe_environments),
+    write=(apply_report, observe_overlays),
     clean=cleaning.cleaned_report,
     delivery=Delivery.IN_TURN,
     keeps_place=True,

@@ -13,8 +13,10 @@ from gpuaas.domain.runtimes.compatibility import BundleIncompatible, objection
 from gpuaas.domain.runtimes.stagings import store as staging_rows
 from gpuaas.domain.runtimes.stagings.reconcile import begin
 from gpuaas.domain.timeline import store as timeline
+from gpuaas.domain.timeline.kinds import Audit
 from gpuaas.domain.timeline.phases import phases
 from gpuaas.domain.timeline.store import Subject, audit
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.runtimes import (
     BundleState,
     PublishRuntimeBundle,
@@ -53,11 +55,9 @@ async def detail(tx: Tx, caller: Caller, id: str) -> RuntimeBundleDetail:
 async def change(tx: Tx, caller: Caller, id: str, to: BundleState, *, reason: str, now: datetime) -> RuntimeBundle:
     """Whoever runs with it keeps it: what is staged stays, whatever the catalog says."""
     caller.require_platform(Permission.FLEET_OPERATE)
-    row = await store.move_bundle(tx, await store.bundle(tx, id), to, now)
-    facts = {"bundle": row.name, "reason": reason}
-    subject = Subject(kind="runtime_bundle", id=id)
-    await audit(tx, subject, f"runtime_bundle.{to}", actor=caller.actor, at=now, facts=facts)
-    return row.view()
+    row = await store.bundle(tx, id)
+    act = Act(actor=caller.actor, now=now, facts={"bundle": row.name, "reason": reason})
+    return (await store.move_bundle(tx, row, to, act)).view()
 
 
 async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, ids: Ids, now: datetime) -> list[Staging]:
@@ -82,6 +82,11 @@ async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, id
     return [each for each in await staging_rows.shown(tx, id) if each.node_id in wanted]
 
 
+UNSTAGED = Audit(
+    action="runtime_bundle.unstage", target_kind="runtime_bundle", target_id="bundle_id", facts=":facts::jsonb"
+)
+
+
 class BundleInUse(Conflict):
     code = "bundle_in_use"
 
@@ -102,12 +107,11 @@ async def unstage(tx: Tx, caller: Caller, id: str, node_id: str, *, reason: str,
             "to it. Switch them to another bundle, or wait until they are released.",
             in_use=shown.in_use,
         )
-    operation_id, node = ids.new("op"), Subject(kind="node", id=node_id)
-    await timeline.start_operation(tx, operation_id, node, "runtime_unstage", requested_by=caller.actor, now=now)
-    await staging_rows.begin_removal(tx, row, operation_id, now)
     facts = {"bundle": bundle.name, "node": node_id, "reason": reason}
-    subject = Subject(kind="runtime_bundle", id=id)
-    await audit(tx, subject, "runtime_bundle.unstage", actor=caller.actor, at=now, facts=facts)
+    act = Act(actor=caller.actor, now=now, audit=UNSTAGED, facts=facts)
+    change = staging_rows.StagingChange(operation_id=ids.new("op"), proofs=[])
+    operation = OperationChange(begins="runtime_unstage")
+    await staging_rows.move(tx, row, StagingStatus.REMOVING, act, change, operation=operation)
     return (await staging_rows.shown(tx, id, node_id))[0]
 
 

@@ -18,11 +18,10 @@ from gpuaas.domain.runtimes.stagings.reconcile import Recheck
 from gpuaas.domain.runtimes.store import RUNTIMES
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
-from gpuaas.domain.timeline.store import SYSTEM, end_operation
+from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.runtimes import NOT_STAGED, RuntimeDescriptor, RuntimeState, StagingStatus
 from gpuaas.wire.tasks import WRITE_RUNTIME, Changed, TaskKind, WriteRuntime
-from gpuaas.wire.timeline import OperationStatus
 
 ONCE = Retry()
 OVER = (Status.RELEASING, Status.RELEASE_FAILED, Status.RELEASED, Status.FAILED)
@@ -166,5 +165,3 @@ class RuntimeWorker:
         if to is RuntimeState.APPLIED and seen.bundle:
             evidence |= {"bundle": seen.bundle.slug, "version": seen.bundle.version, "digest": seen.bundle.digest}
         await store.move(tx, seen.row, to, boot=seen.boot, note=note, evidence=evidence, now=now)
-        ended = OperationStatus.FAILED if to is RuntimeState.FAILED else OperationStatus.SUCCEEDED
-        await end_operation(tx, seen.row.operation_id, ended, reason=note, now=now)

@@ -28,14 +28,15 @@ STAGING = Machine(
     },
 )
 
-# Applied again at a later boot, `applied` and `failed` are left for themselves.
+# A person may choose again in any state. Applied again at a later boot, `applied` and `failed` are left for themselves.
+CHOSEN = {RuntimeState.APPLYING, RuntimeState.CLEARING}
 RUNTIME = Machine(
     "runtime",
     {
-        RuntimeState.APPLYING: {RuntimeState.APPLIED, RuntimeState.FAILED},
-        RuntimeState.APPLIED: {RuntimeState.APPLIED, RuntimeState.FAILED},
-        RuntimeState.FAILED: {RuntimeState.APPLIED, RuntimeState.FAILED},
-        RuntimeState.CLEARING: {RuntimeState.CLEARED, RuntimeState.FAILED},
-        RuntimeState.CLEARED: {RuntimeState.CLEARED},
+        RuntimeState.APPLYING: {RuntimeState.APPLIED, RuntimeState.FAILED, *CHOSEN},
+        RuntimeState.APPLIED: {RuntimeState.APPLIED, RuntimeState.FAILED, *CHOSEN},
+        RuntimeState.FAILED: {RuntimeState.APPLIED, RuntimeState.FAILED, *CHOSEN},
+        RuntimeState.CLEARING: {RuntimeState.CLEARED, RuntimeState.FAILED, *CHOSEN},
+        RuntimeState.CLEARED: {RuntimeState.CLEARED, *CHOSEN},
     },
 )

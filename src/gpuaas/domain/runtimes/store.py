@@ -1,4 +1,4 @@
-"""Rows of bundles, of their staging on nodes, and of what each allocation runs with. The moves write every state."""
+"""Rows of bundles, and of what each allocation runs with."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,9 +11,12 @@ from gpuaas.core.errors import Conflict, NotFound, StaleWrite
 from gpuaas.core.paging import PAST_ALL_IDS, Paging
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.runtimes.compatibility import NodeRuntimeFacts
+from gpuaas.domain.runtimes.kinds import BUNDLE, RUNTIME
 from gpuaas.domain.runtimes.rows import BundleRow, RuntimeRow, Seen, Shown
-from gpuaas.domain.runtimes.states import BUNDLE, RUNTIME
-from gpuaas.domain.timeline.store import EVENTS, SYSTEM, NewEntry, record
+from gpuaas.domain.timeline.statements.store import entries
+from gpuaas.domain.timeline.store import EVENTS, SYSTEM
+from gpuaas.domain.timeline.transitions import store as transitions
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.runtimes import (
     BundleState,
     PublishRuntimeBundle,
@@ -21,11 +24,9 @@ from gpuaas.wire.runtimes import (
     RuntimeState,
     digest_of,
 )
-from gpuaas.wire.timeline import Outcome
 
 RUNTIMES = "runtimes"  # the topic, and the lane on the node; row ids are allocation ids
 STAGINGS = "stagings"  # the topic, and before a colon the lane on the node; row ids are those of node_bundles
-OUTCOMES = {RuntimeState.APPLIED: Outcome.DONE, RuntimeState.CLEARED: Outcome.DONE, RuntimeState.FAILED: Outcome.FAILED}
 
 
 # The catalog ------------------------------------------------------------------------------------------------------
@@ -78,10 +79,8 @@ async def add_bundle(tx: Tx, id: str, data: PublishRuntimeBundle, *, by: str, no
     return await bundle(tx, id)
 
 
-async def move_bundle(tx: Tx, row: BundleRow, to: BundleState, now: datetime) -> BundleRow:
-    BUNDLE.check(row.state, to)
-    if not await tx.run(MOVE_BUNDLE, row.id, row.state, to, now):
-        raise StaleWrite("runtime_bundle")
+async def move_bundle(tx: Tx, row: BundleRow, to: BundleState, act: Act) -> BundleRow:
+    await transitions.move(tx, BUNDLE, row, to, act)
     return await bundle(tx, row.id)
 
 
@@ -123,6 +122,8 @@ async def choose(
 ) -> None:
     """From now on this is wanted; what was in force is where a roll back leads. Guarded by what the caller has read."""
     state = RuntimeState.CLEARING if bundle_id is None else RuntimeState.APPLYING
+    if was:
+        RUNTIME.states.check(was.state, state)
     place = (allocation.id, allocation.tenant_id, allocation.project_id)
     version = was.version if was else 0
     if not await tx.run(CHOOSE, *place, bundle_id, state, operation_id, now, wants_check, version):
@@ -135,15 +136,17 @@ async def look(tx: Tx, allocation_id: str) -> Seen:
     return await tx.one(Seen, LOOK, allocation_id, RUNTIMES)
 
 
+class AtBoot(Struct, frozen=True):
+    boot: int
+
+
 async def move(
     tx: Tx, row: RuntimeRow, to: RuntimeState, *, boot: int, note: str, evidence: Mapping[str, object], now: datetime
 ) -> None:
-    """With its entry on the allocation's timeline; at which boot it was so is kept with it."""
-    RUNTIME.check(row.state, to)
-    if not await tx.run(MOVE, row.allocation_id, row.version, to, boot, note, now):
-        raise StaleWrite("runtime")
-    entry = NewEntry(phase=f"runtime_{to}", at=now, actor=SYSTEM, outcome=OUTCOMES[to], note=note, evidence=evidence)
-    await record(tx, row.subject, entry, row.operation_id)
+    """At which boot it was so is kept with it."""
+    act, operation = Act(actor=SYSTEM, now=now, note=note, evidence=evidence), OperationChange(reason=note)
+    await transitions.move(tx, RUNTIME, row, to, act, change=AtBoot(boot=boot), operation=operation)
+    tx.hint(EVENTS, row.project_id)
 
 
 async def copy_phases(tx: Tx, row: RuntimeRow, staging_operation_id: str) -> None:
@@ -164,7 +167,6 @@ ADD_BUNDLE = """
         driver_min, driver_max, support_level, digest, recipe, published_at, published_by, state, state_since)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'published', $13)
 """
-MOVE_BUNDLE = "update managed_runtime_bundles set state = $3, state_since = $4 where id = $1 and state = $2"
 NODE_OFFERS = """
     select runtime_facts(node) as facts, (
         select coalesce(jsonb_object_agg(s.bundle_id, s.distribution), '{}') from node_bundles s
@@ -208,18 +210,17 @@ LOOK = f"""
             order by t.seq desc limit 1) as task
     from allocation_runtimes r join allocations a on a.id = r.allocation_id where r.allocation_id = $1
 """
-MOVE = """
-    update allocation_runtimes set state = $3, reason = case when $3 = 'failed' then $5 else '' end, observed_boot = $4,
-        version = version + 1, wants_check = false,
-        observed_bundle_id = case when $3 in ('applied', 'cleared') then bundle_id else observed_bundle_id end,
-        last_applied_at = case when $3 = 'applied' then $6 else last_applied_at end
-    where allocation_id = $1 and version = $2
-"""
-COPY_PHASES = """
-    insert into timeline_entries
-        (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note)
-    select a.tenant_id, a.project_id, 'allocation', a.id, $2, 'runtime_' || e.phase, e.outcome, e.at, e.actor, e.note
-    from timeline_entries e, allocations a
+COPIED = {
+    "tenant_id": "a.tenant_id",
+    "project_id": "a.project_id",
+    "subject_kind": "'allocation'",
+    "subject_id": "a.id",
+    "operation_id": "$2",
+    "phase": "'runtime_' || e.phase",
+    **{column: f"e.{column}" for column in ("outcome", "at", "actor", "note")},
+}
+COPY_PHASES = f"""
+    {entries(COPIED, "timeline_entries e, allocations a")}
     where a.id = $1 and e.operation_id = $3 and e.subject_kind = 'node' and e.at >= $4 and not exists (
         select from timeline_entries told
         where told.operation_id = $2 and told.phase = 'runtime_' || e.phase and told.at = e.at)

@@ -8,6 +8,7 @@ from msgspec import Struct, to_builtins
 from gpuaas.core.db import Tx
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.statements.store import entries
 from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.environments import Connection
 from gpuaas.wire.link import Logins, Sessions
@@ -118,8 +119,26 @@ OBSERVE = """
     )
     select count(*) from written
 """  # house: project-filter because a node tells of every project on it
+LOGIN = {
+    "tenant_id": "t.tenant_id",
+    "project_id": "t.project_id",
+    "subject_kind": "'allocation'",
+    "subject_id": "t.allocation_id",
+    "phase": "case when t.user_id = '' then 'unknown_key_' else 'ssh_' end || t.kind",
+    "outcome": "'done'",
+    "at": "t.at",
+    "actor": "case when t.user_id = '' then 'unknown' else t.user_id end",
+    "note": """
+        case when t.user_id = '' then 'a key of the environment''s own file, from ' else 'from ' end || t.source
+    """,
+    "evidence": """
+        jsonb_build_object('session', t.body ->> 'connection_id', 'fingerprint', t.body ->> 'key_fingerprint',
+            'source', t.source, 'known_key', t.user_id <> '', 'bytes_in', t.body -> 'bytes_in',
+            'bytes_out', t.body -> 'bytes_out')
+    """,
+}
 # `kept` decides which are new; the same event twice in one message is one row too. Tasks hold the former key sets.
-KEEP_LOGINS = """
+KEEP_LOGINS = f"""
     with told as (
         select distinct on (t.id) t.id, t.allocation_id, t.at, t.kind, t.source, t.body, a.tenant_id, a.project_id,
             case when exists (select from allocation_keysets k where k.allocation_id = a.id and k.body @> claim.key)
@@ -135,16 +154,7 @@ KEEP_LOGINS = """
         insert into login_events (id, allocation_id, tenant_id, at)
         select id, allocation_id, tenant_id, at from told on conflict do nothing returning id
     ), entered as (
-        insert into timeline_entries
-            (tenant_id, project_id, subject_kind, subject_id, phase, outcome, at, actor, note, evidence)
-        select t.tenant_id, t.project_id, 'allocation', t.allocation_id,
-            case when t.user_id = '' then 'unknown_key_' else 'ssh_' end || t.kind, 'done', t.at,
-            case when t.user_id = '' then 'unknown' else t.user_id end,
-            case when t.user_id = '' then 'a key of the environment''s own file, from ' else 'from ' end || t.source,
-            jsonb_build_object('session', t.body ->> 'connection_id', 'fingerprint', t.body ->> 'key_fingerprint',
-                'source', t.source, 'known_key', t.user_id <> '', 'bytes_in', t.body -> 'bytes_in',
-                'bytes_out', t.body -> 'bytes_out')
-        from told t join kept k on k.id = t.id order by t.at
+        {entries(LOGIN, "told t join kept k on k.id = t.id")} order by t.at
         returning project_id
     )
     select distinct project_id from entered

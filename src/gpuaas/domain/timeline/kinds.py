@@ -1,4 +1,4 @@
-"""What a resource declares about its changes. `transitions` moves any resource by its declaration.
+"""Declarations of resources: how their changes are written. `transitions` moves any resource by its declaration.
 
 Expressions are SQL over the changed row. They may name parameters (`:now`, `:note`, or a field of the change).
 """
@@ -42,7 +42,7 @@ class Billed(Generic[S]):
     """Usage intervals of a resource. A move to a state outside both sets ends the open interval.
 
     A state of `starts` begins an interval unless one of the same quantity and price is open. A state of `continues`
-    leaves the intervals as they are.
+    changes no interval.
     """
 
     source: str
@@ -57,7 +57,7 @@ class Billed(Generic[S]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Kind(Generic[S]):
-    """One resource: its table, its legal moves, and what a move writes besides the status.
+    """One resource: its table, its legal moves, and the rows that a move writes.
 
     Compared by identity, so that the composed statements can be cached by it.
     """
@@ -71,12 +71,12 @@ class Kind(Generic[S]):
     status: str = "status"
     guard: str = "version"  # the column that shows whether the row changed since the caller read it
     guard_rises: bool = True
-    writes: Mapping[str, str] = field(default_factory=dict)  # columns that every move sets, besides the status
+    writes: Mapping[str, str] = field(default_factory=dict)  # columns that every move sets with the status
     given: Mapping[str, str] = field(default_factory=dict)  # columns that a move sets if the change has a value
     facts: Mapping[str, str] = field(default_factory=dict)  # columns that `restate` may set
     tenant: str = "tenant_id"
     project: str = "project_id"
-    phase: str | None = "{status}"  # None: the move writes no timeline entry
+    phase: str | None = "{status}"  # None: a timeline entry is written only if the caller names its phase
     outcome: Callable[[str], Outcome] = outcome_of
     note: str = ":note::text"
     evidence: str = "'{}'::jsonb"
@@ -86,11 +86,11 @@ class Kind(Generic[S]):
     node: str = "null"  # the node of operations that begin
     ends: Mapping[S, OperationStatus] = field(default_factory=dict)  # how a move ends the operation under way
     billed: Billed[S] | None = None
-    shows: str = "t.*"  # what a move returns of the row `t`,
-    joins: str = ""  # and of the tables joined to it
+    shows: str | None = "t.*"  # columns of the row `t` and its joins that a move returns; None: the caller reads again
+    joins: str = ""
 
     def pays(self, to: S) -> bool | None:
-        """Whether usage runs from a move to this state on; None if the move leaves the intervals as they are."""
+        """Whether usage runs from a move to this state on; None if the move changes no interval."""
         if self.billed is None or to in self.billed.continues:
             return None
         if to in self.billed.starts:

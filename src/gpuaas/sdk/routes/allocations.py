@@ -27,6 +27,7 @@ from gpuaas.wire.sessions import EndedSession, LiveSessions
 from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.terminals import BreakGlass, MintTerminalToken, Terminal, TerminalToken
 from gpuaas.wire.timeline import Entry, LogLine
+from gpuaas.wire.usage import AllocationUsage
 
 
 class AllocationsRoutes(Resource[R_co]):
@@ -233,3 +234,8 @@ class AllocationsRoutes(Resource[R_co]):
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:
         """What happened to it, newest first: who, when, why."""
         return get(path("allocations", id, "timeline"), Page[Entry], limit=limit)
+
+    @Call
+    def usage(self, id: str) -> Request[AllocationUsage]:
+        """What it used and at which rate, newest first, and what all of that cost so far."""
+        return get(path("allocations", id, "usage"), AllocationUsage)

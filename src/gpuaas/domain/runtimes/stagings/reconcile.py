@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database, Tx
@@ -13,7 +13,8 @@ from gpuaas.domain.runtimes.stagings import store
 from gpuaas.domain.runtimes.store import STAGINGS
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
-from gpuaas.domain.timeline.store import SYSTEM, NewEntry, Subject, end_operation, record, start_operation
+from gpuaas.domain.timeline.store import SYSTEM, Subject, end_operation, start_operation
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.runtimes import IN_USE, BundleSpec, StagedBundle, StagingStatus
 from gpuaas.wire.tasks import STAGE_RUNTIME, UNSTAGE_RUNTIME, StageRuntime, TaskKind, UnstageRuntime
@@ -145,33 +146,32 @@ class StagingWorker:
         reason: str = "",
         proofs: Sequence[ProofItem] = (),
     ) -> None:
-        await store.end_removal(tx, seen.row, to, reason=reason, proofs=proofs, now=now)
         is_gone = to is StagingStatus.REMOVED
-        entry = NewEntry(
-            phase="bundle_removed" if is_gone else "bundle_kept",
-            at=now,
+        act = Act(
             actor=SYSTEM,
+            now=now,
+            phase="bundle_removed" if is_gone else "bundle_kept",
             outcome=Outcome.DONE if is_gone else Outcome.FAILED,
             note=": ".join(filter(None, [seen.bundle.name, reason])),
             evidence={proof.item: proof.evidence for proof in proofs},
         )
-        await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
+        change = store.StagingChange(reason=reason, proofs=to_builtins(proofs))
         ended = OperationStatus.SUCCEEDED if is_gone else OperationStatus.FAILED
-        await end_operation(tx, seen.row.operation_id, ended, reason=reason, now=now)
+        await store.move(tx, seen.row, to, act, change, operation=OperationChange(ends=ended, reason=reason))
 
     async def _settle(self, tx: Tx, seen: SeenStaging, found: StagedBundle, now: datetime) -> None:
-        await store.move(tx, seen.row, StagingStatus.STAGED, reason="", found=found, now=now)
-        if found.drift:
-            note = f"{seen.bundle.name}: {', '.join(found.drift[:5])}"
-            entry = NewEntry(phase="drift_repaired", at=now, actor=SYSTEM, outcome=Outcome.DONE, note=note)
-            await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
-        await end_operation(tx, seen.row.operation_id, OperationStatus.SUCCEEDED, reason=found.health, now=now)
+        note = f"{seen.bundle.name}: {', '.join(found.drift[:5])}"
+        act = Act(actor=SYSTEM, now=now, phase="drift_repaired" if found.drift else None, note=note)
+        operation = OperationChange(ends=OperationStatus.SUCCEEDED, reason=found.health)
+        change = store.StagingChange.found(found, now)
+        await store.move(tx, seen.row, StagingStatus.STAGED, act, change, operation=operation)
 
     async def _fail(self, tx: Tx, seen: SeenStaging, reason: str, now: datetime) -> None:
-        await store.move(tx, seen.row, StagingStatus.FAILED, reason=reason, found=None, now=now)
-        entry = NewEntry(phase="staging_failed", at=now, actor=SYSTEM, outcome=Outcome.FAILED, note=reason)
-        await record(tx, Subject(kind="node", id=seen.row.node_id), entry, seen.row.operation_id)
-        await end_operation(tx, seen.row.operation_id, OperationStatus.FAILED, reason=reason, now=now)
+        act = Act(actor=SYSTEM, now=now, phase="staging_failed", outcome=Outcome.FAILED, note=reason)
+        operation = OperationChange(ends=OperationStatus.FAILED, reason=reason)
+        await store.move(
+            tx, seen.row, StagingStatus.FAILED, act, store.StagingChange(reason=reason), operation=operation
+        )
 
 
 def _stage(seen: SeenStaging) -> StageRuntime:
@@ -201,14 +201,11 @@ async def begin(tx: Tx, node_id: str, bundle_id: str, *, requested_by: str, ids:
 
 
 async def restage(tx: Tx, row: StagingRow, *, ids: Ids, now: datetime) -> None:
-    await store.restage(tx, row, await _start(tx, row, "runtime_stage", ids, now), now)
+    change, operation = store.StagingChange(operation_id=ids.new("op")), OperationChange(begins="runtime_stage")
+    await store.move(tx, row, StagingStatus.STAGING, Act(actor=SYSTEM, now=now), change, operation=operation)
 
 
 async def recheck(tx: Tx, row: StagingRow, *, ids: Ids, now: datetime) -> None:
-    await store.recheck(tx, row, await _start(tx, row, "runtime_check", ids, now))
-
-
-async def _start(tx: Tx, row: StagingRow, kind: str, ids: Ids, now: datetime) -> str:
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, Subject(kind="node", id=row.node_id), kind, requested_by=SYSTEM, now=now)
-    return operation_id
+    operation_id, node = ids.new("op"), Subject(kind="node", id=row.node_id)
+    await start_operation(tx, operation_id, node, "runtime_check", requested_by=SYSTEM, now=now)
+    await store.recheck(tx, row, operation_id)

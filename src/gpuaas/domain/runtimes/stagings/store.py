@@ -1,16 +1,17 @@
-"""Rows of bundles on nodes: on their way, there, or gone again. The moves write every status."""
+"""Rows of bundles on nodes: on their way, there, or gone again."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from msgspec import to_builtins
+from msgspec import Struct
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, StaleWrite
+from gpuaas.domain.runtimes.kinds import STAGING
 from gpuaas.domain.runtimes.rows import SeenStaging, StagingRow
-from gpuaas.domain.runtimes.states import STAGING
 from gpuaas.domain.runtimes.store import BUNDLE_COLUMNS, RUNTIMES, STAGINGS
-from gpuaas.wire.environments import ProofItem
+from gpuaas.domain.timeline.transitions import store as transitions
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.runtimes import StagedBundle, Staging, StagingStatus
 
 FOUND = ("manifest", "health", "files", "bytes", "drift", "distribution")
@@ -41,26 +42,46 @@ async def recheck(tx: Tx, row: StagingRow, operation_id: str) -> None:
     tx.hint(STAGINGS, row.id)
 
 
-async def restage(tx: Tx, row: StagingRow, operation_id: str, now: datetime) -> None:
-    STAGING.check(row.status, StagingStatus.STAGING)
-    if not await tx.run(RESTAGE, row.id, row.operation_id, operation_id, now):
-        raise StaleWrite("staging")
-    tx.hint(STAGINGS, row.id)
-
-
 async def look(tx: Tx, id: str, check_every_seconds: float) -> SeenStaging:
     return await tx.one(SeenStaging, LOOK_AT_STAGING, id, check_every_seconds)
 
 
+class StagingChange(Struct, frozen=True, kw_only=True):
+    """Columns that a move sets with the status. A column without a value keeps its own."""
+
+    operation_id: str | None = None
+    reason: str = ""
+    manifest: str | None = None
+    health: str | None = None
+    files: int | None = None
+    bytes: int | None = None
+    drift: list[str] | None = None
+    distribution: str | None = None
+    staged_at: datetime | None = None
+    checked_at: datetime | None = None
+    proofs: Sequence[object] | None = None
+
+    @classmethod
+    def found(cls, bundle: StagedBundle, now: datetime) -> "StagingChange":
+        fields = {name: getattr(bundle, name) for name in FOUND}
+        return cls(**fields, staged_at=now, checked_at=now)
+
+
 async def move(
-    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, found: StagedBundle | None, now: datetime
+    tx: Tx,
+    row: StagingRow,
+    to: StagingStatus,
+    act: Act,
+    change: StagingChange,
+    *,
+    operation: OperationChange,
 ) -> None:
-    """Whoever waits for it looks again."""
-    STAGING.check(row.status, to)
-    values = [getattr(found, name) for name in FOUND] if found else ["", "", 0, 0, [], ""]
-    if not await tx.run(MOVE_STAGING, row.id, row.operation_id, to, now, reason, *values):
-        raise StaleWrite("staging")
-    await _tell_waiting(tx, row)
+    """Wakes the allocations that wait for the bundle."""
+    await transitions.move(tx, STAGING, row, to, act, change=change, operation=operation)
+    if to in (StagingStatus.STAGING, StagingStatus.REMOVING):
+        tx.hint(STAGINGS, row.id)
+    else:
+        await _tell_waiting(tx, row)
 
 
 async def _tell_waiting(tx: Tx, row: StagingRow) -> None:
@@ -75,23 +96,6 @@ async def locked(tx: Tx, bundle_id: str, node_id: str) -> StagingRow:
     if row is None:
         raise NotFound("staging")
     return row
-
-
-async def begin_removal(tx: Tx, row: StagingRow, operation_id: str, now: datetime) -> None:
-    STAGING.check(row.status, StagingStatus.REMOVING)
-    if not await tx.run(BEGIN_REMOVAL, row.id, row.operation_id, operation_id, now):
-        raise StaleWrite("staging")
-    tx.hint(STAGINGS, row.id)
-
-
-async def end_removal(
-    tx: Tx, row: StagingRow, to: StagingStatus, *, reason: str, proofs: Sequence[ProofItem], now: datetime
-) -> None:
-    """Gone, with the proof of it; or still there, and why. Whoever waits for it looks again."""
-    STAGING.check(row.status, to)
-    if not await tx.run(END_REMOVAL, row.id, row.operation_id, to, now, reason, to_builtins(proofs)):
-        raise StaleWrite("staging")
-    await _tell_waiting(tx, row)
 
 
 SHOW_STAGINGS = """
@@ -110,10 +114,6 @@ BEGIN_STAGING = """
         where here.status in ('failed', 'removed')
     returning id
 """
-RESTAGE = """
-    update node_bundles set status = 'staging', status_since = $4, operation_id = $3, reason = ''
-    where id = $1 and operation_id = $2
-"""
 LOOK_AT_STAGING = f"""
     select to_jsonb(s) as row, (select to_jsonb(each) from (select {BUNDLE_COLUMNS}) each) as bundle, b.recipe, (
             select to_jsonb(t) from node_tasks t
@@ -123,33 +123,6 @@ LOOK_AT_STAGING = f"""
         exists (select from operations o where o.id = s.operation_id and o.status = 'running') as is_busy,
         s.status = 'staged' and s.checked_at < clock_timestamp() - $2 * interval '1 second' as is_check_due
     from node_bundles s join managed_runtime_bundles b on b.id = s.bundle_id where s.id = $1
-"""
-MOVE_STAGING = """
-    update node_bundles set status = $3, reason = $5,
-        status_since = case when status = $3 then status_since else $4::timestamptz end,
-        manifest = case when $3 = 'staged' then $6 else manifest end,
-        health = case when $3 = 'staged' then $7 else health end,
-        files = case when $3 = 'staged' then $8 else files end, bytes = case when $3 = 'staged' then $9 else bytes end,
-        drift = case when $3 = 'staged' then $10::text[] else drift end,
-        distribution = case when $3 = 'staged' then $11 else distribution end,
-        staged_at = case when $3 = 'staged' then coalesce(staged_at, $4) else staged_at end,
-        checked_at = case when $3 = 'staged' then $4 else checked_at end
-    where id = $1 and operation_id = $2
-"""
-BEGIN_REMOVAL = """
-    update node_bundles set status = 'removing', status_since = $4, operation_id = $3, reason = '', proofs = '[]'
-    where id = $1 and operation_id = $2
-"""
-END_REMOVAL = """
-    update node_bundles set status = $3, status_since = $4, reason = $5, proofs = $6,
-        manifest = case when $3 = 'removed' then '' else manifest end,
-        health = case when $3 = 'removed' then '' else health end,
-        files = case when $3 = 'removed' then 0 else files end, bytes = case when $3 = 'removed' then 0 else bytes end,
-        drift = case when $3 = 'removed' then '{}' else drift end,
-        distribution = case when $3 = 'removed' then '' else distribution end,
-        staged_at = case when $3 = 'removed' then null else staged_at end,
-        checked_at = case when $3 = 'removed' then null else checked_at end
-    where id = $1 and operation_id = $2
 """
 WAITING = """
     select r.allocation_id from allocation_runtimes r join allocations a on a.id = r.allocation_id

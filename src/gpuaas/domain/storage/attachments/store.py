@@ -1,21 +1,25 @@
-"""Rows of attachments: a volume wanted at a path of a machine. `move` is the only writer of a status."""
+"""Rows of attachments: a volume wanted at a path of an allocation."""
 
 from datetime import datetime
 
 import asyncpg
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import asdict
 
 from gpuaas.core.db import Tx
-from gpuaas.core.errors import Conflict, NotFound, StaleWrite
+from gpuaas.core.errors import Conflict, NotFound
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging
 from gpuaas.domain.allocations.store import ALLOCATIONS
-from gpuaas.domain.storage.outcomes import outcome_of
-from gpuaas.domain.storage.states import ATTACHMENT
+from gpuaas.domain.storage.kinds import ATTACHMENT
 from gpuaas.domain.storage.volumes.store import VolumeRow
 from gpuaas.domain.tasks.store import TaskRow
+from gpuaas.domain.timeline.kinds import Audit
+from gpuaas.domain.timeline.statements.parameters import numbered
+from gpuaas.domain.timeline.statements.store import created
 from gpuaas.domain.timeline.store import EVENTS, Subject
+from gpuaas.domain.timeline.transitions import store as transitions
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.allocations import Status
 from gpuaas.wire.storage import AccessMode, Attachment, AttachmentStatus, WritePolicy
 from gpuaas.wire.timeline import OperationStatus
@@ -70,7 +74,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What a move does besides; in the order of the statement's parameters."""
+    """Columns and operations that a move writes with the status."""
 
     operation_id: str | None = None  # of what begins
     observed_boot: int | None = None
@@ -95,8 +99,10 @@ class VolumeInUse(Conflict):
 
 async def add(tx: Tx, new: NewAttachment, volume: VolumeRow, *, actor: str) -> AttachmentRow:
     """Row, hold, operation, timeline and audit, all of it or nothing: one statement, for it is the trips that cost."""
+    act = {"actor": actor, "note": volume.name, "now": new.created_at, "at": new.created_at}
+    values = {**asdict(new), **act, "hold": HOLD, "correlation": correlation_id.get()}
     try:
-        row = await tx.one(AttachmentRow, ADD, *astuple(new), HOLD, actor, volume.name, correlation_id.get())
+        row = await tx.one(AttachmentRow, ADD.sql, *ADD.values(values))
     except asyncpg.UniqueViolationError as error:
         writer = next(
             (one.allocation_name for one in volume.attachments if one.access_mode is AccessMode.READ_WRITE), ""
@@ -143,25 +149,13 @@ async def look(tx: Tx, allocation_id: str) -> Look:
 async def move(
     tx: Tx, row: AttachmentRow, to: AttachmentStatus, *, actor: str, note: str, now: datetime, change: Change = PLAIN
 ) -> AttachmentRow:
-    """The only writer of a status; the hold lives as long as the attachment, for a release waits for it. With its
-    entry on the timeline and the operations it ends and begins: one statement."""
-    ATTACHMENT.check(row.status, to)
-    moved = await tx.maybe(
-        AttachmentRow,
-        MOVE,
-        row.id,
-        row.version,
-        to.value,
-        now,
-        note,
-        actor,
-        outcome_of(to.value).value,
-        correlation_id.get(),
-        *astuple(change),
+    """The hold lives as long as the attachment, for a release waits for it."""
+    operation = OperationChange(
+        begins=change.started, ends=change.ended, reason=note if change.ended is OperationStatus.FAILED else ""
     )
-    if moved is None:
-        raise StaleWrite("storage_attachment")
-    if to in ATTACHMENT.final:  # only workers come here: a request may not let go of anything
+    act = Act(actor=actor, now=now, note=note)
+    moved = await transitions.move(tx, ATTACHMENT, row, to, act, change=change, operation=operation)
+    if to in ATTACHMENT.states.final:  # only workers come here: a request may not let go of anything
         await tx.run(LET_GO, row.allocation_id, HOLD, row.id)
         tx.hint(ALLOCATIONS, row.allocation_id)
     tx.hint(ATTACHMENTS, row.allocation_id)
@@ -202,63 +196,18 @@ LOOK = """
         where t.allocation_id = a.id and t.status not in ('detached', 'failed')) as wanted
     from allocations a where a.id = $1
 """
-EVIDENCE = "jsonb_build_object('volume_id', volume_id, 'mount_path', mount_path, 'attachment_id', id)"
-ADD = f"""
+ATTACHED = Audit(action="volume.attach", target_kind="volume", target_id="volume_id", facts=ATTACHMENT.evidence)
+ADD = numbered(f"""
     with added as (
         insert into storage_attachments (id, tenant_id, project_id, allocation_id, volume_id, write_policy, mount_path,
             access_mode, operation_id, created_at, created_by, status, status_since)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'attaching', $10) returning *
+        values (:id, :tenant_id, :project_id, :allocation_id, :volume_id, :write_policy, :mount_path, :access_mode,
+            :operation_id, :created_at, :created_by, 'attaching', :created_at) returning *
     ), held as (
-        insert into holds select allocation_id, $12, id from added on conflict do nothing
-    ), operation as (
-        insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by,
-            started_at, last_progress_at, correlation_id, node_id)
-        select operation_id, tenant_id, project_id, 'allocation', allocation_id, 'attach', 'running', $13, created_at,
-            created_at, $15, (select a.node_id from allocations a where a.id = allocation_id)
-        from added
-    ), told as (
-        insert into timeline_entries
-            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
-        select tenant_id, project_id, 'allocation', allocation_id, operation_id, 'volume_attaching', 'began',
-            created_at, $13, $14, {EVIDENCE}
-        from added
-    ), audited as (
-        insert into audit
-            (at, tenant_id, project_id, actor, acted_as, action, target_kind, target_id, result, correlation_id, facts)
-        select created_at, tenant_id, project_id, $13, $13, 'volume.attach', 'volume', volume_id, 'done', $15,
-            {EVIDENCE}
-        from added
-    )
+        insert into holds select allocation_id, :hold, id from added on conflict do nothing
+    ), {created(ATTACHMENT, AttachmentStatus.ATTACHING, source="added", operation="attach", audit=ATTACHED)}
     select t.*, v.name as volume_name, v.durability from added t join volumes v on v.id = t.volume_id
-"""  # house: project-filter because it reads back what it has just added
-# What was under way is read before the row is moved: it ends with the move, and what begins takes its place.
-MOVE = f"""
-    with before as (
-        select operation_id from storage_attachments where id = $1
-    ), moved as (
-        update storage_attachments set status = $3, status_since = $4, status_reason = $5, version = version + 1,
-            operation_id = coalesce($9, operation_id), observed_boot = coalesce($10, observed_boot),
-            observed_at = case when $10::int is null then observed_at else $4 end, forced = $11
-        where id = $1 and version = $2 returning *
-    ), ended as (
-        update operations o set status = $12, reason = case when $12 = 'failed' then $5 else '' end, ended_at = $4,
-            last_progress_at = $4
-        from before, moved where o.id = before.operation_id and o.status = 'running' and $12::text is not null
-    ), started as (
-        insert into operations (id, tenant_id, project_id, subject_kind, subject_id, kind, status, requested_by,
-            started_at, last_progress_at, correlation_id, node_id)
-        select operation_id, tenant_id, project_id, 'allocation', allocation_id, $13, 'running', $6, $4, $4, $8,
-            (select a.node_id from allocations a where a.id = allocation_id)
-        from moved where $13::text is not null
-    ), told as (
-        insert into timeline_entries
-            (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome, at, actor, note, evidence)
-        select tenant_id, project_id, 'allocation', allocation_id, operation_id, 'volume_' || $3, $7, $4, $6, $5,
-            {EVIDENCE}
-        from moved
-    )
-    select t.*, v.name as volume_name, v.durability from moved t join volumes v on v.id = t.volume_id
-"""
+""")  # house: project-filter because it reads back what it has just added
 LET_GO = "delete from holds where allocation_id = $1 and kind = $2 and ref = $3"
 SEEN_ATTACHED = """
     update storage_attachments set observed_at = $3 where id = $1 and observed_boot = $2 and status = 'attached'

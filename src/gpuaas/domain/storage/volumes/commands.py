@@ -16,7 +16,9 @@ from gpuaas.domain.storage.unknown import store as unknown
 from gpuaas.domain.storage.views import snapshot_view, volume_view
 from gpuaas.domain.storage.volumes import store
 from gpuaas.domain.storage.volumes.store import NewVolumeRow, SnapshotRow, VolumeRow
+from gpuaas.domain.timeline.kinds import Audit
 from gpuaas.domain.timeline.store import NewEntry, audit, record, start_operation
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.storage import (
     Backend,
     ChangeVolume,
@@ -28,6 +30,11 @@ from gpuaas.wire.storage import (
     Volume,
     VolumeStatus,
     WritePolicy,
+)
+
+DELETED = Audit(action="volume.delete", target_kind="volume", facts="'{}'::jsonb")
+SNAPSHOT_DELETED = Audit(
+    action="snapshot.delete", target_kind="volume", target_id="volume_id", facts="jsonb_build_object('snapshot_id', id)"
 )
 
 
@@ -169,12 +176,10 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
         )
     if snapshots := await store.count_snapshots(tx, id):
         raise Conflict(f"The volume {row.name} has {snapshots} snapshots. Delete them first.", snapshots=snapshots)
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, row.subject, "volume.delete", requested_by=caller.actor, now=now)
-    await store.move_volume(
-        tx, row, VolumeStatus.DELETING, actor=caller.actor, note="", now=now, operation_id=operation_id
-    )
-    await audit(tx, row.subject, "volume.delete", actor=caller.actor, at=now)
+    act = Act(actor=caller.actor, now=now, audit=DELETED)
+    change = store.VolumeChange(operation_id=ids.new("op"))
+    operation = OperationChange(begins="volume.delete")
+    await store.move_volume(tx, row, VolumeStatus.DELETING, act, change, operation=operation)
     return volume_view(await store.volume(tx, id), caller)
 
 
@@ -235,10 +240,8 @@ async def delete_snapshot(tx: Tx, caller: Caller, volume_id: str, id: str, *, id
     caller.require(Permission.VOLUMES_WRITE, "snapshot", row)
     if row.status in (SnapshotStatus.DELETING, SnapshotStatus.DELETED):
         return snapshot_view(row, caller)
-    operation_id = ids.new("op")
-    await start_operation(tx, operation_id, row.subject, "snapshot.delete", requested_by=caller.actor, now=now)
-    await store.move_snapshot(
-        tx, row, SnapshotStatus.DELETING, actor=caller.actor, note="", now=now, operation_id=operation_id
-    )
-    await audit(tx, row.subject, "snapshot.delete", actor=caller.actor, at=now, facts={"snapshot_id": id})
+    act = Act(actor=caller.actor, now=now, audit=SNAPSHOT_DELETED)
+    change = store.SnapshotChange(operation_id=ids.new("op"))
+    operation = OperationChange(begins="snapshot.delete")
+    await store.move_snapshot(tx, row, SnapshotStatus.DELETING, act, change, operation=operation)
     return snapshot_view(await store.snapshot(tx, id), caller)

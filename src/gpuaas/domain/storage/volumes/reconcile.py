@@ -13,7 +13,8 @@ from gpuaas.domain.storage.volumes.store import SnapshotRow, VolumeRow
 from gpuaas.domain.tasks import store as tasks
 from gpuaas.domain.tasks.outcomes import Done, Failed, Missing, Open, Retry, Target, Waiting, evaluate
 from gpuaas.domain.tasks.store import TaskRow
-from gpuaas.domain.timeline.store import SYSTEM, end_operation
+from gpuaas.domain.timeline.store import SYSTEM
+from gpuaas.domain.timeline.transitions.store import Act, OperationChange
 from gpuaas.wire.link import TaskStatus
 from gpuaas.wire.storage import SnapshotStatus, VolumeRef, VolumeStatus
 from gpuaas.wire.tasks import (
@@ -27,7 +28,6 @@ from gpuaas.wire.tasks import (
     TaskContract,
     TaskKind,
 )
-from gpuaas.wire.timeline import OperationStatus
 
 AboutVolume = TaskContract[Struct, Struct]
 ONCE = Retry()
@@ -153,11 +153,9 @@ class VolumeWorker(Lone):
             note = note or ("nothing of its data is left" if succeeded else "its deletion could not be proven")
             to = VolumeStatus.DELETED if succeeded else VolumeStatus.DELETE_FAILED
             await store.deleted(tx, row, proofs)
-        await store.move_volume(tx, row, to, actor=SYSTEM, note=note, now=now)
+        await store.move_volume(tx, row, to, Act(actor=SYSTEM, now=now, note=note))
         if task and task.result and task.result.volume:
             await store.measured(tx, row.id, task.result.volume)
-        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=note if not succeeded else "", now=now)
         for attachment in row.attachments:
             tx.hint(ATTACHMENTS, attachment.allocation_id)
 
@@ -190,15 +188,9 @@ class SnapshotWorker(Lone):
     ) -> None:
         done = SnapshotStatus.READY if row.status is SnapshotStatus.CREATING else SnapshotStatus.DELETED
         result = task.result if task else None
-        await store.move_snapshot(
-            tx,
-            row,
-            done if succeeded else SnapshotStatus.FAILED,
-            actor=SYSTEM,
-            note=note,
-            now=now,
+        change = store.SnapshotChange(
             size_bytes=result.volume.used_bytes if result and result.volume else None,
             consistency=result.note if result and result.note else None,
         )
-        ended = OperationStatus.SUCCEEDED if succeeded else OperationStatus.FAILED
-        await end_operation(tx, row.operation_id, ended, reason=note, now=now)
+        act, to = Act(actor=SYSTEM, now=now, note=note), done if succeeded else SnapshotStatus.FAILED
+        await store.move_snapshot(tx, row, to, act, change, operation=OperationChange(reason=note))

@@ -1,4 +1,4 @@
-"""Rows of volumes and their snapshots. `move_volume` and `move_snapshot` are the only writers of a status."""
+"""Rows of volumes and their snapshots."""
 
 from datetime import datetime
 
@@ -9,9 +9,10 @@ from msgspec.structs import astuple
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, StaleWrite
 from gpuaas.core.paging import Paging
-from gpuaas.domain.storage.outcomes import outcome_of
-from gpuaas.domain.storage.states import SNAPSHOT, VOLUME
-from gpuaas.domain.timeline.store import NewEntry, Subject, record
+from gpuaas.domain.storage.kinds import SNAPSHOT, VOLUME
+from gpuaas.domain.timeline.store import EVENTS, Subject
+from gpuaas.domain.timeline.transitions import store as transitions
+from gpuaas.domain.timeline.transitions.store import NO_OPERATION, Act, OperationChange
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.storage import (
     Backend,
@@ -143,15 +144,32 @@ async def change_volume(tx: Tx, row: VolumeRow, *, name: str, protected: bool, n
     tx.hint(VOLUMES, row.id)
 
 
+class VolumeChange(Struct, frozen=True, kw_only=True):
+    """Columns that a move of a volume sets with the status."""
+
+    operation_id: str | None = None
+
+
+class SnapshotChange(Struct, frozen=True, kw_only=True):
+    """The same for a snapshot."""
+
+    operation_id: str | None = None
+    size_bytes: int | None = None
+    consistency: str | None = None
+
+
 async def move_volume(
-    tx: Tx, row: VolumeRow, to: VolumeStatus, *, actor: str, note: str, now: datetime, operation_id: str | None = None
+    tx: Tx,
+    row: VolumeRow,
+    to: VolumeStatus,
+    act: Act,
+    change: VolumeChange | None = None,
+    *,
+    operation: OperationChange = NO_OPERATION,
 ) -> None:
-    VOLUME.check(row.status, to)
-    if not await tx.run(MOVE_VOLUME, row.id, row.version, to.value, now, note, operation_id):
-        raise StaleWrite("volume")
-    entry = NewEntry(phase=f"volume_{to.value}", outcome=outcome_of(to.value), at=now, actor=actor, note=note)
-    await record(tx, row.subject, entry, operation_id or row.operation_id)
+    await transitions.move(tx, VOLUME, row, to, act, change=change or VolumeChange(), operation=operation)
     tx.hint(VOLUMES, row.id)
+    tx.hint(EVENTS, row.project_id)
 
 
 async def measured(tx: Tx, id: str, seen: VolumeObservation) -> None:
@@ -214,27 +232,14 @@ async def move_snapshot(
     tx: Tx,
     row: SnapshotRow,
     to: SnapshotStatus,
+    act: Act,
+    change: SnapshotChange,
     *,
-    actor: str,
-    note: str,
-    now: datetime,
-    operation_id: str | None = None,
-    size_bytes: int | None = None,
-    consistency: str | None = None,
+    operation: OperationChange = NO_OPERATION,
 ) -> None:
-    SNAPSHOT.check(row.status, to)
-    if not await tx.run(MOVE_SNAPSHOT, row.id, row.version, to.value, now, note, operation_id, size_bytes, consistency):
-        raise StaleWrite("snapshot")
-    entry = NewEntry(
-        phase=f"snapshot_{to.value}",
-        outcome=outcome_of(to.value),
-        at=now,
-        actor=actor,
-        note=note,
-        evidence={"snapshot_id": row.id},
-    )
-    await record(tx, row.subject, entry, operation_id or row.operation_id)
+    await transitions.move(tx, SNAPSHOT, row, to, act, change=change, operation=operation)
     tx.hint(SNAPSHOTS, row.id)
+    tx.hint(EVENTS, row.project_id)
 
 
 VOLUME_SEEN = """
@@ -259,11 +264,6 @@ ADD_VOLUME = """
 CHANGE_VOLUME = """
     update volumes set name = $3, protected = $4, version = version + 1,
         record_stale_since = case when status = 'available' then $5 else record_stale_since end
-    where id = $1 and version = $2
-"""
-MOVE_VOLUME = """
-    update volumes set status = $3, status_since = $4, status_reason = $5, version = version + 1,
-        operation_id = coalesce($6, operation_id), deleted_at = case when $3 = 'deleted' then $4::timestamptz end
     where id = $1 and version = $2
 """
 MEASURED = """
@@ -292,9 +292,3 @@ ADD_SNAPSHOT = """
 LIST_SNAPSHOTS = """
     select * from volume_snapshots where volume_id = $1 and status <> 'deleted' and id < $2 order by id desc limit $3
 """  # house: project-filter because a volume is of one project
-MOVE_SNAPSHOT = """
-    update volume_snapshots set status = $3, status_since = $4, status_reason = $5, version = version + 1,
-        operation_id = coalesce($6, operation_id), size_bytes = coalesce($7, size_bytes),
-        consistency = coalesce($8, consistency)
-    where id = $1 and version = $2
-"""

@@ -4,24 +4,27 @@ A statement is one `with`: the row changes in `moved`, and every further part re
 caller read, `moved` is empty and nothing is written.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from gpuaas.core.states import S
 from gpuaas.domain.timeline.kinds import Audit, Billed, Kind, Outbox
 from gpuaas.domain.timeline.statements.parameters import Statement, numbered
+from gpuaas.domain.timeline.states import MACHINE
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """Which parts a statement has besides the change of the row."""
+    """The parts of a statement."""
 
     begins: bool = False  # an operation begins
     ends: OperationStatus | None = None  # the operation under way ends
     audit: Audit | None = None
+    phase: Outcome | None = None  # of the timeline entry, if the caller names its phase
     given: tuple[str, ...] = ()  # the columns that the change has a value for
-    pays: bool | None = None  # usage runs from here on, or does not; None leaves the intervals as they are
+    pays: bool | None = None  # usage starts or ends; None changes no interval
 
 
 @cache
@@ -31,9 +34,9 @@ def move(kind: Kind[S], to: S, form: Form) -> Statement:
     written = {column: value.replace("{status}", to.value) for column, value in wanted.items()}
     written[kind.status] = f"'{to.value}'"
     parts = [
-        *([ENDED.format(status=form.ends)] if form.ends else []),
+        *([ENDED.format(status=form.ends, may_end=MACHINE.sources(form.ends))] if form.ends else []),
         *([_operation(kind, "moved", ":begins::text")] if form.begins else []),
-        *([_entry(kind, "moved", _phase(kind, to), f"'{kind.outcome(to.value)}'")] if kind.phase else []),
+        *([_entry(kind, "moved", *_told(kind, to, form))] if kind.phase or form.phase else []),
         *([_audit(kind, "moved", form.audit, to.value)] if form.audit else []),
         *([_published(kind.outbox, to)] if kind.outbox and to in kind.outbox.states else []),
     ]
@@ -51,7 +54,7 @@ def restate(kind: Kind[S], columns: tuple[str, ...], outcome: Outcome, form: For
 
 
 def created(kind: Kind[S], status: S, *, source: str, operation: str | None, audit: Audit | None) -> str:
-    """What a statement with an insert of its own adds: timeline entry, audit row and operation of the new row.
+    """Parts for a statement that inserts the row: its timeline entry, audit row and operation.
 
     `source` names the part that returns the row.
     """
@@ -63,8 +66,13 @@ def created(kind: Kind[S], status: S, *, source: str, operation: str | None, aud
     return ", ".join(parts)
 
 
+def entries(columns: Mapping[str, str], source: str) -> str:
+    """An insert of one timeline entry for each row of `source`: each column with its expression."""
+    return f"insert into timeline_entries ({', '.join(columns)}) select {', '.join(columns.values())} from {source}"
+
+
 def placed(kind: Kind[S], *, source: str, audit: Audit) -> str:
-    """The same for a submitted allocation, which has an entry for each of its first two phases."""
+    """The same for a new allocation, which has an entry for each of its first two phases."""
     entries = _entry(kind, f"{source}, unnest(array['requested', 'placed']) as phase", "phase", "'began'", PLACED)
     return ", ".join([_operation(kind, source, "'create'"), entries, _audit(kind, source, audit, "")])
 
@@ -83,7 +91,14 @@ def _statement(kind: Kind[S], written: dict[str, str], parts: list[str], form: F
         )
     """
     head = [before, moved] if form.ends else [moved]
-    return numbered(f"with {', '.join([*head, *parts])} select {kind.shows} from moved t {kind.joins}")
+    return numbered(f"with {', '.join([*head, *parts])} select {kind.shows or 1} from moved t {kind.joins}")
+
+
+def _told(kind: Kind[S], status: S, form: Form) -> tuple[str, str]:
+    """Phase and outcome."""
+    if form.phase:
+        return ":phase::text", f"'{form.phase}'"
+    return _phase(kind, status), f"'{kind.outcome(status.value)}'"
 
 
 def _phase(kind: Kind[S], status: S) -> str:
@@ -134,17 +149,19 @@ def _published(outbox: Outbox[S], to: S) -> str:
 
 
 def _usage(kind: Kind[S], billed: Billed[S], *, pays: bool) -> list[str]:
-    """Ends the open interval unless it goes on as it is, and begins one unless that one does. The second part does not
-    see what the first has written, so both look for an interval that goes on."""
+    """Ends the open interval unless it continues, and starts one unless the open one continues.
+
+    Neither part sees the rows of the other, so both look for an interval that continues.
+    """
     same = f"""
         u.resource_kind = '{kind.subject_kind}' and u.resource_id = m.{kind.id} and u.source = '{billed.source}'
             and u.unit = '{billed.unit}' and u.ended is null
     """
-    goes_on = f"(u.quantity, u.price_id) = (m.{billed.quantity}, m.{billed.price})" if pays else "false"
+    continues = f"(u.quantity, u.price_id) = (m.{billed.quantity}, m.{billed.price})" if pays else "false"
     closed = f"""
         closed as (
             update usage_intervals u set ended = greatest(u.started, :until::timestamptz) from moved m
-            where {same} and not {goes_on}
+            where {same} and not {continues}
         )
     """
     opened = f"""
@@ -153,7 +170,7 @@ def _usage(kind: Kind[S], billed: Billed[S], *, pays: bool) -> list[str]:
                 price_id, rate_minor, currency, started)
             select {kind.tenant}, {kind.project}, '{kind.subject_kind}', {kind.id}, '{billed.source}', '{billed.unit}',
                 {billed.quantity}, {billed.price}, {billed.rate}, {billed.currency}, :now::timestamptz
-            from moved m where not exists (select from usage_intervals u where {same} and {goes_on})
+            from moved m where not exists (select from usage_intervals u where {same} and {continues})
         )
     """
     return [closed, opened] if pays else [closed]
@@ -163,7 +180,7 @@ ENDED = """
     ended as (
         update operations o set status = '{status}', reason = :end_reason::text, ended_at = :now::timestamptz,
             last_progress_at = :now::timestamptz
-        from before, moved where o.id = before.operation_id and o.status = 'running'
+        from before, moved where o.id = before.operation_id and o.status in {may_end}
     )
 """
 PLACED = """

@@ -1,5 +1,7 @@
-"""The only functions that change a status. Each is one statement: row, timeline entry, audit row, operation, outbox row
-and usage interval are written together, or nothing is."""
+"""The only functions that change a status.
+
+Each is one statement: it writes row, timeline entry, audit row, operation, outbox row and usage interval, or nothing.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,7 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from gpuaas.core.db import Tx
+from gpuaas.core.db import Tx, decode
 from gpuaas.core.errors import StaleWrite
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.outbox import TOPIC as OUTBOX
@@ -29,17 +31,19 @@ class Act(Struct, frozen=True, kw_only=True):
     now: datetime
     note: str = ""
     at: datetime | None = None  # of the timeline entry, if not now
+    phase: str | None = None  # of the timeline entry, in place of the declared one,
+    outcome: Outcome = Outcome.DONE  # and its outcome
     evidence: Mapping[str, object] = {}
     audit: Audit | None = None  # replaces the audit row that the kind declares
     facts: Mapping[str, object] = {}  # of that audit row
 
 
 class OperationChange(Struct, frozen=True, kw_only=True):
-    """What a move does to operations, beyond what the kind declares."""
+    """The operations of a move, where the declaration of the kind is not enough."""
 
     begins: str | None = None  # the kind of the operation that begins; its id is the change's `operation_id`
     ends: OperationStatus | None = None
-    reason: str | None = None  # why it ended; left out: the note, or nothing if it succeeded
+    reason: str | None = None  # why it ended; None: the note, or empty if it succeeded
 
 
 NO_OPERATION = OperationChange()
@@ -56,13 +60,14 @@ async def move(
     operation: OperationChange = NO_OPERATION,
     usage_until: datetime | None = None,
 ) -> T:
-    """Moves the row, if the move is legal and the row is still what the caller read."""
+    """Moves the row if the move is legal and the row has not changed since the caller read it."""
     kind.states.check(getattr(row, kind.status), to)
     ends = operation.ends or kind.ends.get(to)
     form = Form(
         begins=operation.begins is not None,
         ends=ends,
         audit=act.audit or kind.audit,
+        phase=act.outcome if act.phase else None,
         given=tuple(column for column in kind.given if getattr(change, column, None) is not None),
         pays=kind.pays(to),
     )
@@ -89,11 +94,10 @@ async def restate(
     *,
     change: Struct | None = None,
     columns: tuple[str, ...] = (),
-    outcome: Outcome = Outcome.DONE,
     pays: bool | None = None,
 ) -> T:
     """Sets facts of the row at the same status, with a timeline entry; `pays` starts or ends its usage."""
-    statement = composed.restate(kind, columns, outcome, Form(audit=act.audit, pays=pays))
+    statement = composed.restate(kind, columns, act.outcome, Form(audit=act.audit, pays=pays))
     values = {**_values(kind, row, act, change), "phase": phase, "until": act.at or act.now}
     return await _write(tx, kind, row, statement, values)
 
@@ -106,6 +110,7 @@ def _values(kind: Kind[S], row: Struct, act: Act, change: Struct | None) -> dict
         "now": act.now,
         "at": act.at or act.now,
         "actor": act.actor,
+        "phase": act.phase,
         "note": act.note,
         "evidence": dict(act.evidence),
         "facts": dict(act.facts),
@@ -114,7 +119,7 @@ def _values(kind: Kind[S], row: Struct, act: Act, change: Struct | None) -> dict
 
 
 async def _write(tx: Tx, kind: Kind[S], row: T, statement: Statement, values: Mapping[str, object]) -> T:
-    moved = await tx.maybe(type(row), statement.sql, *statement.values(values))
+    moved = await tx.connection.fetchrow(statement.sql, *statement.values(values))
     if moved is None:
         raise StaleWrite(kind.noun)
-    return moved
+    return row if kind.shows is None else decode(type(row), moved)
