@@ -30,7 +30,7 @@ MODULES = [
         "core/states",
         "core/db",
     ),
-    *("wire/capacity", "wire/common", "domain/capacity/states"),
+    *("wire/capacity", "wire/common", "domain/capacity/states", "domain/registry"),
     *(f"domain/{path.parent.name}/store" for path in sorted((ROOT / "src/gpuaas/domain").glob("*/__init__.py"))),
 ]
 PLANTED = [
@@ -45,6 +45,7 @@ PLANTED = [
     ("layers", "unplaced/thing", ""),
     ("domain", "domain/allocations/store", "import gpuaas.domain.access.store"),
     ("domain", "domain/timeline/store", "import gpuaas.domain.identity.store"),
+    ("domain", "domain/allocations/store", "import gpuaas.domain.registry"),
     ("no-http", "domain/access/store", "import httpx"),
     ("no-http", "core/db", "from litestar import get"),
     ("states", "domain/capacity/states", "import gpuaas.core.db"),
