@@ -1,5 +1,6 @@
 """OPS1: operators adopt an unknown environment exactly as its node recorded it, or have it removed with proof."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -74,6 +75,28 @@ async def test_it_is_listed_with_its_record_and_adopted_exactly_as_recorded(worl
     await world.nodes.settle()
     assert (await world.get(id)).status is Status.RELEASED
     assert id not in node.environments
+
+
+FORGET_USAGE = (
+    "delete from timeline_entries where subject_id = $1",
+    "alter table usage_intervals disable trigger append_only",
+    "delete from usage_intervals where resource_id = $1",
+    "alter table usage_intervals enable trigger append_only",
+)
+
+
+async def test_usage_of_an_adopted_environment_starts_with_its_adoption(world: World, node: Node) -> None:
+    """Its earlier usage is lost with the writes: nothing proves it."""
+    id, _ = await unknown(world, node)
+    async with world.db.write() as tx:
+        await tx.run("set local role gpuaas_owner")
+        for statement in FORGET_USAGE:
+            await tx.run(statement, *([id] if "$1" in statement else []))
+    began = world.clock.now()
+    assert (await adopt(world, node, id)).status_code == 200
+    (interval,) = (await world.http.get(f"/api/v1/allocations/{id}/usage")).json()["items"]
+    assert (interval["quantity"], interval["ended"], interval["evidence"]) == (1, None, "timeline")
+    assert began < datetime.fromisoformat(interval["started"]) <= world.clock.now()
 
 
 async def test_a_second_adoption_is_the_same_allocation(world: World, node: Node) -> None:

@@ -70,7 +70,7 @@ def test_a_planted_violation_in_a_module_is_found(module: str, text: str, violat
         ("domain.launch.store", "Q = 'select * from nodes n join volumes v on true'"),
         ("domain.tasks.store", "Q = 'with volumes as (select 1) select * from volumes'"),
         ("domain.capacity.store", "Q = 'select n.id from nodes n for update of n'"),
-        ("domain.storage.volumes.store", "MOVE_VOLUME = \"update volumes set status = 'a'\""),
+        ("domain.runtimes.stagings.store", "BEGIN_STAGING = \"update node_bundles set status = 'a'\""),
         ("domain.storage.volumes.store", "Q = \"insert into volumes (status) values ('a')\""),
         ("domain.storage.volumes.store", "Q = 'update volumes set size_gib = 1'"),
         ("domain.tasks.store", "def f():\n    'delete from volumes, says a docstring'"),
