@@ -101,7 +101,7 @@ async def test_a_grant_lets_in_and_its_revoke_cuts_the_session_and_says_why(tmp_
         async with asyncio.timeout(PATIENCE_SECONDS):
             said, _ = await session.communicate()
         assert session.returncode == 255
-        assert b"this key no longer admits" in said
+        assert b"this key is no longer accepted" in said
         assert (await on.bobs.run("true")).code == 255
         assert await on.ada.says("whoami") == "gpu"
 

@@ -116,7 +116,7 @@ async def test_a_device_without_a_driver_of_a_vendor_is_reset_by_the_kernel(hard
 @pytest.mark.parametrize(
     ("driver", "files", "why"),
     [
-        ("", {}, "the kernel knows no reset for this device"),
+        ("", {}, "the kernel has no reset method for this device"),
         ("", {"reset": "", "reset_method": "\n"}, "all reset methods of this device are switched off"),
         ("nouveau", {"reset": ""}, "its driver nouveau offers no reset"),
         ("nvidia", {"reset": ""}, "nvidia-smi is not installed"),
@@ -389,7 +389,7 @@ async def test_a_reset_that_failed_is_no_proof_and_one_that_cannot_be_is(hardwar
     failed = await resets.after_removal("a", Remains(slots=record.slots, simulated=True), ignore)
     assert (failed.item, failed.ok, failed.evidence) == ("gpu_reset", False, "GPU 0, 1: not reset: it hangs")
     impossible = await resets.after_removal("a", Remains(slots=(hardware.add(0),), simulated=False), ignore)
-    assert (impossible.ok, "the kernel knows no reset" in impossible.evidence) == (True, True)
+    assert (impossible.ok, "the kernel has no reset method" in impossible.evidence) == (True, True)
     none = await resets.after_removal("a", Remains(), ignore)
     assert (none.ok, none.evidence) == (True, "no GPU of it is known")
 

@@ -31,7 +31,7 @@ async def test_a_withdrawn_key_is_cut_before_sync_answers_and_others_stay(node: 
         assert left.user_id == "usr_holder"
         code, shown = await goes.end()
         assert code == REFUSED
-        assert "this key no longer admits" in shown
+        assert "this key is no longer accepted" in shown
         await stays.say("echo $((40 + 2)) still here\n")
         await stays.see("42 still here")
 
@@ -83,7 +83,7 @@ async def test_granted_keys_end_with_the_lease_and_the_holder_stays(node: Node) 
         await guest.see("$")
         node.lease(0.0)
         assert await node.gateway.renew_lease() == 1
-        assert "cut off from the platform" in (await guest.end())[1]
+        assert "no link to the platform" in (await guest.end())[1]
         assert (await node.ssh("true", key="guest"))[0] == REFUSED
         assert (await node.ssh("true"))[0] == 0
         node.lease(300.0)
@@ -97,7 +97,7 @@ async def test_a_grant_ends_by_itself_while_nobody_asks(node: Node) -> None:
         await guest.see("$")
         ends = datetime.now(UTC) + timedelta(seconds=1)
         await node.set_keys(node.keys.authorized("guest", granted=True, ends_at=ends))
-        assert "the time of this access is over" in (await guest.end())[1]
+        assert "this access has expired" in (await guest.end())[1]
 
 
 async def test_the_holder_ends_with_the_holder_lease(node: Node) -> None:
@@ -105,7 +105,7 @@ async def test_the_holder_ends_with_the_holder_lease(node: Node) -> None:
         await live.see("$")
         node.lease(0.0, holder_seconds=0.0)
         assert await node.gateway.renew_lease() == 1
-        assert "cut off from the platform for too long" in (await live.end())[1]
+        assert "no link to the platform for too long" in (await live.end())[1]
         assert (await node.ssh("true"))[0] == REFUSED
 
 

@@ -1,4 +1,4 @@
-"""What people and operators do in these tests, over HTTP alone: the code behind the URL may be of any release."""
+"""Actions of people and operators over HTTP, so that the server may be of any release."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Account(Protocol):
-    """What a create names of whoever asks for it."""
+    """The ids that a create request names."""
 
     @property
     def key_id(self) -> str: ...
@@ -116,7 +116,7 @@ async def settles(http: httpx.AsyncClient, id: str) -> str:
 
 
 async def phases(http: httpx.AsyncClient, id: str) -> list[str]:
-    """Of its timeline, newest first."""
+    """The phases of an allocation's timeline, newest first."""
     answer = (await http.get(f"/api/v1/allocations/{id}/timeline")).raise_for_status().json()
     return [entry["phase"] for entry in answer["items"]]
 

@@ -1,6 +1,6 @@
-"""File descriptors of the agent: most are for people's connections, a reserve is for the agent's own work.
+"""File descriptors of the agent: most are for connections of people, a reserve is for the agent.
 
-Without the reserve one person's connections could keep the agent from looking at everybody's environments.
+Without the reserve, the connections of one person could prevent the agent from observing environments.
 """
 
 import resource
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from weakref import finalize
 
 RESERVE = 1024
-HIGHEST = 1 << 20  # some systems allow a billion, and some programs walk through all of them
+HIGHEST = 1 << 20  # some systems allow a billion, and some programs iterate over all of them
 
 
 def raise_limit() -> int:
-    """Raise the soft limit of open files to the hard one; the limit in force."""
+    """Raise the soft limit of open files to the hard limit; return the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = HIGHEST if hard == resource.RLIM_INFINITY else min(hard, HIGHEST)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -26,7 +26,7 @@ def limit_in_force() -> int:
 
 
 class Descriptors:
-    """The budget for connections, channels and terminals. Each takes its share before it opens anything."""
+    """The budget for connections, channels and terminals. Each reserves its share before it opens descriptors."""
 
     def __init__(self, limit: Callable[[], int] = limit_in_force) -> None:
         self._limit = limit
@@ -39,7 +39,7 @@ class Descriptors:
         return limit - min(RESERVE, limit // 2)
 
     def take(self, count: int) -> "Share | None":
-        """None when that many are not left. The share comes back with `give_back`, at the latest with its owner."""
+        """Reserve descriptors; None if too few are free. `give_back` or the end of the owner returns the share."""
         if self.taken + count > self.budget:
             self.refused += 1
             return None
@@ -55,10 +55,10 @@ class Share:
         self._descriptors, self._count = descriptors, count
 
     def belongs_to(self, owner: object) -> None:
-        """Given back when nobody refers to the owner any more, if not before."""
+        """Returned at the latest when the owner is garbage-collected."""
         finalize(owner, self.give_back).atexit = False
 
     def give_back(self) -> None:
-        """Once; again is a no-op."""
+        """Return it; a second call is a no-op."""
         count, self._count = self._count, 0
         self._descriptors._return(count)  # noqa: SLF001 - the two are one thing

@@ -1,11 +1,11 @@
-"""Which environment of an engine uses which GPU. A device has at most one user."""
+"""Assigns GPUs to environments. A device has at most one user."""
 
 from collections.abc import Iterable
 
 from gpuaas.engines.base import EngineError
 
 UNKNOWN = None
-"""The devices of an environment whose record cannot be read: no other environment may take any device."""
+"""The devices of an environment with an unreadable record: no other environment may take any device."""
 
 
 class DeviceInUseError(EngineError):
@@ -15,17 +15,17 @@ class DeviceInUseError(EngineError):
 
 
 class Devices:
-    """Reserving is one synchronous step, so that two environments made at the same time cannot share a device."""
+    """Reserving is synchronous, so that two concurrent creates cannot share a device."""
 
     def __init__(self) -> None:
         self._held: dict[str, frozenset[str] | None] = {}
 
     def hold(self, allocation_id: str, uuids: Iterable[str] | None) -> None:
-        """The environment uses exactly these; UNKNOWN when nobody can say."""
+        """Set the devices of the environment; UNKNOWN if they cannot be determined."""
         self._held[allocation_id] = UNKNOWN if uuids is None else frozenset(uuids)
 
     def reserve(self, allocation_id: str, uuids: Iterable[str]) -> None:
-        """Hold these besides what the environment holds, or raise when another environment holds one."""
+        """Also hold these devices, or raise if another environment holds one."""
         wanted = frozenset(uuids)
         for other, held in self._held.items():
             taken = wanted if held is UNKNOWN else wanted & held
@@ -39,7 +39,7 @@ class Devices:
         return not any(wanted if held is UNKNOWN else wanted & held for held in self._held.values())
 
     def others(self, allocation_id: str) -> frozenset[str] | None:
-        """What all other environments use; UNKNOWN when that of one of them is."""
+        """Devices of all other environments; UNKNOWN if those of one are unknown."""
         held = [uuids for other, uuids in self._held.items() if other != allocation_id]
         known = [uuids for uuids in held if uuids is not UNKNOWN]
         return frozenset[str]().union(*known) if len(known) == len(held) else UNKNOWN

@@ -1,4 +1,4 @@
-"""An engine in memory: the same behaviour by contract, for tests, demos of scale and the fleet simulator."""
+"""An engine in memory with the same contract, for tests, scale demos and the fleet simulator."""
 
 import asyncio
 import contextlib
@@ -47,14 +47,14 @@ PORTS = range(20_000, 30_000)
 DISK_GIB = 1 << 20
 
 Fault = Callable[[str, str], Awaitable[None]]
-"""Awaited with (point, allocation id) before each step: sleep to delay, raise to break, do nothing to pass."""
+"""Awaited with (point, allocation id) before each step: sleep to delay, raise to fail, return to continue."""
 
 
 class FakeEngine:
-    """Pass the same `environments` to a second engine, and it is the same node after its agent died."""
+    """A second engine with the same `environments` acts as the same node after the death of its agent."""
 
     name = "fake"
-    capabilities = Capabilities(systemd=True, live_mount=True)  # nothing runs, so any init will do
+    capabilities = Capabilities(systemd=True, live_mount=True)  # nothing runs, so every init works
     lacks: tuple[str, ...] = ()
 
     def __init__(
@@ -81,17 +81,17 @@ class FakeEngine:
         self.logins = Logins()
         self.disk_gib = DISK_GIB
         self.resets: Counter[str] = Counter()  # of GPUs, by UUID
-        self.blind = ""  # why no environment can be looked at
+        self.blind = ""  # why no environment can be observed
         self._next_port = 0
         self._numbers = itertools.count(1)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._making: dict[str, tuple[str, ...]] = {}  # devices reserved by environments in the making
+        self._making: dict[str, tuple[str, ...]] = {}  # devices reserved by running creates
         self.samples = FakeSamples(self.environments)
         self.spares = FakeSpares(lambda uuids: self._held().are_free(uuids), self._port, most_spares)
 
     async def start(self) -> None:
         for environment in self.environments.values():
-            environment.connections.clear()  # connections went through the agent that died
+            environment.connections.clear()  # connections used the agent that died
 
     async def close(self, *, stop_environments: bool) -> None:
         self.terminals.end_all("the node is going away")
@@ -235,7 +235,7 @@ class FakeEngine:
         return self._close(here, stay)
 
     def log_in(self, allocation_id: str, username: str, fingerprint: str) -> Connection | None:
-        """What SSH would do; None is a refusal."""
+        """Simulate an SSH login; None is a refusal."""
         here = self.environments.get(allocation_id)
         if here is None or here.state is not EnvironmentState.RUNNING or here.spec.username != username:
             return None
@@ -255,7 +255,7 @@ class FakeEngine:
         return connection
 
     def _close(self, here: FakeEnvironment, stay: list[Connection]) -> int:
-        """How many were closed: all but those that stay."""
+        """Close all except those that stay; return the number."""
         gone = [one for one in here.connections if one not in stay]
         here.connections[:] = stay
         for one in gone:
@@ -274,7 +274,7 @@ class FakeEngine:
 
     @contextlib.contextmanager
     def _reserved(self, spec: EnvironmentSpec) -> Iterator[None]:
-        """Its devices are nobody else's while it is made; afterwards it holds what its spec names."""
+        """Reserve its devices during the create; afterwards it holds those of its spec."""
         self._held().reserve(spec.allocation_id, spec.devices)
         self._making[spec.allocation_id] = spec.devices
         try:
@@ -295,7 +295,7 @@ class FakeEngine:
             await self._fault(point, allocation_id)
 
     def _made(self, spec: EnvironmentSpec) -> FakeEnvironment:
-        """Half made until it boots; people who were in are out."""
+        """Incomplete until it boots; closes its connections."""
         here = self.environments.get(spec.allocation_id)
         if here is None:
             spare = self.spares.use(spec)
@@ -320,7 +320,7 @@ class FakeEngine:
         here.mounts.clear()
 
     def _port(self) -> int:
-        """The next one round the range: the least recently used first, near enough."""
+        """The next port in the range, which approximates least recently used."""
         taken = {one.port for one in self.environments.values()} | {one.port for one in self.spares.ready}
         for _ in self._ports:
             port = self._ports[self._next_port % len(self._ports)]

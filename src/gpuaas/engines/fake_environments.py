@@ -1,4 +1,4 @@
-"""Environments of the fake engine, and what they use."""
+"""Environments of the fake engine and their resource use."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ from gpuaas.wire.metrics import GPU_METRICS, Metric, Reading, Sample
 
 @dataclass(kw_only=True)
 class FakeEnvironment:
-    """What would be on the node's disk and in its process table."""
+    """Simulates the node's disk and process table."""
 
     spec: EnvironmentSpec
     state: EnvironmentState
@@ -25,17 +25,17 @@ class FakeEnvironment:
     removing: bool = False
     connections: list[Connection] = field(default_factory=list)
     mounts: dict[str, Mount] = field(default_factory=dict)
-    own_file: set[str] = field(default_factory=set)  # fingerprints in the person's ~/.ssh/authorized_keys
+    own_file: set[str] = field(default_factory=set)  # fingerprints in the holder's ~/.ssh/authorized_keys
 
 
 def host_key_of(id: str) -> str:
-    """Well-formed, stable, and nobody has its private half."""
+    """A well-formed, stable host key without a private key."""
     blob = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + hashlib.sha256(id.encode()).digest()
     return f"ssh-ed25519 {base64.b64encode(blob).decode()}"
 
 
 class FakeSamples:
-    """The facet `engine.samples`: whatever stands in `used`, else nothing used; never a GPU, for there is none."""
+    """The facet `engine.samples`: values in `used`, otherwise zero; no GPU values."""
 
     def __init__(self, environments: dict[str, FakeEnvironment]) -> None:
         self._environments = environments

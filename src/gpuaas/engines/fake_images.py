@@ -1,4 +1,4 @@
-"""The base image of the fake engine: a name with nothing behind it, which a test can replace by a newer one."""
+"""The base image of the fake engine: only a name, which a test can replace by a newer one."""
 
 from datetime import UTC, datetime
 
@@ -23,7 +23,7 @@ class FakeImages:
         return self.current
 
     def new(self) -> BaseImage:
-        """Of an environment that is made now."""
+        """The image of a new environment."""
         now = self.current
         return BaseImage(version=now.version, distribution=now.distribution, python=now.python, built_at=now.built_at)
 

@@ -1,4 +1,4 @@
-"""Runtime bundles in memory: the same outcomes by contract, and a check that fails when its recipe says `fail`."""
+"""Runtime bundles in memory with the same contract; the check fails if its recipe contains `fail`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ FAIL = "fail"
 
 @dataclass(kw_only=True)
 class FakeBundles:
-    """What would be on the node's disk."""
+    """Simulates the node's disk."""
 
     staged: dict[tuple[str, str], StagedBundle] = field(default_factory=dict)
     tampered: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class FakeBundles:
 
 
 class FakeRuntimes:
-    """`image_of`: the base image of an environment; None: there is no such environment."""
+    """`image_of`: the base image of an environment; None if the environment does not exist."""
 
     def __init__(
         self,

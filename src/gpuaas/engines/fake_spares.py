@@ -1,4 +1,4 @@
-"""Spares of the fake engine: the same bookkeeping as a real one, with nothing behind it."""
+"""Spares of the fake engine: the bookkeeping of a real engine without environments."""
 
 import itertools
 from collections.abc import Callable, Iterable

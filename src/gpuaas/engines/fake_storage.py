@@ -1,4 +1,4 @@
-"""Volumes and mounts in memory: the same behaviour by contract."""
+"""Volumes and mounts in memory with the same contract."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Mountable(Protocol):
 
 @dataclass
 class FakeDisk:
-    """What outlives environments and agents; `files` is a volume's content, by name."""
+    """Data that outlives environments and agents; `files` is the content of a volume by name."""
 
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
@@ -47,7 +47,7 @@ class FakeDisk:
 
 
 class FakeVolumes:
-    """`node` tells the local volumes of nodes that were given one disk apart."""
+    """`node` distinguishes local volumes of nodes with a common disk."""
 
     def __init__(self, disk: FakeDisk, clock: Callable[[], datetime], node: int = 0) -> None:
         self.disk, self._clock, self._node = disk, clock, node
@@ -61,7 +61,7 @@ class FakeVolumes:
         ownership: VolumeOwnership | None = None,
     ) -> VolumeObservation:
         if volume.volume_id in self.disk.deleted:
-            raise EngineError("this volume was deleted and is never made again", volume.volume_id)
+            raise EngineError("this volume was deleted and cannot be created again", volume.volume_id)
         if volume.volume_id not in self.disk.files:
             await on_phase("volume_preparing", "making it")
             if snapshot_id and snapshot_id not in self.disk.files:
@@ -111,7 +111,7 @@ class FakeVolumes:
 
 
 class FakeMounts:
-    """`busy` maps a mount path to what uses it."""
+    """`busy` maps a mount path to its user."""
 
     def __init__(self, volumes: FakeVolumes, environment: Callable[[str], Mountable | None]) -> None:
         self._volumes, self._environment = volumes, environment

@@ -1,4 +1,4 @@
-"""Terminals of the engine in memory: a shell that repeats what it is told, and ends when told `exit N`."""
+"""Terminals of the fake engine: a shell that echoes its input and ends on `exit N`."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ PROMPT = b"$ "
 
 
 class FakeTerminal:
-    """Everything that comes is sent back. `flood N` is answered with that many bytes, `stty size` with its size."""
+    """Echoes its input. `flood N` returns that many bytes, `stty size` the size."""
 
     memory = -1
 
@@ -45,7 +45,7 @@ class FakeTerminal:
             self.descriptor = -1
 
     def leave(self) -> None:
-        """Nothing of it outlives the process that it is in."""
+        """Terminals end with their process."""
         self.close()
 
     async def _live(self) -> None:

@@ -1,9 +1,9 @@
-"""Whether a key admits while the node is cut off from the server.
+"""Decides whether a key is accepted while the node has no link to the server.
 
-Every key except the current holder's ends with the lease, and so do keys of the allocation's own file; the holder's
-keys end with the longer holder lease. No key admits past its own end. Time is the server's, told with each lease and
-carried on by the monotonic clock. An engine that starts has no lease: other keys wait for the first one. The holder's
-do not, but the end of the holder lease is kept on disk: a restart of an agent that is cut off does not extend it.
+All keys except those of the current holder expire with the lease, including those of the own key file. The holder's
+keys expire with the longer holder lease. No key is valid after its end time. Each lease contains the server's time,
+which the monotonic clock extrapolates. A starting engine has no lease, and other keys wait for the first one. The
+holder's keys do not wait, but the end of the holder lease is on disk, so that an agent restart does not extend it.
 """
 
 from collections.abc import Callable
@@ -15,15 +15,15 @@ import msgspec
 from gpuaas.wire.environments import AuthorizedKey
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
 
-WITHDRAWN = "this key no longer admits to this machine"
-CUT_OFF = "this node is cut off from the platform; shared access waits until it is back"
-CUT_OFF_HOLDER = "this node has been cut off from the platform for too long; access waits until it is back"
-OVER = "the time of this access is over"
+WITHDRAWN = "this key is no longer accepted by this allocation"
+CUT_OFF = "this node has no link to the platform; shared access waits until the link is back"
+CUT_OFF_HOLDER = "this node has had no link to the platform for too long; access waits until the link is back"
+OVER = "this access has expired"
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """The last lease, as written to disk: the server's time, the node's own time then, the end for the holder, and the
-    end for all other keys, which only the SSH gateway reads: it outlives the agent."""
+    """The last lease on disk: the server's time, the node's time at that moment, the end for the holder, and the end
+    for all other keys, which only the SSH gateway reads, because it outlives the agent."""
 
     server_time: datetime
     node_time: datetime
@@ -32,7 +32,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Leases:
-    """`file` and `clock`, the node's own clock, are for engines whose environments outlive the agent."""
+    """`file` and `clock` (the node's clock) are for engines whose environments outlive the agent."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Leases:
         self._holder_until: datetime | None = None
 
     def restore(self) -> None:
-        """Read what the last agent on this node wrote; a file that cannot be read is no lease."""
+        """Read the lease of the previous agent; an unreadable file counts as no lease."""
         if self._file is None or self._clock is None:
             return
         try:
@@ -59,7 +59,7 @@ class Leases:
         self._holder_until = kept.holder_until
 
     def renew(self, server_time: datetime, seconds: float, holder_seconds: float = HOLDER_LEASE_SECONDS) -> None:
-        """The newest word counts: a shorter lease shortens."""
+        """The newest lease applies, even if it is shorter."""
         self._told = server_time, self._monotonic()
         self._until = server_time + timedelta(seconds=seconds)
         self._holder_until = server_time + timedelta(seconds=holder_seconds)
@@ -75,7 +75,7 @@ class Leases:
             fresh.replace(self._file)
 
     def objection(self, key: AuthorizedKey, *, is_own_file: bool = False) -> str:
-        """Why this key of the set in force, or of the own file, does not admit now; empty when it does."""
+        """Why this key of the current set or of the own key file is refused now; empty if it is accepted."""
         now = self._now()
         if now is not None and key.ends_at is not None and now >= key.ends_at:
             return OVER

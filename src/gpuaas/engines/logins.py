@@ -1,4 +1,4 @@
-"""Logins and logouts of people, kept until the server has them; bounded, and what is dropped is counted."""
+"""Queues logins and logouts until the server has them; bounded, with a count of dropped events."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,7 +9,7 @@ MOST = 10_000
 
 
 class Logins:
-    """An engine records, the agent sends. An event has the same id however often it is sent."""
+    """The engine records events, the agent sends them. An event keeps its id when it is sent again."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most, self._waiting = most, dict[str, LoginEvent]()
@@ -44,6 +44,6 @@ class Logins:
         return list(self._waiting.values())
 
     def kept(self, ids: Iterable[str]) -> None:
-        """The server has these."""
+        """Remove events that the server has acknowledged."""
         for id in ids:
             self._waiting.pop(id, None)

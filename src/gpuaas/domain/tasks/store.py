@@ -362,3 +362,29 @@ ADD_LOGS = """
     )
     select a.project_id from kept join allocations a on a.id = kept.allocation_id
 """  # house: project-filter because each line is bound to a task of the node that tells it
+SWEEPS = (
+    # Of a machine that is proven gone, for good: how it was made, and what its node said. The last task, a removal,
+    # stays: tasks are numbered on from it, should the node show the machine again.
+    """
+    delete from task_logs l using operations o, allocations a
+    where l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
+        and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
+    """,
+    """
+    delete from node_tasks t using allocations a
+    where t.kind <> 'environment.remove' and t.ended_at < statement_timestamp() - interval '30 days'
+        and a.id = t.allocation_id and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
+        and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
+    """,
+    # Of a node as a whole: all but the newest of each lane, from which they are numbered on.
+    """
+    delete from task_logs l using operations o
+    where l.allocation_id is null and l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id
+        and o.status <> 'running'
+    """,
+    """
+    delete from node_tasks t where allocation_id is null and ended_at < statement_timestamp() - interval '30 days'
+        and exists (select from node_tasks later where later.node_id = t.node_id and later.lane = t.lane
+            and later.allocation_id is null and later.seq > t.seq)
+    """,
+)

@@ -75,13 +75,13 @@ NEXT_STEPS = (
 
 @dataclass(frozen=True)
 class Node:
-    """What of the node goes into an image."""
+    """Facts of the node that go into an image."""
 
     release: str
     architecture: str
     sources: tuple[Source, ...]
     settings: tuple[str, ...]
-    """Of apt: how the sources are reached."""
+    """Settings of apt for access to the sources."""
     keys: tuple[Path, ...]
     proxies: Mapping[str, str]
 
@@ -128,7 +128,7 @@ async def run(
     on_line: Callable[[str], Awaitable[None]],
     simulate: bool = False,
 ) -> list[str]:
-    """Leave the new root in the draft; all lines that were written, which are in the log as well."""
+    """Create the new root in the draft; return all output lines, which are also in the log."""
     write_input(draft / "input", node)
     memory = memory_for(added, Path("/proc/meminfo").read_text())
     arguments = [
@@ -156,7 +156,7 @@ async def run(
                 out.write(f"{line}\n")
                 await on_line(line)
         except BaseException:
-            process.kill()  # and with it the namespace with everything in it
+            process.kill()  # ends the namespace and all its processes
             raise
         finally:
             code = await process.wait()
@@ -190,7 +190,7 @@ def mmdebstrap_arguments(added: Iterable[str], node: Node, *, simulate: bool) ->
 
 
 def memory_for(added: Iterable[str], meminfo: str) -> int:
-    """Bytes of memory to build in; 0 when the disk is the safer place."""
+    """Bytes of memory for the build; 0 to build on disk."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB$", meminfo, re.MULTILINE)
     available = int(found[1]) << 10 if found else 0
     return available // 2 if available >= (ENOUGH_MEMORY_WITH_ADDED if [*added] else ENOUGH_MEMORY) else 0
@@ -203,7 +203,7 @@ async def lines_of(process: asyncio.subprocess.Process) -> AsyncIterator[str]:
 
 
 def failure(code: int, lines: list[str], log: Path) -> ImageError:
-    """The lines that apt and mmdebstrap mark as errors, or else the last ones."""
+    """Lines marked as errors by apt and mmdebstrap, otherwise the last lines."""
     errors = [line for line in lines if line.startswith(("E: ", "Err:", "dpkg: error"))]
     text = "\n".join(lines)
     hint = next((step for pattern, step in NEXT_STEPS if re.search(pattern, text)), f"less {log}")

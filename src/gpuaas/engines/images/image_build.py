@@ -1,4 +1,4 @@
-"""Builds base images: one at a time, published when whole, and only when there is something new in them."""
+"""Builds base images: one at a time, published when complete, and only if packages have changed."""
 
 import asyncio
 import re
@@ -18,23 +18,23 @@ LOCK_SECONDS = 0.5
 
 
 def check_names(added: Iterable[str]) -> tuple[str, ...]:
-    """apt would take some other words for options or patterns."""
+    """Validate package names, because apt interprets other words as options or patterns."""
     names = tuple(sorted(set(added)))
     for name in names:
         if not image_recipe.NAME.fullmatch(name):
-            raise ImageError(f"{name} is no name of a Debian package", "write NAME or NAME=VERSION")
+            raise ImageError(f"{name} is not a valid Debian package name", "write NAME or NAME=VERSION")
     return names
 
 
 async def ensure(
     folder: Path, *, added: Iterable[str], environ: Mapping[str, str], now: Callable[[], datetime], on_phase: OnPhase
 ) -> Image:
-    """The current image if it has this release's recipe, else a new one. Packages are not compared: no network is asked
-    for an image that is there."""
+    """The current image if it has this release's recipe, otherwise a new one. Does not compare packages, so an existing
+    image needs no network."""
     if image := of_recipe(folder):
         return image
     async with lock(folder, on_phase):
-        if image := of_recipe(folder):  # somebody else built it meanwhile
+        if image := of_recipe(folder):  # another process built it meanwhile
             return image
         return await build(folder, check_names(added), await look_at_node(environ), now, on_phase)
 
@@ -53,7 +53,7 @@ async def update(
     on_phase: OnPhase,
     force: bool = False,
 ) -> tuple[Image, bool]:
-    """The image with today's packages, and whether it was built just now."""
+    """The image with current packages, and whether it was built now."""
     names = check_names(added)
     node = await look_at_node(environ)
     async with lock(folder, on_phase):
@@ -85,7 +85,7 @@ async def lock(folder: Path, on_phase: OnPhase) -> AsyncIterator[None]:
 
 
 async def outdated_packages(folder: Path, image: Image, node: Node) -> list[str]:
-    """Packages of the image that apt would install in another version now.
+    """Packages of the image for which apt would install another version.
 
     Names that only the simulation has are ignored: it chooses alternatives without the essential packages installed."""
     draft = images.make_draft(folder)
@@ -102,19 +102,19 @@ async def outdated_packages(folder: Path, image: Image, node: Node) -> list[str]
 
 
 def offered_versions(lines: Iterable[str]) -> dict[str, str]:
-    """From `Inst name (version …)`, which apt writes when it simulates."""
+    """Parse `Inst name (version …)`, the output of an apt simulation."""
     found = (re.match(r"Inst (\S+) (?:\[\S+\] )?\((\S+) ", line) for line in lines)
     return {each[1]: each[2] for each in found if each}
 
 
 async def nothing(_line: str) -> None:
-    """Hears nothing."""
+    """Ignores progress."""
 
 
 async def build(
     folder: Path, added: tuple[str, ...], node: Node, now: Callable[[], datetime], on_phase: OnPhase
 ) -> Image:
-    """A new image, current from now on; the caller holds the lock."""
+    """Build an image and make it current; the caller holds the lock."""
     draft = images.make_draft(folder)
     progress = Progress()
 
@@ -133,7 +133,7 @@ async def build(
         manifest = await asyncio.to_thread(manifest_of, draft / images.ROOT)
         image = describe(draft / images.ROOT, manifest, node, added, now())
         await on_phase("publishing", image.version)
-        # After a power cut no whole name may stand for half the content.
+        # After a power failure, a final name must not refer to partial content.
         await commands.run("sync", "--file-system", str(draft))
         made = images.publish(folder, draft, image, manifest)
     finally:

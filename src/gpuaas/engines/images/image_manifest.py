@@ -1,4 +1,4 @@
-"""What every file of an image is: one line each, a digest over all lines, and what differs from them now."""
+"""The manifest of an image: one line per file, a digest over all lines, and a comparison with the files."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ CAPABILITY = "security.capability"
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """One name. Times are left out: they say nothing about what a file does, and differ between two equal builds."""
+    """One file. Times are omitted, because they do not affect behaviour and differ between equal builds."""
 
     path: str
     kind: str
@@ -24,13 +24,13 @@ class Entry(Struct, frozen=True, array_like=True):
     content: str
     """SHA-256 of a file, the target of a link, the number of a device."""
     capability: str = ""
-    """A file capability gives rights as setuid does, so that one that was planted has to be found."""
+    """A file capability grants rights like setuid, so a planted one must be detected."""
 
 
 def entries(root: Path) -> Iterator[Entry]:
-    """Every name below the folder and the folder itself, sorted; a link is never followed."""
+    """All paths below the folder, and the folder, sorted; does not follow links."""
     paths = [root]
-    for folder, folders, files in os.walk(root):  # of links to folders `walk` tells, and does not enter them
+    for folder, folders, files in os.walk(root):  # `walk` reports links to folders and does not enter them
         paths += [Path(folder, name) for name in (*folders, *files)]
     for path in sorted(paths):
         yield look(path, shown(path.relative_to(root)))
@@ -54,7 +54,7 @@ def look(path: Path, name: str) -> Entry:
 
 
 def shown(path: Path) -> str:
-    """Names of files are bytes; JSON wants text."""
+    """File names are bytes; JSON needs text."""
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
@@ -63,7 +63,7 @@ def capability_of(path: Path, kind: str) -> str:
         return ""
     try:
         return os.getxattr(path, CAPABILITY, follow_symlinks=False).hex()
-    except OSError:  # none, or a file system that knows none
+    except OSError:  # no capability, or a file system without capabilities
         return ""
 
 
@@ -85,7 +85,7 @@ def total(manifest: bytes) -> int:
 
 
 def differences(recorded: Mapping[str, Entry], root: Path) -> Iterator[str]:
-    """A line for each name that is not what the manifest says, with what is different about it."""
+    """A line for each path that differs from the manifest, with the difference."""
     unseen = dict(recorded)
     for entry in entries(root):
         known = unseen.pop(entry.path, None)

@@ -1,4 +1,4 @@
-"""What a build is doing, read from the lines that mmdebstrap, apt and dpkg write."""
+"""Derives the progress of a build from the output of mmdebstrap, apt and dpkg."""
 
 import re
 
@@ -14,7 +14,7 @@ PHASES = {
 TOTAL = re.compile(r"\d+ upgraded, (\d+) newly installed")
 COUNTED = {"Get:": "downloaded", "Unpacking ": "unpacked", "Setting up ": "installed"}
 STEPS = 5
-"""How many times each count is told."""
+"""Number of reports per count."""
 
 
 class Progress:
@@ -24,7 +24,7 @@ class Progress:
         self._counts = dict.fromkeys(COUNTED, 0)
 
     def hear(self, line: str) -> tuple[str, str] | None:
-        """The phase and a note, when there is something new to tell."""
+        """The phase and a note, if they have changed."""
         if line.startswith("I: "):
             found = next((step for words, step in PHASES.items() if line.startswith(words, 3)), None)
             if found:

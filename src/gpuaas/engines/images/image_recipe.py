@@ -1,4 +1,4 @@
-"""What is in a base image, and how a fresh root folder becomes one that many tenants start from."""
+"""The contents of a base image, and the steps that turn a fresh root folder into one."""
 
 import hashlib
 import os
@@ -12,10 +12,10 @@ from gpuaas.engines.images import image_sources
 from gpuaas.engines.images.image_sources import Source
 
 REVISION = 1
-"""Counts changes of `finish`: an image of another recipe is built anew."""
+"""Version of `finish`: an image of another recipe is rebuilt."""
 PACKAGES = (
     *("systemd-sysv", "dbus", "catatonit"),  # the two inits
-    *("openssh-server", "openssh-sftp-server", "sudo"),  # sshd is run by the SSH gateway, never inside
+    *("openssh-server", "openssh-sftp-server", "sudo"),  # the SSH gateway runs sshd, not the environment
     *("python3", "python3-venv", "python3-pip", "gcc", "g++", "make", "libc6-dev"),
     *("rsync", "git", "curl", "wget", "ca-certificates", "file", "unzip", "xz-utils"),
     *("iproute2", "iputils-ping", "netbase", "procps", "psmisc", "lsof", "htop"),
@@ -23,7 +23,7 @@ PACKAGES = (
 )
 MASKED = (
     *("ssh.service", "ssh.socket"),
-    # They need devices, modules or mounts of the kernel, which belong to the node.
+    # These units need devices, modules or mounts of the kernel, which belong to the node.
     *("systemd-udevd.service", "systemd-udevd-control.socket", "systemd-udevd-kernel.socket"),
     *("systemd-udev-trigger.service", "systemd-udev-settle.service", "systemd-hwdb-update.service"),
     *("systemd-binfmt.service", "proc-sys-fs-binfmt_misc.automount", "proc-sys-fs-binfmt_misc.mount"),
@@ -32,10 +32,10 @@ MASKED = (
     *("sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount"),
     *("systemd-journald-audit.socket", "systemd-pstore.service", "systemd-remount-fs.service"),
     *("systemd-firstboot.service", "systemd-machine-id-commit.service"),
-    # There is no console, and the network is there before the first process.
+    # There is no console, and the network exists before the first process.
     *("getty.target", "getty@.service", "console-getty.service", "container-getty@.service", "serial-getty@.service"),
     *("getty-static.service", "systemd-networkd-wait-online.service", "systemd-ask-password-console.path"),
-    # Disks are the node's. Upgrades are the tenant's decision, and a thousand timers would ask at once.
+    # Disks belong to the node. The tenant decides about upgrades, and a thousand timers would run at the same time.
     *("e2scrub_all.timer", "e2scrub_reap.service", "fstrim.timer"),
     *("apt-daily.timer", "apt-daily-upgrade.timer", "apt-daily.service", "apt-daily-upgrade.service"),
 )
@@ -68,19 +68,19 @@ NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+(:[a-z0-9-]+)?(=[\w.+:~-]+)?")
 
 
 def recipe() -> str:
-    """Identifies what the platform itself puts into an image; packages that an operator adds are not part of it."""
+    """Identifies the platform's contents of an image, without packages added by an operator."""
     parts = (PACKAGES, MASKED, MOUNT_POINTS, EXCLUDED, EMPTIED, UNDOCUMENTED, REMOVED, REVISION)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def dpkg_excludes() -> str:
-    """For the build alone: what a tenant installs later comes with its documentation."""
+    """For the build only: packages that a tenant installs include documentation."""
     lines = [f"path-exclude={pattern}" for pattern in EXCLUDED]
     return "\n".join([*lines, "path-include=/usr/share/doc/*/copyright", ""])
 
 
 def finish(root: Path, sources: Iterable[Source], settings: Iterable[str], keys: Iterable[Path]) -> None:
-    """Remove what belongs to one machine, and prepare what every environment needs."""
+    """Remove files specific to one computer, and prepare files for all environments."""
     for name in (*EMPTIED, *UNDOCUMENTED):
         empty(root / name)
     for pattern in REMOVED:
@@ -88,7 +88,7 @@ def finish(root: Path, sources: Iterable[Source], settings: Iterable[str], keys:
             erase(path)
     for folder in (root / "usr/share/doc").glob("*/"):
         leave_licence(folder)
-    write(root / "etc/machine-id", "", mode=0o444)  # systemd and dbus take an empty one for one yet to be made
+    write(root / "etc/machine-id", "", mode=0o444)  # systemd and dbus create the id if the file is empty
     write(root / "etc/hostname", "")
     write(root / "etc/resolv.conf", "")
     write(root / "etc/fstab", "")
@@ -107,7 +107,7 @@ def finish(root: Path, sources: Iterable[Source], settings: Iterable[str], keys:
 
 
 def configure_apt(root: Path, sources: Iterable[Source], settings: Iterable[str], keys: Iterable[Path]) -> None:
-    """`apt-get update` inside uses the node's own sources, with the same public keys."""
+    """`apt-get update` inside uses the node's sources with the same public keys."""
     write(root / "etc/apt/sources.list.d/node.sources", image_sources.render(image_sources.without_secrets(sources)))
     lines = ['Acquire::Languages "none";', *image_sources.settings_without_secrets(settings)]
     write(root / "etc/apt/apt.conf.d/90node", "\n".join([*lines, ""]))
@@ -133,7 +133,7 @@ def mask(root: Path) -> None:
 
 
 def lock_password(shadow: Path) -> None:
-    """No password opens root, also should a package have set one."""
+    """Lock the password of root, even if a package has set one."""
     lines = shadow.read_text().splitlines()
     fields = [line.split(":") for line in lines]
     locked = [":".join([name, "*" if name == "root" else password, *rest]) for name, password, *rest in fields]
@@ -141,22 +141,22 @@ def lock_password(shadow: Path) -> None:
 
 
 def prepare_ping(ping: Path) -> None:
-    """Setuid instead of a file capability, which is what Debian does where capabilities cannot be stored: not every
-    kernel honours a capability through idmapped mounts and overlays, and ping does not start without CAP_NET_RAW."""
+    """Use setuid instead of a file capability, as Debian does if capabilities cannot be stored. Not every kernel
+    honours a capability through idmapped mounts and overlays, and ping does not start without CAP_NET_RAW."""
     with suppress(OSError):
         os.removexattr(ping, "security.capability")
     ping.chmod(0o4755)
 
 
 def drop_access_lists(folder: Path) -> None:
-    """Of the only folder that has them; systemd sets them again in an environment where it runs."""
+    """Remove the ACLs of the only folder with ACLs; systemd sets them again in environments."""
     for name in ACCESS_LISTS:
         with suppress(OSError):
             os.removexattr(folder, name)
 
 
 def leave_licence(folder: Path) -> None:
-    """Packages that were unpacked before dpkg ran came with their documentation."""
+    """Remove documentation of packages that were unpacked before dpkg ran."""
     if not folder.is_symlink():
         for path in folder.iterdir():
             if path.name != "copyright":
@@ -176,14 +176,14 @@ def erase(path: Path) -> None:
 
 
 def write(path: Path, text: str, *, mode: int = 0o644) -> None:
-    path.unlink(missing_ok=True)  # a link would lead out of the image
+    path.unlink(missing_ok=True)  # a link could leave the image
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(mode)
 
 
 def packages_of(root: Path) -> dict[str, str]:
-    """What dpkg says is installed, with versions."""
+    """Installed packages with versions, according to dpkg."""
     status = (root / "var/lib/dpkg/status").read_text()
     found = {}
     for stanza in status.split("\n\n"):
@@ -194,6 +194,6 @@ def packages_of(root: Path) -> dict[str, str]:
 
 
 def read_added(path: Path) -> list[str]:
-    """Packages that the operator adds: a name on each line, comments after `#`."""
+    """Packages added by the operator: one name per line, comments after `#`."""
     lines = path.read_text().splitlines() if path.is_file() else []
     return [name for line in lines if (name := line.partition("#")[0].strip())]

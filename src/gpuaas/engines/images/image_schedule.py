@@ -1,4 +1,4 @@
-"""Security rebuilds of the base image while the agent runs: beside it, at low priority, and never a reason to stop."""
+"""Rebuilds the base image for security updates while the agent runs, in a separate low-priority process."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from gpuaas.engines.images import images
 from gpuaas.engines.node import commands, files
 
 FAILURE = "update-failure"
-"""In the folder of images: why the last scheduled rebuild failed."""
+"""File in the folder of images: why the last scheduled rebuild failed."""
 FIRST_LOOK_SECONDS, LOOK_SECONDS = 600.0, 6 * 3600.0
 MOST_WORDS = 500
 PROGRAM = (sys.executable, "-P", "-m", "gpuaas.main")
@@ -22,7 +22,7 @@ Rebuild = Callable[[], Awaitable[tuple[int, str]]]
 
 
 async def keep_fresh(folder: Path, age: timedelta, *, now: Callable[[], datetime], rebuild: Rebuild) -> None:
-    """Until cancelled. Not at once: an agent that starts has better things to do."""
+    """Run until cancelled. The first check is delayed, because a starting agent has other work."""
     await asyncio.sleep(FIRST_LOOK_SECONDS)
     while True:
         try:
@@ -33,13 +33,13 @@ async def keep_fresh(folder: Path, age: timedelta, *, now: Callable[[], datetime
 
 
 async def look(folder: Path, age: timedelta, *, now: Callable[[], datetime], rebuild: Rebuild) -> None:
-    """An old image is rebuilt if the package sources have something newer, which the build itself finds out."""
+    """Rebuild an old image; the build checks whether the package sources have newer versions."""
     image = images.current(folder)
     if image is None or not images.is_old(image, age, now()):
         return
     try:
         code, said = await rebuild()
-    except Exception as error:  # house: broad-except because a rebuild that cannot start is reported and tried again
+    except Exception as error:  # house: broad-except because a failed start of a rebuild is reported and retried
         log.exception("image.rebuild_crashed")
         code, said = 1, repr(error)
     if code == 0:
@@ -63,13 +63,13 @@ def forget_failure(folder: Path) -> None:
 
 
 def rebuild_beside(agent_folder: Path, program: tuple[str, ...] = PROGRAM) -> Rebuild:
-    """`gpuaas node image build` as a process that yields to everything else and ends with the agent."""
+    """Run `gpuaas node image build` as a low-priority process that ends with the agent."""
     argv = (*program, "node", "image", "build", "--folder", str(agent_folder))
 
     async def rebuild() -> tuple[int, str]:
         process = await asyncio.create_subprocess_exec(
             *commands.mortal("nice", "-n", "19", "ionice", "-c", "3", *argv),
-            env={**os.environ},  # proxies, and where images are; the agent's loop takes nothing but a dict
+            env={**os.environ},  # proxies and the folder of images; the event loop accepts only a dict
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

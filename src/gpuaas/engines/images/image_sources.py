@@ -1,4 +1,4 @@
-"""Package sources of the node: those for its own release, without secrets, as an image may have them."""
+"""Package sources of the node for its release, without secrets, for use in an image."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,8 +8,8 @@ from pathlib import Path
 USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 OPTIONS = {"arch": "Architectures", "signed-by": "Signed-By", "trusted": "Trusted", "lang": "Languages"}
 ONE_LINE = re.compile(r"deb\s+(?:\[(?P<options>[^]]*)]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s*(?P<components>.*)")
-# What the sources may need to be reached. All else in apt's configuration is about the node's own packages; a program
-# that apt asks for a proxy, or a client certificate, stays on the node as well.
+# Settings for access to the sources. Other settings of apt concern the node's packages; programs that return a proxy
+# and client certificates also stay on the node.
 NEEDED_SETTINGS = re.compile(
     r'(Acquire::https?::Proxy(?:::[\w.-]+)?|Acquire::Check-Valid-Until|Acquire::Retries) "(.+)";', re.IGNORECASE
 )
@@ -45,7 +45,7 @@ def node_sources(apt: Path, release: str) -> list[Source]:
 
 
 def for_release(sources: Iterable[Source], release: str) -> Iterator[Source]:
-    """Without suites of other releases. An alias such as `stable` is another release after the next one came out."""
+    """Remove suites of other releases. An alias such as `stable` changes with the next release."""
     for source in sources:
         suites = tuple(suite for suite in source.suites if is_of_release(suite, release))
         if suites:
@@ -87,7 +87,7 @@ def stanza_fields(stanza: str) -> Iterator[tuple[str, str]]:
 
 
 def key_files(apt: Path, sources: Iterable[Source]) -> Iterator[Path]:
-    """Public keys that the sources are checked with: their own, or all that apt trusts where a source names none."""
+    """Public keys of the sources: those that they name, or all keys trusted by apt if a source names none."""
     sources = [*sources]
     named = [source.key_file for source in sources if source.key_file]
     is_any_unnamed = any("Signed-By" not in source.fields for source in sources)
@@ -100,17 +100,17 @@ def render(sources: Iterable[Source]) -> str:
 
 
 def without_secrets(sources: Iterable[Source]) -> Iterator[Source]:
-    """A password in a URI is the node's: every tenant could read it in the image."""
+    """Remove passwords from URIs, because every tenant could read them in the image."""
     for source in sources:
         yield replace(source, uris=tuple(USER_INFO.sub("", uri) for uri in source.uris))
 
 
 def needed_settings(dump: str) -> list[str]:
-    """Those lines of `apt-config dump` without which the sources may not be reached."""
+    """Lines of `apt-config dump` for access to the sources."""
     found = (NEEDED_SETTINGS.fullmatch(line.strip()) for line in dump.splitlines())
     return [f'{each[1]} "{each[2]}";' for each in found if each]
 
 
 def settings_without_secrets(settings: Iterable[str]) -> list[str]:
-    """A proxy that needs a password is left out as a whole: without the password it refuses."""
+    """Omit a proxy with a password completely, because it refuses requests without the password."""
     return [line for line in settings if not USER_INFO.search(line)]

@@ -1,11 +1,11 @@
-"""Base images of a node: versioned, whole or absent, one of them current.
+"""Base images of a node: versioned, created atomically, one of them current.
 
 A folder of images holds `<version>/root` with `<version>/image.json` and `<version>/manifest`, and the link `current`.
 Names of incomplete images begin with a dot. Only root can enter the folder, because images contain setuid programs, and
-those of an old image may have known flaws. Environments see an image through a mount and need no path to it.
+those of an old image may have known vulnerabilities. Environments use an image through a mount and need no path to it.
 """
 
-# ruff: noqa: ASYNC240 (a few names of one folder)
+# ruff: noqa: ASYNC240 (reads few names of one folder)
 
 import fcntl
 import os
@@ -24,14 +24,14 @@ from gpuaas.engines.images import image_manifest
 from gpuaas.engines.node import files
 
 VARIABLE = "GPUAAS_IMAGES"
-"""Names a folder of images that several engines of one machine share."""
+"""Variable with a folder of images shared by several engines of one computer."""
 CURRENT, DRAFT, REMOVED = "current", ".draft-", ".removed-"
 RECORD, MANIFEST, ROOT, CLAIMS = "image.json", "manifest", "root", "claims"
 OS_RELEASE = "usr/lib/os-release"
 
 
 class ImageError(EngineError):
-    """An image could not be had; says what to do next, with the last lines of the log where there is one."""
+    """An image is unavailable; contains the next step, and the last lines of the log if there is one."""
 
     def __init__(self, detail: str, next_step: str, excerpt: tuple[str, ...] = ()) -> None:
         super().__init__("the node has no usable base image", detail)
@@ -41,7 +41,7 @@ class ImageError(EngineError):
 class Image(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: str
     digest: str
-    """Over the manifest: a line for each path with mode, owner, size and content."""
+    """Digest of the manifest, which has a line for each path with mode, owner, size and content."""
     recipe: str
     distribution: str
     release: str
@@ -50,24 +50,24 @@ class Image(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sshd: str
     packages: dict[str, str]
     added: tuple[str, ...] = ()
-    """Packages that the operator added to those of the platform."""
+    """Packages added by the operator."""
     built_at: datetime
     bytes: int
     checked_at: datetime | None = None
-    """When the package sources had nothing newer for it."""
+    """When a comparison found nothing newer in the package sources."""
     replaced_at: datetime | None = None
-    """When the next image became current in its place."""
+    """When the next image became current."""
     folder: str = ""
-    """Where it was read from; not part of the record, so that a folder of images can be moved."""
+    """Its folder; not part of the record, so that a folder of images can be moved."""
 
     @property
     def root(self) -> Path:
-        """The lower layer of environments: owned by root, never written."""
+        """The lower layer of environments: owned by root, read-only."""
         return Path(self.folder, ROOT)
 
     @property
     def python_series(self) -> str:
-        """As bundles name it: `3.11.2` is 3.11."""
+        """The version as in bundles: `3.11.2` is 3.11."""
         return ".".join(self.python.split(".")[:2])
 
     @property
@@ -81,7 +81,7 @@ class Image(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def folder_of(parent: Path, shared: str | None) -> Path:
-    """Where images are: below the folder of the agent or engine, or in the folder that GPUAAS_IMAGES names."""
+    """The folder of images: below the folder of the agent or engine, or GPUAAS_IMAGES."""
     return Path(shared).absolute() if shared else parent.absolute() / "images"
 
 
@@ -91,7 +91,7 @@ def prepare(folder: Path) -> None:
 
 
 def read(folder: Path, version: str) -> Image | None:
-    """None also for another name of an image, such as `current` or a path that leads to it."""
+    """Also None for other names of an image, such as `current` or a path."""
     try:
         found = msgspec.json.decode((folder / version / RECORD).read_bytes(), type=Image)
     except (OSError, msgspec.DecodeError):
@@ -109,7 +109,7 @@ def current(folder: Path) -> Image | None:
 
 
 def list(folder: Path) -> tuple[Image, ...]:
-    """All whole images, oldest first."""
+    """All complete images, oldest first."""
     names = sorted(path.name for path in folder.glob("[!.]*/")) if folder.is_dir() else ()
     found = (read(folder, name) for name in names)
     return tuple(sorted((image for image in found if image), key=lambda image: image.built_at))
@@ -120,27 +120,27 @@ def os_release(text: str) -> dict[str, str]:
 
 
 def replaced_at(image: Image, chosen: Image | None) -> datetime | None:
-    """Since when a newer one with other files is current; None for the current one. An image of an older release of the
-    product did not note it."""
+    """Since when a newer image with other files is current; None for the current one and for images of older releases
+    of the product without this fact."""
     if chosen is None or chosen.built_at <= image.built_at or chosen.digest == image.digest:
         return None
     return image.replaced_at or chosen.built_at
 
 
 def outdated_since(image: Image, age: timedelta, now: datetime) -> datetime | None:
-    """From when on nobody had built it or compared its packages with the package sources for so long."""
+    """When it becomes outdated without a build or a comparison with the package sources."""
     due = max(image.built_at, image.checked_at or image.built_at) + age
     return due if age and due < now else None
 
 
 def is_old(image: Image, age: timedelta, now: datetime) -> bool:
-    """Older than this; whether its packages are, only the package sources know (image_build.outdated_packages)."""
+    """Whether it is older than this; image_build.outdated_packages compares its packages with the sources."""
     return now - image.built_at > age
 
 
 @contextmanager
 def building(folder: Path) -> Iterator[bool]:
-    """Hold the lock of builds; False when somebody else has it. A killed holder gives it up."""
+    """Hold the build lock; False if another process has it. The kernel releases the lock of a killed process."""
     prepare(folder)
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -155,7 +155,7 @@ def building(folder: Path) -> Iterator[bool]:
 
 
 async def erase_leftovers(folder: Path) -> None:
-    """Erase drafts and half-removed images. The caller holds the lock, so no draft belongs to a running build."""
+    """Erase drafts and partially removed images. The caller holds the lock, so no build is running."""
     for path in (*folder.glob(f"{REMOVED}*"),):
         if any(living_claims(path / CLAIMS)):  # claimed while `remove` was interrupted
             path.rename(folder / path.name.removeprefix(REMOVED))
@@ -169,8 +169,8 @@ def make_draft(folder: Path) -> Path:
 
 
 def publish(folder: Path, draft: Path, image: Image, manifest: bytes) -> Image:
-    """Make a draft with its `root` an image, and the current one. After a crash it is whole or still
-    a draft; the caller has synced the files of `root`."""
+    """Publish a draft with its `root` as the current image. After a crash it is complete or still a draft; the caller
+    has synced the files of `root`."""
     files.write_whole(draft / MANIFEST, manifest)
     write_record(draft, image)
     (draft / CLAIMS).mkdir()
@@ -184,7 +184,7 @@ def publish(folder: Path, draft: Path, image: Image, manifest: bytes) -> Image:
 
 
 def note(image: Image, **facts: datetime) -> Image:
-    """Add to the record what became known after the build; the digest is over the files and stays."""
+    """Add facts to the record after the build; the digest covers the files and does not change."""
     noted = structs.replace(image, **facts)
     write_record(Path(image.folder), noted)
     return noted
@@ -195,7 +195,7 @@ def write_record(folder: Path, image: Image) -> None:
 
 
 def make_current(folder: Path, version: str) -> None:
-    """Replaced by a rename: a reader finds the old one or the new one, at no time none."""
+    """Replace it by a rename, so that readers always find the old or the new one."""
     new = folder / f".{CURRENT}.new"
     new.unlink(missing_ok=True)
     new.symlink_to(version)
@@ -204,10 +204,10 @@ def make_current(folder: Path, version: str) -> None:
 
 
 def claim(image: Image, environment: Path) -> None:
-    """Keep the image for as long as this folder of an environment exists; the folder is there before the claim.
+    """Claim the image while this folder of an environment exists; the folder exists before the claim.
 
-    The claim is a link to the folder and ends with it, so a crash never leaves an image claimed for good. Engines that
-    share a folder of images see each other's claims.
+    The claim is a link to the folder and ends with it, so a crash does not leave a permanent claim. Engines with a
+    common folder of images see each other's claims.
     """
     link = Path(image.folder, CLAIMS, f"{environment.name}-{secrets.token_hex(4)}")
     try:
@@ -217,7 +217,7 @@ def claim(image: Image, environment: Path) -> None:
 
 
 def claimants(folder: Path, version: str) -> tuple[str, ...]:
-    """Folders of environments that start from this image; claims that ended are swept."""
+    """Folders of environments that use this image; deletes ended claims."""
     return tuple(sorted({*living_claims(folder / version / CLAIMS)}))
 
 
@@ -240,7 +240,7 @@ async def remove(folder: Path, version: str, *, in_use: Iterable[str] = ()) -> N
     if users or version in in_use:
         raise in_use_error(version, users)
     gone = folder / f"{REMOVED}{version}"
-    (folder / version).rename(gone)  # no claim can be made from here on
+    (folder / version).rename(gone)  # no new claims are possible
     if users := tuple(living_claims(gone / CLAIMS)):
         gone.rename(folder / version)
         raise in_use_error(version, users)
@@ -248,14 +248,14 @@ async def remove(folder: Path, version: str, *, in_use: Iterable[str] = ()) -> N
 
 
 async def prune(folder: Path) -> tuple[str, ...]:
-    """Remove images that no environment uses, except the current one and the one before it; the versions removed."""
+    """Remove unused images except the current and the previous one; return the removed versions."""
     chosen = current(folder)
     older = [image.version for image in list(folder) if chosen and image.version != chosen.version]
     removed = []
     for version in older[:-1]:
         try:
             await remove(folder, version)
-        except ImageError:  # in use, or claimed just now: the next prune looks again
+        except ImageError:  # in use, or just claimed: the next prune checks again
             continue
         removed.append(version)
     return tuple(removed)
@@ -267,7 +267,7 @@ def in_use_error(version: str, users: tuple[str, ...]) -> ImageError:
 
 
 def verify(image: Image) -> tuple[str, ...]:
-    """Hash everything again; a line for each difference, none when the image is as it was built."""
+    """Hash all files again; return a line for each difference from the built image."""
     manifest = Path(image.folder, MANIFEST).read_bytes()
     if image_manifest.digest(manifest) != image.digest:
         return ("changed: the manifest does not have the digest of the image",)

@@ -1,4 +1,4 @@
-"""The images of one engine as its node reports them: which one is current, and which one an environment has."""
+"""The images of one engine in reports of its node: the current one, and those of environments."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ class NodeImages:
         return image
 
     def of(self, version: str) -> Image | None:
-        """A record has a hundred packages, and every look at an environment asks."""
+        """Cached, because a record has a hundred packages and every observation of an environment uses it."""
         try:
             time = (self.folder / version / images.RECORD).stat().st_mtime_ns
         except OSError:
@@ -33,7 +33,7 @@ class NodeImages:
         return known[1]
 
     def used(self, version: str) -> BaseImage | None:
-        """None: its record cannot be read."""
+        """None if its record is unreadable."""
         image = self.of(version) if version else None
         if image is None:
             return None

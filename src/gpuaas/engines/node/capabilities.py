@@ -1,6 +1,6 @@
 """Linux capabilities by name and number, and the sets that environments get.
 
-All of them count inside the environment's own user namespace only: none is a right on the node.
+They are valid only inside the environment's user namespace and grant no right on the node.
 """
 
 from collections.abc import Iterable
@@ -71,11 +71,11 @@ DOCKER_DEFAULT = frozenset(
     }
 )
 
-# reboot() in a pid namespace ends its first process only, so `reboot` and `poweroff` work from inside.
+# reboot() in a pid namespace only ends its pid 1, so `reboot` and `poweroff` work inside.
 PLAIN = DOCKER_DEFAULT | {"CAP_SYS_BOOT"}
 
-# A process that may create a user namespace holds every capability in it, so what keeps this init apart from the node
-# is its user namespace and its seccomp profile. The set is what systemd's own units and nested Podman ask for.
+# A process that may create a user namespace has every capability in it, so the user namespace and the seccomp profile
+# isolate this init from the node. systemd's units and nested Podman need this set.
 SYSTEMD = PLAIN | {
     "CAP_DAC_READ_SEARCH",  # systemd-journald, tmpfiles
     "CAP_IPC_LOCK",
@@ -97,17 +97,17 @@ class UnknownCapabilityError(ValueError):
 
 
 def numbers(names: Iterable[str]) -> tuple[int, ...]:
-    """Their numbers in ascending order."""
+    """Numbers of these capabilities in ascending order."""
     return tuple(sorted(_number(name) for name in names))
 
 
 def mask(names: Iterable[str]) -> int:
-    """The set as in the Cap lines of /proc/<pid>/status."""
+    """The set in the format of the Cap lines of /proc/<pid>/status."""
     return sum(1 << number for number in numbers(frozenset(names)))
 
 
 def from_mask(bits: int) -> frozenset[str]:
-    """The names of a Cap line; a bit that is newer than this table is an error, never ignored."""
+    """The names in a Cap line; an unknown bit is an error."""
     if bits >> len(NAMES):
         raise UnknownCapabilityError(f"number {bits.bit_length() - 1}")
     return frozenset(name for number, name in enumerate(NAMES) if bits >> number & 1)

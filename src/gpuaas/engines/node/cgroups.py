@@ -1,4 +1,4 @@
-"""Control groups of a running process, in every hierarchy of cgroup v1 or v2 that the node has."""
+"""Control groups of a running process, in every hierarchy of cgroup v1 or v2."""
 
 import os
 from pathlib import Path
@@ -6,20 +6,20 @@ from pathlib import Path
 from gpuaas.engines.base import EngineError
 
 UNIFIED = ""  # cgroup v2, as /proc/<pid>/cgroup names it
-INIT_SCOPE = "init.scope"  # where systemd puts itself, and expects to be when it starts there
-MOST_GROUPS, DEEPEST = 1_000, 16  # below the one that is handed over; all groups of a node share 65,535 ids
+INIT_SCOPE = "init.scope"  # the group that systemd creates for itself and expects at its start
+MOST_GROUPS, DEEPEST = 1_000, 16  # below the delegated group; all groups of a node share 65,535 ids
 DELEGATED = ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads")
 
 
 def folders_of(pid: int) -> tuple[str, ...]:
-    """The folder of each group that a process is in, except the root of a hierarchy."""
+    """The folders of the groups of a process, without the roots of hierarchies."""
     return tuple(_folders(pid).values())
 
 
 def hand_over(pid: int, owner: int) -> None:
-    """systemd makes groups below its own. It cannot change its limits: their files are not handed over.
+    """Delegate a group to systemd, which creates groups below it. The files of its limits are not delegated.
 
-    pid 1 starts in a leaf: with cgroup v2 a group that passes controllers on to groups below it admits no process, and
+    Pid 1 starts in a leaf: with cgroup v2, a group with delegated controllers cannot contain processes, and
     sessions join the group of pid 1.
     """
     folder = _folders(pid).get(UNIFIED)
@@ -47,7 +47,7 @@ def _folders(pid: int) -> dict[str, str]:
 
 
 def _mounts() -> dict[str, tuple[str, str]]:
-    """Controllers as /proc/<pid>/cgroup names them → which group is mounted, and where; the last mount is on top."""
+    """Controllers, as in /proc/<pid>/cgroup → mounted group and mount point; the last mount is on top."""
     known = {line.split("\t")[0] for line in Path("/proc/cgroups").read_text().splitlines()[1:]}
     found = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""Programs of the machine that the engine runs, awaited and never hidden when they fail."""
+"""Runs programs of the node and reports their failures."""
 
 import asyncio
 import os
@@ -13,14 +13,14 @@ PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 PYTHON = os.path.realpath(sys.executable)
 SOURCE = Path(__file__).parents[3]
 ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
-FOR_OURS = {**ENVIRONMENT, "PYTHONPATH": str(SOURCE)}  # for programs of ours; they compile where we do
+FOR_OURS = {**ENVIRONMENT, "PYTHONPATH": str(SOURCE)}  # for our programs; uses our folder for compiled modules
 if sys.pycache_prefix:
     FOR_OURS["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 
 @contextmanager
 def given(text: str) -> Iterator[int]:
-    """What a program reads, as a file and not a pipe: nobody has to feed it, nor learn that it ended meanwhile."""
+    """The input of a program as a file instead of a pipe, so that no task has to write it."""
     descriptor = os.memfd_create("input")
     try:
         os.write(descriptor, text.encode())
@@ -31,17 +31,17 @@ def given(text: str) -> Iterator[int]:
 
 
 def ours(file: str | None, *arguments: str) -> tuple[str, ...]:
-    """A module of ours as a program with nothing but the standard library and our source; it needs `FOR_OURS`."""
+    """The command of one of our modules with only the standard library and our source; it needs `FOR_OURS`."""
     return (PYTHON, "-S", "-s", "-P", str(file), *arguments)
 
 
 def mortal(*argv: str) -> tuple[str, ...]:
-    """One that takes its time and ends with the agent: what is begun again meets nothing of the cut attempt."""
+    """A long-running command that ends with the agent, so that a repeated attempt does not meet it."""
     return ("setpriv", "--pdeathsig", "KILL", "--", *argv)
 
 
 async def attempt(*argv: str, text: str = "", environment: Mapping[str, str] = ENVIRONMENT) -> tuple[int, str]:
-    """Exit code and everything it said."""
+    """Run it; return exit code and output."""
     try:
         with given(text) as stdin:
             process = await asyncio.create_subprocess_exec(
@@ -70,6 +70,6 @@ async def run(*argv: str, text: str = "") -> str:
 
 
 def find(program: str) -> str | None:
-    """Where a program is, looked for in the system's folders only."""
+    """The path of a program, searched only in system folders."""
     paths = (os.path.join(folder, program) for folder in PATH.split(":"))  # noqa: PTH118 (plain strings for exec)
     return next((path for path in paths if os.access(path, os.X_OK)), None)

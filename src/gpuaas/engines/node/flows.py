@@ -1,6 +1,6 @@
-"""Connections that the kernel tracks: listed from its table, ended through netlink.
+"""Lists connections tracked by the kernel, and ends them through netlink.
 
-Who dies in the middle of a transfer says no goodbye, and the kernel would remember the flow for days.
+A killed process does not close its connections, and the kernel would keep the flow for days.
 """
 
 import errno
@@ -13,14 +13,14 @@ from pathlib import Path
 TABLE = Path("/proc/net/nf_conntrack")
 PROTOCOLS = ("tcp", "udp")
 NETLINK_NETFILTER = 12
-DELETE = 1 << 8 | 2  # of the subsystem that tracks connections
+DELETE = 1 << 8 | 2  # of the connection tracking subsystem
 REQUEST, ACKNOWLEDGE = 1, 4
 NESTED = 1 << 15
 ORIGINAL, OF_ADDRESSES, OF_PORTS = 1 | NESTED, 1 | NESTED, 2 | NESTED
 
 
 def of(address: str) -> list[str]:
-    """The kernel's line for each flow that an address takes part in."""
+    """The kernel's lines of all flows of an address."""
     try:
         lines = TABLE.read_text().splitlines()
     except FileNotFoundError:
@@ -29,7 +29,7 @@ def of(address: str) -> list[str]:
 
 
 def end(address: str) -> None:
-    """Forget every flow of it: what still arrives for it is nobody's."""
+    """Delete every flow of an address."""
     for line in of(address):
         words = line.split()
         if words[2] in PROTOCOLS:
@@ -37,7 +37,7 @@ def end(address: str) -> None:
 
 
 def _delete(protocol: int, line: str) -> None:
-    first: dict[str, str] = {}  # a line names the way out, then the way back by the same words
+    first: dict[str, str] = {}  # a line has the outgoing, then the reply direction with the same keys
     for name, _, value in (word.partition("=") for word in line.split()):
         first.setdefault(name, value)
     source, target = IPv4Address(first["src"]).packed, IPv4Address(first["dst"]).packed
@@ -50,7 +50,7 @@ def _delete(protocol: int, line: str) -> None:
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_NETFILTER) as kernel:
         kernel.send(struct.pack("=IHHII", 16 + len(body), DELETE, REQUEST | ACKNOWLEDGE, 1, 0) + body)
         (refusal,) = struct.unpack_from("=i", kernel.recv(4096), 16)
-    if refusal and -refusal != errno.ENOENT:  # it may have ended by itself meanwhile
+    if refusal and -refusal != errno.ENOENT:  # it may have ended meanwhile
         raise OSError(-refusal, os.strerror(-refusal), "ending a flow")
 
 

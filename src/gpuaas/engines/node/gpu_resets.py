@@ -1,8 +1,8 @@
-"""How GPUs of a node are reset: what each can do, and the act.
+"""Reset methods of the GPUs of a node.
 
-The driver of a device decides. With NVIDIA's driver it is `nvidia-smi`, with AMD's `amd-smi`: a reset through sysfs
-would pass them by and leave a driver that no longer knows its device. A device without such a driver is reset by the
-kernel (`reset` in sysfs), which resets one function and refuses what would reset others.
+The driver of a device determines the method: `nvidia-smi` for NVIDIA's driver, `amd-smi` for AMD's. A reset through
+sysfs would bypass the driver and leave it with wrong state. The kernel resets a device without such a driver (`reset`
+in sysfs); it resets one function and refuses a reset that affects others.
 """
 
 import asyncio
@@ -20,20 +20,20 @@ PROGRAM_FOLDERS = (*(Path(one) for one in commands.PATH.split(":")), Path("/opt/
 RESET_SECONDS = 60.0
 LONGEST_ANSWER = 300
 SIMULATED = "simulated-resets.json"
-FREE_DRIVERS = ("", "vfio-pci")  # nobody on the node uses the device through these
+FREE_DRIVERS = ("", "vfio-pci")  # drivers through which no program on the node uses the device
 AMPERE = 8.0  # the first compute capability whose GPUs are reset without those that NVLink connects them with
 ACTIVE_LINK = "GB/s"  # `nvidia-smi nvlink --status` says how fast a link is, or that it is inactive
 Run = Callable[..., Awaitable[tuple[int, str]]]
 
 
 class ResetMethod(Protocol):
-    """How GPUs of one kind are reset."""
+    """The reset method of one kind of GPU."""
 
     async def look(self, slot: SlotDevice) -> GpuReset:
-        """Whether this GPU can be reset like this, and what else that resets."""
+        """Whether this GPU can be reset in this way, and which other GPUs that resets."""
 
     async def reset(self, slots: Sequence[SlotDevice]) -> str:
-        """All of these, which belong to one environment that has ended; empty, or why it failed."""
+        """Reset these GPUs of an ended environment; empty, or why it failed."""
 
 
 def cannot(why: str) -> GpuReset:
@@ -41,7 +41,7 @@ def cannot(why: str) -> GpuReset:
 
 
 class KernelReset:
-    """The kernel's own reset of one function."""
+    """The kernel's reset of one function."""
 
     def __init__(self, pci: PciDevices) -> None:
         self._pci = pci
@@ -49,7 +49,7 @@ class KernelReset:
     async def look(self, slot: SlotDevice) -> GpuReset:
         folder = self._pci.folder(slot)
         if folder is None or not (folder / "reset").exists():
-            return cannot("the kernel knows no reset for this device")
+            return cannot("the kernel has no reset method for this device")
         try:
             methods = (folder / "reset_method").read_text().split()
         except FileNotFoundError:
@@ -71,7 +71,7 @@ class KernelReset:
 
 
 class Program:
-    """A vendor's tool, which may hang with the GPU that it asks."""
+    """A vendor's tool, which may hang with its GPU."""
 
     def __init__(self, name: str, *, run: Run, folders: Sequence[Path], seconds: float = RESET_SECONDS) -> None:
         self.name, self._run, self._folders, self._seconds = name, run, folders, seconds
@@ -81,7 +81,7 @@ class Program:
         return next((str(folder / self.name) for folder in self._folders if (folder / self.name).exists()), None)
 
     async def ask(self, *words: str) -> tuple[int, str]:
-        """Exit code and what it said, on one line."""
+        """Exit code, and output on one line."""
         if self.path is None:
             return 127, f"{self.name} is not installed"
         try:
@@ -93,9 +93,9 @@ class Program:
 
 
 class NvidiaReset:
-    """`nvidia-smi --gpu-reset`. It refuses while any program has the GPU open; persistence mode counts as one.
+    """`nvidia-smi --gpu-reset`. It refuses while a program has the GPU open; persistence mode counts as a program.
 
-    GPUs older than Ampere that NVLink connects are reset only together, and they may be of several environments."""
+    GPUs older than Ampere with NVLink are reset only together, and they may belong to several environments."""
 
     FIELDS = "persistence_mode,mig.mode.current,compute_cap"
 
@@ -119,7 +119,7 @@ class NvidiaReset:
         return ACTIVE_LINK in said
 
     async def _query(self, slot: SlotDevice) -> tuple[str, str, str]:
-        """Empty for a GPU that does not answer: it may hang, and a reset is worth a try."""
+        """Empty for a GPU that does not answer: it may hang, and a reset may repair it."""
         words = ("--format=csv,noheader", "-i", slot.gpu_uuid)
         code, said = await self._program.ask(f"--query-gpu={self.FIELDS}", *words)
         found = [word.strip() for word in said.split(",")]
@@ -150,7 +150,7 @@ def _is_before(capability: str, first: float) -> bool:
 class AmdReset:
     """`amd-smi reset --gpureset`, which resets all GPUs of an XGMI hive."""
 
-    SUCCESS = "Successfully reset GPU"  # its exit code is 0 also when it failed
+    SUCCESS = "Successfully reset GPU"  # its exit code is 0 even after a failure
 
     def __init__(self, program: Program, pci: PciDevices) -> None:
         self._program, self._pci = program, pci
@@ -177,11 +177,11 @@ class AmdReset:
 
 
 class SimulatedReset:
-    """A simulated GPU is reset by counting it, in a file of the engine's."""
+    """A reset of a simulated GPU increments a counter in a file of the engine."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self.problem = ""  # what a reset fails with, for tests
+        self.problem = ""  # the error of a reset, for tests
 
     async def look(self, slot: SlotDevice) -> GpuReset:  # noqa: ARG002 (all are alike)
         return GpuReset(method="simulated")
@@ -195,7 +195,7 @@ class SimulatedReset:
 
 
 def read_counts(file: Path) -> dict[str, int]:
-    """How often each simulated GPU was reset."""
+    """Number of resets of each simulated GPU."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=dict[str, int])
     except (FileNotFoundError, msgspec.DecodeError):
@@ -203,7 +203,7 @@ def read_counts(file: Path) -> dict[str, int]:
 
 
 class NoReset:
-    """A device that nothing can reset, and why."""
+    """A device without a reset method, with the reason."""
 
     def __init__(self, why: str) -> None:
         self._why = why

@@ -1,6 +1,6 @@
 """System calls for namespaces, mounts and privileges that the standard library does not offer.
 
-Programs use it that run without site packages or have left the node's root: it imports the standard library only, and
+It is used by programs without site packages or outside the node's root, so it imports only the standard library, and
 nothing on first use.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, OPENAT2 = 428, 429, 430, 431, 432, 437
-PIDFD_GETFD, MOUNT_SETATTR = 438, 442  # one number on every architecture, as all of these
+PIDFD_GETFD, MOUNT_SETATTR = 438, 442  # these numbers are the same on every architecture
 AT_FDCWD, AT_EMPTY_PATH, AT_RECURSIVE = -100, 0x1000, 0x8000
 OPEN_TREE_CLONE, FSOPEN_CLOEXEC, FSMOUNT_CLOEXEC = 1, 1, 1
 MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH = 4, 0x40
@@ -58,7 +58,7 @@ def checked(what: str, result: int) -> int:
 
 
 def call(what: str, number: int, *arguments: Any) -> int:
-    """A system call that libc has no function for."""
+    """A system call without a libc function."""
     words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     return checked(what, libc.syscall(ctypes.c_long(number), *words))
 
@@ -75,16 +75,16 @@ def unshare(kinds: int) -> None:
 
 
 def unshare_mounts() -> None:
-    """A mount namespace of this process, of which others see no change."""
+    """Enter a private mount namespace."""
     unshare(CLONE_NEWNS)
     mount("none", "/", flags=MS_REC | MS_PRIVATE)
 
 
 @contextlib.contextmanager
 def held_child(what: str, work: Callable[[], str]) -> Iterator[tuple[int, str]]:
-    """A child that did `work` and waits until the block ends: its pid and what it answered. Raises its OSError.
+    """Run `work` in a child that then waits until the block ends; yields its pid and result. Raises its OSError.
 
-    For what can be done only in another namespace: the block takes the namespace or a descriptor from the child."""
+    For work in another namespace: the block takes the namespace or a descriptor from the child."""
     answers, answer = os.pipe2(os.O_CLOEXEC)
     stay, leave = os.pipe2(os.O_CLOEXEC)
     child = os.fork()
@@ -126,14 +126,14 @@ def has_descriptors_of(task: int, other: int) -> bool:
 
 
 def open_beneath(folder: int, path: str, flags: int, *, resolve: int) -> int:
-    """`openat2`: what the path may lead through is said by `resolve`."""
+    """`openat2`; `resolve` restricts the path resolution."""
     how = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, resolve | RESOLVE_NO_MAGICLINKS)
     return call(f"open {path}", OPENAT2, folder, path.encode(), how, len(how))
 
 
 @contextlib.contextmanager
 def as_file_owner(id: int) -> Iterator[None]:
-    """For files only: what is made belongs to this id and is made with its rights."""
+    """Use the file system rights of this id; created files belong to it."""
     libc.setfsgid(ctypes.c_int(id))
     libc.setfsuid(ctypes.c_int(id))
     try:
@@ -150,7 +150,7 @@ def file_system_kind(path: str) -> int:
     return ctypes.c_long.from_buffer(answer).value
 
 
-# Mounts. A tree is the descriptor of a mount that is nowhere yet.
+# Mounts. A tree is the descriptor of a detached mount.
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, options: str = "") -> None:
@@ -171,12 +171,12 @@ def new_mount(kind: str, **options: str) -> int:
 
 
 def clone_tree(path: str) -> int:
-    """A tree of what is mounted at the path, from there on, without the mounts below."""
+    """A tree of the mount at this path, without submounts."""
     return call(f"open_tree {path}", OPEN_TREE, AT_FDCWD, path.encode(), OPEN_TREE_CLONE | os.O_CLOEXEC)
 
 
 def clone_opened(descriptor: int) -> int:
-    """As `clone_tree`, of an open file or folder."""
+    """Like `clone_tree`, for an open file or folder."""
     return call("open_tree", OPEN_TREE, descriptor, b"", OPEN_TREE_CLONE | os.O_CLOEXEC | AT_EMPTY_PATH)
 
 
@@ -196,12 +196,12 @@ def set_attributes(tree: int, *, add: int = 0, userns: int = 0) -> None:
 
 
 def make_private(tree: int) -> None:
-    """What is mounted on this copy does not appear on the mount that it was copied from."""
+    """Make it private: mounts on this copy do not propagate to its original."""
     _mount_setattr("mount_setattr", tree, "", AT_EMPTY_PATH, _MountAttributes(propagation=MS_PRIVATE))
 
 
 def restrict_mount(target: str, flags: int, *, recursive: bool) -> None:
-    """Add flags to a mount; recursive reaches the mounts below it, which a classic remount would leave writable."""
+    """Add flags to a mount; recursive includes submounts, which a classic remount would leave writable."""
     how = AT_RECURSIVE if recursive else 0
     _mount_setattr(f"mount_setattr {target}", AT_FDCWD, target, how, _MountAttributes(set=flags))
 
@@ -212,13 +212,13 @@ def _mount_setattr(what: str, folder: int, path: str, flags: int, attributes: _M
 
 
 def pivot_into(new_root: str) -> None:
-    """Make a folder the root and let go of the old root for good."""
+    """Change the root to a folder and detach the old root."""
     os.chdir(new_root)
     pivot_here()
 
 
 def pivot_here() -> None:
-    """Make the working directory the root and let go of the old root for good."""
+    """Change the root to the working directory and detach the old root."""
     checked("pivot_root", libc.pivot_root(b".", b"."))
     checked("umount of the old root", libc.umount2(b".", ctypes.c_int(MNT_DETACH)))
     os.chdir("/")
@@ -228,7 +228,7 @@ def pivot_here() -> None:
 
 
 def set_hostname(pid: int, name: str) -> None:
-    """In the UTS namespace of another process, by a thread that ends: a thread does not come back from there."""
+    """Set it in the UTS namespace of another process, in a short-lived thread, which cannot return."""
     failed: list[OSError] = []
 
     def enter() -> None:
@@ -260,14 +260,14 @@ def drop_from_bounding_set(capability: int) -> None:
 
 
 def empty_bounding_set() -> None:
-    """No exec of this process or its children can ever gain a capability."""
+    """Prevent this process and its children from gaining capabilities by exec."""
     with open("/proc/sys/kernel/cap_last_cap") as last:
         for capability in range(int(last.read()) + 1):
             drop_from_bounding_set(capability)
 
 
 def give_up_privileges(keep: tuple[int, ...]) -> None:
-    """For this process and all it starts: nothing can be gained by exec, and only `keep` is held until then."""
+    """Drop all capabilities except `keep`, and prevent gaining any by exec, for this process and its children."""
     prctl("ambient set", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
     mask = sum(1 << capability for capability in keep)

@@ -1,4 +1,4 @@
-"""Limits of an environment by control groups, version 1 or 2, whichever this machine has and lets us write."""
+"""Limits of an environment by control groups, version 1 or 2, as available on this node."""
 
 import asyncio
 import contextlib
@@ -15,11 +15,11 @@ CPU_PERIOD = 100_000
 REMOVE_TRIES = 50
 MEMBERS = "cgroup.procs"
 NO_MEMBERS = (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP)
-"""The group went away meanwhile, or it holds threads only: their process is listed above it."""
+"""The group was deleted meanwhile, or contains only threads, whose process is in its parent."""
 
 
 class Limits:
-    """The control groups of one engine, one below it for each environment."""
+    """The control group of one engine, with a subgroup for each environment."""
 
     def __init__(self, tag: str, root: Path = CGROUPS) -> None:
         self._root, self._parent = root, f"gpuaas-{tag}"
@@ -34,7 +34,7 @@ class Limits:
         return "1" if all(os.access(self._root / name, os.W_OK) for name in CONTROLLERS) else ""
 
     def folders(self, allocation_id: str) -> dict[str, Path]:
-        """Controller → the folder that carries its limit."""
+        """Controller → the folder with its limit."""
         match self.version:
             case "2":
                 return dict.fromkeys(CONTROLLERS, self._root / self._parent / allocation_id)
@@ -44,7 +44,7 @@ class Limits:
                 return {}
 
     def make(self, allocation_id: str, *, vcpus: int, memory_mib: int) -> list[str]:
-        """Groups with their limits set; the folders that pid 1 has to join."""
+        """Create groups with limits; return the folders that pid 1 must join."""
         folders = self.folders(allocation_id)
         try:
             for folder in folders.values():
@@ -58,7 +58,7 @@ class Limits:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
                 raise
-            return []  # what is in force is read back from the running environment, so nothing is claimed here
+            return []  # limits in force are read from the running environment later
         return sorted({str(folder) for folder in folders.values()})
 
     def _values(self, folders: dict[str, Path], vcpus: int, memory_mib: int) -> dict[Path, str]:
@@ -76,7 +76,7 @@ class Limits:
         return values
 
     def found(self, allocation_id: str, pid: int) -> dict[str, str]:
-        """What is in force for a process: its membership and the limit, both read from the kernel."""
+        """Limits in force for a process: its group and the limit, both read from the kernel."""
         files = {
             "cpu": "cpu.max" if self.version == "2" else "cpu.cfs_quota_us",
             "memory": "memory.max" if self.version == "2" else "memory.limit_in_bytes",
@@ -91,13 +91,13 @@ class Limits:
         return limits
 
     def _is_member(self, folder: Path, pid: int) -> bool:
-        """In the group, or with version 2 in one below it: those that systemd made inside."""
+        """Whether it is in the group or, with version 2, in a subgroup created by systemd inside."""
         if self.version == "1":
             return str(pid) in (folder / "cgroup.procs").read_text().split()
         return any(Path(found).is_relative_to(folder) for found in cgroups.folders_of(pid))
 
     def members(self, allocation_id: str) -> set[int]:
-        """Processes of an environment, also those in groups that were made inside."""
+        """Processes of an environment, including those in groups created inside."""
         found: set[int] = set()
         for file in (file for folder in set(self.folders(allocation_id).values()) for file in folder.rglob(MEMBERS)):
             try:
@@ -108,7 +108,7 @@ class Limits:
         return found
 
     async def remove(self, allocation_id: str) -> None:
-        """With the groups that were made inside."""
+        """Delete groups, including those created inside."""
         for top in set(self.folders(allocation_id).values()):
             for folder in (*sorted(top.rglob("*/"), reverse=True), top):
                 await self._remove(folder)
@@ -119,7 +119,7 @@ class Limits:
                 folder.rmdir()  # noqa: ASYNC240 (of the kernel, at once)
             except FileNotFoundError:
                 break
-            except OSError:  # the kernel is still letting go of its last process
+            except OSError:  # the kernel is still freeing its last process
                 await asyncio.sleep(0.01)
             else:
                 break
@@ -128,7 +128,7 @@ class Limits:
         return sorted({str(folder) for folder in self.folders(allocation_id).values() if folder.exists()})
 
     def close(self) -> None:
-        """Our own group above goes too, once it is empty."""
+        """Also delete the engine's group if it is empty."""
         for folder in {path.parent for path in self.folders("-").values()}:
             with contextlib.suppress(OSError):
                 folder.rmdir()

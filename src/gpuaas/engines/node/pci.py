@@ -1,4 +1,4 @@
-"""PCI devices of a node, as the kernel shows them in sysfs."""
+"""PCI devices of a node from sysfs."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Numbers that are handed out and come back: the least recently used first, so that a stale client meets silence."""
+"""Allocates numbers least recently used first, so that stale clients do not reach other environments."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ TRIES, PAUSE_SECONDS = 40, 0.05
 
 
 class Recency:
-    """Which numbers of a range were used when, remembered on disk; losing the file costs only the order."""
+    """Last use of each number in a range, stored on disk; losing the file only loses the order."""
 
     def __init__(self, path: Path, numbers: range) -> None:
         self._path, self._numbers = path, numbers
@@ -22,18 +22,18 @@ class Recency:
             used = json.loads(path.read_text())
         except (FileNotFoundError, ValueError):
             used = []
-        self._used: dict[int, None] = dict.fromkeys(used)  # the oldest use first
+        self._used: dict[int, None] = dict.fromkeys(used)  # oldest use first
 
     def order(self) -> Iterator[int]:
-        """Never used ones first, then by last use. Callers take one of the first, so the rest is not computed."""
+        """Unused numbers first, then by last use. A generator, because callers use one of the first."""
         yield from (number for number in self._numbers if number not in self._used)
         yield from (number for number in list(self._used) if number in self._numbers)
 
     def touch(self, number: int) -> None:
-        """It was used just now."""
+        """Record a use."""
         self._used.pop(number, None)
         self._used[number] = None
-        with contextlib.suppress(OSError):  # on a full disk the order is lost, and nothing else
+        with contextlib.suppress(OSError):  # a full disk only loses the order
             files.write_whole(self._path, json.dumps(list(self._used)).encode(), durable=False)
 
 
@@ -55,8 +55,8 @@ def try_listen(address: str, port: int) -> socket.socket | None:
 
 
 async def listen(address: str, port: int) -> socket.socket | None:
-    """As `try_listen`, for a moment longer: a process that this one has just forked keeps copies of its sockets, also
-    of the one that found the port free, until it runs its own program."""
+    """Like `try_listen`, with retries: a forked child keeps copies of all sockets, including the one that tested the
+    port, until its exec."""
     for _ in range(TRIES):
         if (listener := try_listen(address, port)) is not None:
             return listener

@@ -1,6 +1,6 @@
-"""Processes of the machine, looked at through /proc and ended by descriptor, never by a number that may be reused."""
+"""Inspects processes through /proc and ends them by pidfd, because a pid may be reused."""
 
-# ruff: noqa: ASYNC222 (never waits: only a child that has already ended is collected)
+# ruff: noqa: ASYNC222 (does not wait: reaps only ended children)
 
 import asyncio
 import contextlib
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 PROC = Path("/proc")
-BORN, THREADS = 19, 17  # of the fields behind the name in /proc/<pid>/stat
+BORN, THREADS = 19, 17  # index among the fields after the name in /proc/<pid>/stat
 HIDDEN = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 class Process(NamedTuple):
-    """A process that was looked at. A number alone may belong to another process when it is used."""
+    """An inspected process. Its pid alone may belong to another process later."""
 
     pid: int
     born: str
@@ -27,7 +27,7 @@ def pids() -> list[int]:
 
 
 def _read(pid: int, name: str) -> str:
-    """Empty for a process that is gone or hidden from us; any other error is no answer, and raised."""
+    """Read a file; empty for an ended or hidden process. Other errors are raised."""
     try:
         return (PROC / str(pid) / name).read_text(errors="replace")
     except HIDDEN:
@@ -35,18 +35,18 @@ def _read(pid: int, name: str) -> str:
 
 
 def status(pid: int) -> dict[str, str]:
-    """The fields of /proc/<pid>/status; empty when there is no such process."""
+    """The fields of /proc/<pid>/status; empty if the process does not exist."""
     pairs = (line.split(":", 1) for line in _read(pid, "status").splitlines() if ":" in line)
     return {name: value.strip() for name, value in pairs}
 
 
 def has_ended(pid: int) -> bool:
-    """Also when nobody has collected it yet: it holds nothing any more."""
+    """Whether it has ended, including zombies, which hold no resources."""
     return _has_ended(status(pid))
 
 
 def _has_ended(fields: dict[str, str]) -> bool:
-    """A zombie may be the first thread of a process whose other threads still run and hold everything."""
+    """Whether all threads have ended: a zombie may be the first thread of a process with running threads."""
     return fields.get("State", "Z").startswith("Z") and int(fields.get("Threads", "0")) <= 1
 
 
@@ -62,23 +62,23 @@ def namespace(pid: int, kind: str) -> str:
 
 
 def of_uids(uids: Container[int]) -> list[int]:
-    """Every process with one of these as its real or effective uid, those that have ended left out."""
+    """Running processes with one of these as real or effective uid."""
     return [pid for pid in pids() if has_uid(pid, uids)]
 
 
 def has_uid(pid: int, uids: Container[int]) -> bool:
-    """Whether it runs with one of these."""
+    """Whether it runs with one of these uids."""
     fields = status(pid)
     return not _has_ended(fields) and any(int(uid) in uids for uid in fields["Uid"].split())
 
 
 def naming(text: str) -> list[int]:
-    """Processes that were started with this in their words or settings, or have a file of such a path in memory."""
+    """Processes with this text in their arguments or environment, or with a mapped file of such a path."""
     return [pid for pid in pids() if any(text in _read(pid, name) for name in ("cmdline", "environ", "maps"))]
 
 
 def in_pid_namespace_of(pid: int) -> list[Process]:
-    """Everything that lives beside this process."""
+    """All other running processes."""
     wanted = namespace(pid, "pid")
     if not wanted or wanted == namespace(os.getpid(), "pid"):
         return []
@@ -86,16 +86,16 @@ def in_pid_namespace_of(pid: int) -> list[Process]:
 
 
 def seen() -> Iterator[Process]:
-    """Each process with the time it was born, read before anything else of it: what a caller learns afterwards is of
-    this process if it still lives when it is acted on."""
+    """Each process with its start time, read first: later facts belong to this process if it still runs when the
+    caller acts on it."""
     for pid in pids():
         if birth := born(pid):
             yield Process(pid, birth)
 
 
 def tasks(pid: int) -> list[int]:
-    """The threads of a process, the first one first. Each may have mounts, descriptors and a root of its own, found
-    under its number as those of a process."""
+    """The threads of a process, starting with the first. Each can have separate mounts, descriptors and root, found
+    under its id in /proc."""
     try:
         found = [int(path.name) for path in (PROC / str(pid) / "task").iterdir()]
     except HIDDEN:
@@ -109,16 +109,16 @@ def born(pid: int) -> str:
 
 
 def is_alive(pid: int, birth: str) -> bool:
-    """Whether this very process still runs."""
+    """Whether this process still runs."""
     text = _read(pid, "stat")
     fields = text.rsplit(")", 1)[1].split() if ")" in text else []
     if len(fields) <= BORN or fields[BORN] != birth:
         return False
-    return fields[0] not in ("Z", "X") or int(fields[THREADS]) > 1  # threads outlive the first one
+    return fields[0] not in ("Z", "X") or int(fields[THREADS]) > 1  # threads can outlive the first one
 
 
 def with_argument(argument: str) -> list[int]:
-    """Processes started with this argument; a person inside can only name themselves this way."""
+    """Processes started with this argument; tenants can only match their own processes."""
     return [pid for pid in pids() if has_argument(pid, argument)]
 
 
@@ -127,7 +127,7 @@ def has_argument(pid: int, argument: str) -> bool:
 
 
 async def gone(pid: int, seconds: float | None = None) -> bool:
-    """Wait until a process has ended; False when it still runs after that long."""
+    """Wait until a process has ended; False after a timeout."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -139,13 +139,13 @@ async def gone(pid: int, seconds: float | None = None) -> bool:
     finally:
         os.close(descriptor)
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # only if it happens to be our child
+        os.waitpid(pid, os.WNOHANG)  # only if it is our child
     return True
 
 
 async def end(pid: int, still: Callable[[int], bool]) -> bool:
-    """Kill and wait; False when it was not meant any more. `still` is asked once the descriptor is held, so that the
-    number cannot change its meaning."""
+    """Kill and wait; False if `still` rejects the process. `still` is called after opening the pidfd, so that the pid
+    cannot be reused meanwhile."""
     with _held(pid, still) as descriptor:
         if descriptor is None:
             return False
@@ -157,7 +157,7 @@ async def end(pid: int, still: Callable[[int], bool]) -> bool:
 
 
 def send(process: Process, *signals: int) -> None:
-    """To this very process, if it still runs."""
+    """Send a signal to this process, if it still runs."""
     with _held(process.pid, lambda pid: is_alive(pid, process.born)) as descriptor:
         if descriptor is not None:
             for each in signals:
@@ -183,7 +183,7 @@ def _send(descriptor: int, number: int) -> None:
 
 
 async def readable(descriptor: int, seconds: float | None = None) -> None:
-    """Wait until there is something to read, or raise TimeoutError."""
+    """Wait until it is readable, or raise TimeoutError."""
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
 

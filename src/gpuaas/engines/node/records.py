@@ -1,4 +1,4 @@
-"""What the engine remembers of an environment: one file, written whole; no file, no environment."""
+"""The engine's record of an environment: one file, written atomically; without it, there is no environment."""
 
 from datetime import datetime
 from pathlib import Path
@@ -14,22 +14,22 @@ NAME = "record.json"
 
 
 class UnreadableError(EngineError):
-    """There is a record and nobody knows what it says: what it stands for is left alone until somebody asks."""
+    """The record exists and is unreadable: its environment is left unchanged until an operator acts."""
 
     def __init__(self, allocation_id: str, error: Exception) -> None:
         super().__init__("its record cannot be read", f"{allocation_id}: {error}")
-        self.is_damaged = not isinstance(error, OSError)  # otherwise the look failed, and the next one may not
+        self.is_damaged = not isinstance(error, OSError)  # otherwise the read failed and may succeed later
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """Enough to adopt, boot again or remove, whatever line the agent died at.
+    """The facts to adopt, reboot or remove an environment after a crash at any line.
 
-    Older versions wrote the ones that are on disk: a field that is added has a default.
+    Older versions may have written the files on disk, so new fields need a default.
     """
 
     spec: EnvironmentSpec
     boot: int
-    index: int  # its uid and its network follow from it
+    index: int  # determines its uid range and its network
     port: int
     host_key: str  # private, OpenSSH form: the file is 0600 in a 0700 folder
     keys: KeySet
@@ -45,12 +45,12 @@ class Record(Struct, frozen=True, kw_only=True):
         return self.spec.slots
 
     def renewed(self, spec: EnvironmentSpec, now: datetime) -> "Record":
-        """The next boot of the same disk, port and host key; an older key set never comes back."""
+        """The next boot with the same disk, port and host key; ignores an older key set."""
         keys = spec.keys if spec.keys.generation >= self.keys.generation else self.keys
         return msgspec.structs.replace(self, spec=spec, boot=max(spec.boot, self.boot), keys=keys, started_at=now)
 
     def admitting(self, keys: KeySet, ownership: Ownership | None) -> "Record":
-        """The same boot with other keys or another owner; an older key set changes nothing."""
+        """The same boot with other keys or another owner; ignores an older key set."""
         renewed = self
         if keys.generation >= self.keys.generation and keys != self.keys:
             renewed = msgspec.structs.replace(renewed, keys=keys)
@@ -60,22 +60,22 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class Remains(Struct, frozen=True, kw_only=True):
-    """What a removal has to look for; takes the record's place until every kind is proven to be gone."""
+    """The facts that a removal must check; replaces the record until everything is proven removed."""
 
     removing: bool = False
     boot: int = 0
-    index: int | None = None  # unknown when its record could not be read and its disk has no owner of its own
+    index: int | None = None  # unknown if its record is unreadable and its disk has no separate owner
     port: int | None = None
-    volumes: tuple[str, ...] = ()  # that were mounted inside: they have to be whole afterwards
-    devices: tuple[str, ...] = ()  # UUIDs of GPUs that nobody else may use until the removal is proven
+    volumes: tuple[str, ...] = ()  # volumes mounted inside: they must be unchanged afterwards
+    devices: tuple[str, ...] = ()  # UUIDs of GPUs reserved until the removal is proven
     container: str = ""  # name of its control groups; empty: that of the environment
-    slots: tuple[SlotDevice, ...] = ()  # of these GPUs, which are reset
+    slots: tuple[SlotDevice, ...] = ()  # results of resetting these GPUs
     simulated: bool = False
-    seen: tuple[tuple[int, str], ...] = ()  # processes that lived inside, with the time each was born
+    seen: tuple[tuple[int, str], ...] = ()  # processes inside, with their start times
 
 
 class Records:
-    """The environments of one engine, a folder each."""
+    """The environments of one engine, with one folder each."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -87,7 +87,7 @@ class Records:
         return sorted(path.name for path in self.root.iterdir())
 
     def read(self, allocation_id: str) -> Record | Remains | None:
-        """None when it never got as far as a record, and for no other reason."""
+        """The record; None only if it was never written."""
         try:
             data = (self.folder(allocation_id) / NAME).read_bytes()
             remains = msgspec.json.decode(data, type=Remains)

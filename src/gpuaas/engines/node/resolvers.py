@@ -1,4 +1,4 @@
-"""Name servers of the node that can be reached from an environment: a resolver on the node's loopback is not one."""
+"""Name servers of the node that environments can reach, which excludes resolvers on the loopback interface."""
 
 from ipaddress import AddressValueError, IPv4Address
 from pathlib import Path
@@ -7,7 +7,7 @@ FILES = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))
 
 
 def lines() -> list[str]:
-    """Of the first file that names a usable server."""
+    """Servers from the first file with a usable one."""
     for path in FILES:
         found = path.read_text().splitlines() if path.exists() else []
         kept = [line for line in found if not line.startswith("nameserver") or _address(line) is not None]

@@ -1,11 +1,11 @@
-"""The seccomp profile of an environment, written once and given to runc and to our own processes alike.
+"""The seccomp profile of an environment, used for runc and for our processes.
 
-`profile` decides; `to_runtime` is the form that runc reads, `compile_bpf` the filter that the SSH gateway loads before
-it starts a session. Both go through libseccomp, whose rules have two traps that this module avoids:
+`profile` creates the rules; `to_runtime` is the format of runc, `compile_bpf` the filter that the SSH gateway loads
+before it starts a session. Both use libseccomp, whose rules have two pitfalls that this module avoids:
 
 - A rule may compare an argument with `!=` only as a 64-bit number, but the kernel reads most arguments as 32 bits. A
-  caller that sets a higher bit passes by such a rule. Here every comparison masks the argument.
-- Which one of two overlapping rules wins depends on the order in which libseccomp sorts them. Here no two rules with
+  caller that sets a higher bit bypasses such a rule. Here every comparison masks the argument.
+- The result of two overlapping rules depends on the order in which libseccomp sorts them. Here no two rules with
   different outcomes overlap.
 """
 
@@ -22,11 +22,11 @@ from gpuaas.engines.node import capabilities, syscalls
 
 LIBRARY = "libseccomp.so.2"
 ALLOW = 0
-"""As the errno of a rule: the call goes through."""
+"""The errno of a rule that allows the call."""
 LOW_32_BITS = 0xFFFFFFFF
 DEFAULT_ERRNO = errno.ENOSYS
 
-# The architecture of a node, and those whose calls the same processor executes.
+# The architecture of a node, and those that its processor also executes.
 ARCHITECTURES = {
     "x86_64": ("SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"),
     "aarch64": ("SCMP_ARCH_AARCH64", "SCMP_ARCH_ARM"),
@@ -45,12 +45,12 @@ _UNKNOWN_NAME = -1
 
 
 class SeccompError(Exception):
-    """The filter could not be made; nothing may run without it."""
+    """The filter could not be created; no process may start without it."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Holds when the argument, seen through the mask, is the value."""
+    """True if the masked argument equals the value."""
 
     index: int
     mask: int
@@ -68,15 +68,15 @@ class Rule:
 
 @dataclass(frozen=True)
 class Profile:
-    """Rules that never contradict each other; a call that none of them names gets the default."""
+    """Rules without contradictions; other calls get the default."""
 
     rules: tuple[Rule, ...]
     default_errno: int = field(default=DEFAULT_ERRNO)
 
 
 def profile(held: frozenset[str]) -> Profile:
-    """The profile of an environment whose processes hold at most these capabilities."""
-    capabilities.numbers(held)  # a misspelt name must not end in a profile that is stricter by accident
+    """The profile of an environment whose processes have at most these capabilities."""
+    capabilities.numbers(held)  # a misspelt name would make the profile stricter by accident
     allowed, refused = [*syscalls.ALLOWED], [*syscalls.REFUSED]
     for capability, names in syscalls.BY_CAPABILITY.items():
         (allowed if capability in held else refused).extend(names)
@@ -135,10 +135,10 @@ def _rest(cases: list[tuple[int, int]], mask: int, value: int) -> Iterator[tuple
 
 
 def to_runtime(rules: Profile, machine: str = platform.machine()) -> dict[str, Any]:
-    """`linux.seccomp` of the runtime's config.json."""
+    """`linux.seccomp` in the runtime's config.json."""
     return {
         "defaultAction": "SCMP_ACT_ERRNO",
-        # runc adds a rule of its own for newer calls unless the default is ENOSYS; with it both filters are the same.
+        # runc adds a rule for newer calls unless the default is ENOSYS; with ENOSYS both filters are the same.
         "defaultErrnoRet": rules.default_errno,
         "architectures": list(_architectures(machine)),
         "syscalls": [_runtime_rule(rule) for rule in rules.rules],
@@ -202,8 +202,8 @@ def _library() -> ctypes.CDLL:
 
 
 def unknown_syscalls(rules: Profile) -> tuple[str, ...]:
-    """Names that this node's libseccomp is too old for. Both runc and `compile_bpf` leave them at the default, ENOSYS:
-    less is allowed than the profile says, never more."""
+    """Names unknown to this node's libseccomp. Both runc and `compile_bpf` use the default, ENOSYS, for them:
+    fewer calls are allowed than in the profile, never more."""
     return tuple(sorted({name for rule in rules.rules for name in rule.names if _number(name) == _UNKNOWN_NAME}))
 
 
@@ -213,7 +213,7 @@ def _number(name: str) -> int:
 
 @lru_cache(maxsize=8)
 def compile_bpf(rules: Profile, machine: str = platform.machine()) -> bytes:
-    """The filter as the kernel takes it: an array of `struct sock_filter`."""
+    """The filter in the format of the kernel: an array of `struct sock_filter`."""
     library, (_, *further) = _library(), _architectures(machine)
     context = library.seccomp_init(_action(rules.default_errno))
     if not context:
@@ -221,7 +221,7 @@ def compile_bpf(rules: Profile, machine: str = platform.machine()) -> bytes:
     try:
         for name in further:
             _check(library.seccomp_arch_add(context, _TOKENS[name]), f"add {name}")
-        # A search by number instead of one comparison per call; older versions do not have it and return an error.
+        # A binary search instead of one comparison per call; older versions return an error.
         library.seccomp_attr_set(context, _ATTRIBUTE_OPTIMIZE, _BINARY_TREE)
         for rule in rules.rules:
             _add(context, rule)

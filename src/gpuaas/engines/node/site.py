@@ -1,4 +1,4 @@
-"""The place of one engine on a machine: its folders, and names and numbers that no other engine uses."""
+"""Folders, names and numbers of one engine on a node, not shared with other engines."""
 
 import fcntl
 import hashlib
@@ -15,7 +15,7 @@ from gpuaas.engines.node.addresses import choose_block
 
 
 class Identity(Struct, frozen=True):
-    """Chosen once: an address block that was free on this machine then."""
+    """An address block that was free on this node when it was chosen, once."""
 
     block: str
 
@@ -31,8 +31,8 @@ class Site:
         self._lock = -1
         self.environments = self.root / "environments"
         self.runtimes = self.root / "runtimes"  # staged bundles, seen by every environment
-        self.staging = self.root / "staging"  # bundles in the making, seen by nobody
-        self.programs = self.root / "bin"  # commands that every environment finds on its PATH
+        self.staging = self.root / "staging"  # bundles during staging, invisible to environments
+        self.programs = self.root / "bin"  # commands on the PATH of every environment
 
     def open(self) -> None:
         for folder in (self.root, self.environments):

@@ -1,7 +1,7 @@
-"""The agent's side of the SSH gateway: starts it, asks it, and takes its login events.
+"""The agent's side of the SSH gateway: starts it, sends requests, and receives login events.
 
-The gateway is a process of its own that outlives the agent. A gateway that does not answer is an error, and never
-taken for one that serves nobody.
+The gateway is a separate process that outlives the agent. A gateway that does not answer is an error; it is not
+treated as a gateway without connections.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ answers = msgspec.msgpack.Decoder(Answer)
 
 
 class GatewayClient:
-    """One per engine. `start` before anything else; `logins` and `terminals` are what the agent gets."""
+    """One per engine. Call `start` first; the agent uses `logins` and `terminals`."""
 
     def __init__(self, root: Path, *, version: str | None = None) -> None:
         self._root, self._version = root, version
@@ -52,13 +52,13 @@ class GatewayClient:
 
     @property
     def version(self) -> str:
-        """Of the gateway that this program starts."""
+        """Version of the gateway that this program starts."""
         if self._version is None:
             self._version = version_of("gpuaas")
         return self._version
 
     async def start(self) -> None:
-        """There is a gateway of this version, and it answers. One of another version hands over to a new one."""
+        """Ensure that a gateway of this version answers. A gateway of another version hands over to a new one."""
         self._is_closed = False
         await self._connected()
         if (await self.status()).version != self.version:
@@ -72,7 +72,7 @@ class GatewayClient:
         task.add_done_callback(self._tasks.discard)
 
     async def upgrade(self) -> None:
-        """Put a new process in place of the gateway; connections and terminals go on."""
+        """Replace the gateway process; connections and terminals continue."""
         before = await self.status()
         child = self._spawn()
         try:
@@ -86,7 +86,7 @@ class GatewayClient:
             raise EngineError(NOT_REPLACED, f"process {before.pid} does not hand over") from error
 
     async def close(self, *, stop: bool) -> None:
-        """Let go of the gateway, which serves on; `stop` ends it, and every connection and terminal."""
+        """Disconnect; the gateway continues. With `stop`, end it with all connections and terminals."""
         await self.terminals.settle()
         tasks = list(self._tasks)
         for task in tasks:
@@ -99,27 +99,27 @@ class GatewayClient:
         self._collect_children()
 
     async def _stop(self) -> None:
-        """Waits until the process is gone, so that nothing of it is left when the engine goes on."""
+        """Wait until the process has ended."""
         pid = (await self.status()).pid
         await self.ask(protocol.Stop("the node is going away"), None)
         if not await processes.gone(pid, ANSWER_SECONDS):
             raise EngineError("the SSH gateway of the node does not end", f"process {pid}")
 
-    # What an engine asks
+    # Requests of the engine
 
     async def status(self) -> GatewayStatus:
         return await self.ask(protocol.AskStatus(), GatewayStatus)
 
     async def sync(self, allocation_id: str) -> AccessState:
-        """Make what the environment's access.json says true; the answer is what is in force."""
+        """Apply the environment's access.json; the answer is the state in force."""
         return await self.ask(protocol.Sync(allocation_id), AccessState)
 
     async def close_environment(self, allocation_id: str, reason: str) -> None:
-        """Afterwards the environment has no listener, no connection and no terminal."""
+        """Close the listener, connections and terminals of the environment."""
         await self.ask(protocol.CloseEnvironment(allocation_id, reason), None)
 
     async def renew_lease(self) -> int:
-        """lease.json was written. How many connections it ended."""
+        """Apply a new lease.json; return the number of closed connections."""
         return await self.ask(protocol.RenewLease(), int)
 
     async def enforce(self) -> int:
@@ -134,7 +134,7 @@ class GatewayClient:
     async def end_connections(self, allocation_id: str, fingerprints: frozenset[str] | None, reason: str) -> int:
         return await self.ask(protocol.EndConnections(allocation_id, fingerprints, reason), int)
 
-    # How it is asked
+    # Transport of requests
 
     async def ask(
         self,
@@ -145,8 +145,8 @@ class GatewayClient:
         received: Callable[[list[int]], None] | None = None,
         seconds: float | None = ANSWER_SECONDS,
     ) -> T:
-        """Raises EngineError when it failed or nobody answered. Asked again once if the gateway was replaced meanwhile,
-        except where that would do it twice."""
+        """Send a request; EngineError if it failed or got no answer. Repeated once after a replacement of the gateway,
+        unless the request is not idempotent."""
         is_repeatable = not isinstance(request, protocol.OpenTerminal)
         try:
             async with asyncio.timeout(seconds):
@@ -180,7 +180,7 @@ class GatewayClient:
             self._waiting.pop(number, None)
 
     async def _connected(self) -> Channel:
-        """Connects, and starts a gateway where none listens."""
+        """Connect; start a gateway if none listens."""
         async with self._connecting:
             if self._channel is not None:
                 return self._channel
@@ -200,7 +200,7 @@ class GatewayClient:
             return channel
 
     def _spawn(self) -> int:
-        """In a session of its own: what ends the agent does not end it."""
+        """Start it in a separate session, so that signals to the agent do not reach it."""
         words = [sys.executable, "-P", "-m", "gpuaas.gateway", "--folder", str(self._root), "--release", self.version]
         log = os.open(self._root / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
@@ -243,10 +243,10 @@ class GatewayClient:
         for future in waiting.values():
             if not future.done():
                 future.set_exception(ConnectionResetError("the SSH gateway went away"))
-                future.exception()  # looked at, whether or not anybody waits for it
+                future.exception()  # retrieves the exception even if no task waits
 
     async def _keep_alive(self) -> None:
-        """There is a gateway also while nobody asks for anything: people connect at any time."""
+        """Keep a gateway running without requests, because people connect at any time."""
         while True:
             await self._lost.wait()
             with suppress(OSError, TimeoutError):
@@ -266,7 +266,7 @@ class GatewayClient:
 
 
 def _try_connect(root: Path) -> Channel | None:
-    """None: nobody listens there."""
+    """Connect; None if no gateway listens."""
     try:
         return Channel(protocol.connect(root))
     except (FileNotFoundError, ConnectionRefusedError):
@@ -274,7 +274,7 @@ def _try_connect(root: Path) -> Channel | None:
 
 
 def _has_ended(child: int) -> bool:
-    """Collects it, too."""
+    """Wait for the end of the process and reap it."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] == child
     except ChildProcessError:

@@ -1,4 +1,4 @@
-"""What agent and SSH gateway say to each other: requests and answers in msgpack on a unix socket, with descriptors."""
+"""The protocol between agent and SSH gateway: msgpack requests and answers with descriptors over a unix socket."""
 
 import array
 import asyncio
@@ -15,10 +15,10 @@ from gpuaas.engines.logins import Logins
 from gpuaas.wire.environments import Connection, LoginEvent, LoginKind
 
 SOCKET = "gateway.sock"
-HEADER = 5  # bytes: the length of the message, and how many descriptors come with it
+HEADER = 5  # bytes: length of the message and number of its descriptors
 MOST_BYTES = 16 << 20
 MOST_DESCRIPTORS = 4
-TERMINAL_DESCRIPTORS = 2  # that go with a terminal from process to process: its master and its memory
+TERMINAL_DESCRIPTORS = 2  # descriptors of a terminal: its master and its memory
 CHUNK = 65_536
 
 
@@ -56,18 +56,18 @@ class EndConnections(Struct, tag=True, frozen=True):
 
 
 class TakeEvents(Struct, tag=True, frozen=True):
-    """Answered when there are login events; those that are named were kept by the agent."""
+    """Answered when there are login events; the agent has stored the named ones."""
 
     kept: tuple[str, ...] = ()
 
 
 class OpenTerminal(Struct, tag=True, frozen=True):
-    """Answered with two descriptors: the terminal, and memory for what it showed. Whoever opens, attaches or adopts a
-    terminal has it until its connection ends."""
+    """Answered with two descriptors: the terminal and its scrollback memory. A client that opens, attaches or adopts a
+    terminal owns it until its connection ends."""
 
     allocation_id: str
     boot: int
-    name: str  # of the server's
+    name: str  # from the server
 
 
 class ListTerminals(Struct, tag=True, frozen=True):
@@ -79,7 +79,7 @@ class AttachTerminal(Struct, tag=True, frozen=True):
 
 
 class AdoptTerminal(Struct, tag=True, frozen=True):
-    """The agent has a terminal of an earlier gateway: its descriptors come with this message."""
+    """The agent has a terminal of a previous gateway; the message includes its descriptors."""
 
     terminal_id: str
 
@@ -99,11 +99,11 @@ class AskStatus(Struct, tag=True, frozen=True):
 
 
 class HandOver(Struct, tag=True, frozen=True):
-    """From a new gateway: give me what you serve."""
+    """Sent by a new gateway: hand over everything."""
 
 
 class Stop(Struct, tag=True, frozen=True):
-    """End every connection and terminal, then the gateway."""
+    """End all connections and terminals, then the gateway."""
 
     reason: str
 
@@ -159,14 +159,14 @@ class TerminalState(Struct, frozen=True, kw_only=True):
 
 
 class TerminalResult(Struct, frozen=True, kw_only=True):
-    """`exit_code` none: `reason` says why the gateway ended it."""
+    """Without `exit_code`, `reason` says why the gateway ended it."""
 
     exit_code: int | None
     reason: str = ""
 
 
 class Channel:
-    """Whole messages over a unix stream socket. One reader; any number of writers."""
+    """Messages over a unix stream socket. One reader; any number of writers."""
 
     def __init__(self, stream: socket.socket) -> None:
         stream.setblocking(False)
@@ -177,7 +177,7 @@ class Channel:
         self._is_closed = False
 
     async def send(self, message: bytes, descriptors: tuple[int, ...] = ()) -> None:
-        """Raises ConnectionError when the other side is gone."""
+        """Send a message. Raises ConnectionError if the peer has disconnected."""
         async with self._writing:
             data = memoryview(len(message).to_bytes(4, "big") + bytes([len(descriptors)]) + message)
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
@@ -191,7 +191,7 @@ class Channel:
                     await self._ready(writing=True)
 
     async def receive(self) -> tuple[bytes, list[int]]:
-        """The next message. Raises ConnectionError when the other side is gone."""
+        """Receive the next message. Raises ConnectionError if the peer has disconnected."""
         while True:
             if len(self._received) >= HEADER:
                 length, count = int.from_bytes(self._received[:4], "big"), self._received[4]
@@ -258,7 +258,7 @@ class Channel:
 
 
 def connect(root: Path) -> socket.socket:
-    """To the gateway of this folder; raises OSError when nobody listens. The path may be longer than 107 bytes."""
+    """Connect to the gateway of this folder; OSError if none listens. The path may exceed 107 bytes."""
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -272,7 +272,7 @@ def connect(root: Path) -> socket.socket:
 
 
 def record_event(logins: Logins, event: LoginEvent) -> None:
-    """Keep an event of another process as if it had happened here; its id stays the same."""
+    """Queue an event of another process under its original id."""
     connection = Connection(
         id=event.connection_id,
         key_fingerprint=event.key_fingerprint,

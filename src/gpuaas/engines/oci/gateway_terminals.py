@@ -1,4 +1,4 @@
-"""Browser terminals for the agent: shells that the SSH gateway keeps, also while no agent runs."""
+"""Browser terminals for the agent: shells kept by the SSH gateway, even while no agent runs."""
 
 import asyncio
 import fcntl
@@ -29,7 +29,7 @@ class Ask(Protocol):
 
 
 class GatewayTerminal:
-    """An EngineTerminal. The gateway has the same descriptors open, so that the next agent finds them again."""
+    """An EngineTerminal. The gateway keeps the same descriptors open for the next agent."""
 
     def __init__(self, terminals: "GatewayTerminals", id: str, descriptors: list[int]) -> None:
         self.id = id
@@ -46,7 +46,7 @@ class GatewayTerminal:
                     protocol.WaitTerminal(self.id), TerminalResult, seconds=None
                 )
             except EngineError:
-                await asyncio.sleep(PAUSE_SECONDS)  # there is a new gateway soon, and the shell lives on
+                await asyncio.sleep(PAUSE_SECONDS)  # a new gateway starts soon, and the shell continues
                 continue
             if not self._end.done():
                 self._end.set_result(TerminalEnd(result.exit_code, result.reason))
@@ -59,7 +59,7 @@ class GatewayTerminal:
         return await asyncio.shield(self._end)
 
     def close(self) -> None:
-        """Hangs up: the gateway's own descriptor goes too."""
+        """Hang up; the gateway closes its descriptor too."""
         if self._let_go():
             self._terminals.closed(self.id)
 
@@ -78,7 +78,7 @@ class GatewayTerminal:
 
 
 class GatewayTerminals:
-    """EngineTerminals of every environment of the node."""
+    """EngineTerminals of all environments of the node."""
 
     def __init__(self, ask: Ask) -> None:
         self.ask = ask
@@ -93,7 +93,7 @@ class GatewayTerminals:
         return found
 
     async def take_over(self) -> list[tuple[str, str, EngineTerminal]]:
-        """One that cannot be attached to is of no use to anybody, and ends."""
+        """Attach; a terminal that cannot be attached is ended."""
         found: list[tuple[str, str, EngineTerminal]] = []
         for state in await self.listed():
             if state.id in self._open:
@@ -106,11 +106,11 @@ class GatewayTerminals:
             if state.name:
                 found.append((state.name, state.allocation_id, terminal))
             else:
-                terminal.close()  # a gateway of an earlier release kept no name
+                terminal.close()  # a gateway of an earlier release stored no name
         return found
 
     async def attach(self, terminal_id: str) -> GatewayTerminal:
-        """One that an earlier agent opened."""
+        """Attach to a terminal of a previous agent."""
         return await self._receive(protocol.AttachTerminal(terminal_id))
 
     async def _receive(self, request: protocol.Request) -> GatewayTerminal:
@@ -136,16 +136,16 @@ class GatewayTerminals:
         try:
             await self.ask(protocol.CloseTerminal(id), None)
         except EngineError:
-            return  # a gateway that is gone has let go of it; its shell is hung up with the last descriptor
+            return  # an ended gateway has closed it; the kernel hangs up the shell with the last descriptor
 
     async def reconnected(self) -> None:
-        """A gateway that was killed has lost its descriptors: the next one gets those of this agent."""
+        """Give descriptors to the next gateway after a killed one has lost them."""
         for id, terminal in list(self._open.items()):
             try:
                 await self.ask(protocol.AdoptTerminal(id), None, descriptors=(terminal.descriptor, terminal.memory))
             except EngineError:
-                continue  # it has ended, which `ended` tells
+                continue  # it has ended; `ended` reports that
 
     async def settle(self) -> None:
-        """Wait until the gateway was told of every terminal that was closed."""
+        """Wait until the gateway has received all closes."""
         await asyncio.gather(*self._closing, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What is known of a staged bundle: the checksum of every file when it was checked, and the image it was built in."""
+"""The manifest of a staged bundle: checksums of all files at its check, and the image in which it was built."""
 
 import hashlib
 import os
@@ -13,15 +13,15 @@ from gpuaas.wire.runtimes import StagedBundle
 
 MANIFEST, RECORD = "manifest.json", "bundle.json"
 BLOCK = 1 << 20
-SHOWN = 50  # drifted files that are named
+SHOWN = 50  # drifted files that are listed
 
 
 class UnreadableBundleError(Exception):
-    """What lies there is no staged bundle."""
+    """The folder is not a staged bundle."""
 
 
 def take(root: Path) -> dict[str, str]:
-    """Path → what it is, in one word that changes with it."""
+    """Path → a description that changes with the content."""
     found = {}
     for folder, names, files in os.walk(root):
         for name in (*names, *files):
@@ -46,7 +46,7 @@ def _describe(path: Path) -> str:
 
 
 def seal(root: Path, files: dict[str, str]) -> str:
-    """Write the list; its own checksum goes to the control plane, where nobody on the node can change it."""
+    """Write the manifest; the control plane stores its checksum, which programs on the node cannot change."""
     content = msgspec.json.encode(files, order="deterministic")
     (root / MANIFEST).write_bytes(content)
     (root / MANIFEST).chmod(0o644)
@@ -66,7 +66,7 @@ def read(root: Path) -> StagedBundle:
 
 
 def drift(root: Path, manifest: str) -> list[str]:
-    """Files that are not what they were: changed, gone or come; the list itself, if it is not the one with this sum."""
+    """Changed, missing and added files; the manifest, if its checksum differs."""
     try:
         content = (root / MANIFEST).read_bytes()
         wanted = msgspec.json.decode(content, type=dict[str, str])
@@ -83,8 +83,8 @@ def _checksum(content: bytes) -> str:
 
 
 def require_built_for(staged: StagedBundle, image: BaseImage | None) -> None:
-    """A bundle uses the Python and the libraries of the image in which it was built. One that was staged before its
-    image was recorded is not refused."""
+    """Why the bundle does not fit: it uses the Python and the libraries of the image in which it was built. A bundle
+    without a recorded image is not refused."""
     if image is None or not staged.distribution:
         return
     if (staged.distribution, staged.python) != (image.distribution, image.python):

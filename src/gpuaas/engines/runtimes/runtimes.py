@@ -1,10 +1,10 @@
-"""Runtime bundles of a node: staged side by side, and one of them current in each environment that wants it.
+"""Runtime bundles of a node: staged side by side, with at most one current bundle in each environment.
 
-`<site>/runtimes` is seen inside as `/opt/gpuaas/runtimes`, read-only, by everybody here. What differs between
-environments is a link in their own /etc: `<bundle>/current` leads there, so one folder serves all.
+`<site>/runtimes` is mounted in all environments as `/opt/gpuaas/runtimes`, read-only. `<bundle>/current` is a link to
+/etc of the environment, which has a separate link for each environment, so one folder serves all.
 """
 
-# ruff: noqa: ASYNC240 (single looks at names and small files)
+# ruff: noqa: ASYNC240 (single reads of names and small files)
 
 import asyncio
 import contextlib
@@ -43,7 +43,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class BundleStaging(Protocol):
-    """One attempt to build a bundle. `tree` lies inside `folder`, which the caller erases afterwards."""
+    """One attempt to build a bundle. `tree` is inside `folder`, which the caller erases afterwards."""
 
     folder: Path
     tree: Path
@@ -52,7 +52,7 @@ class BundleStaging(Protocol):
 
 
 class NodeRuntimes:
-    """`image` finds a base image by its version. `alone` is the engine's: one verb at a time per allocation."""
+    """`image` finds a base image by version. `alone` is the engine's lock per allocation."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class NodeRuntimes:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self) -> None:
-        """What an earlier agent left half made is thrown away."""
+        """Delete incomplete files of a previous agent."""
         with contextlib.suppress(EngineError):
             await files.erase(self._site.staging)
         for folder in (self._site.runtimes, self._site.staging, self._site.programs):
@@ -91,7 +91,7 @@ class NodeRuntimes:
                 return replace(here, drift=[])
             try:
                 made = await staging.build(self._clock())
-                async with self._held(target.parent):  # shared with its other versions
+                async with self._held(target.parent):  # also contains its other versions
                     await asyncio.to_thread(self._put_in_place, staging.tree, target)
             except OSError as error:
                 raise EngineError("the node could not do it", f"{target.name}: {error}") from error
@@ -101,7 +101,7 @@ class NodeRuntimes:
             return replace(made, drift=drift)
 
     async def _look(self, target: Path, bundle: BundleSpec, manifest: str) -> tuple[StagedBundle | None, list[str]]:
-        """What lies there, and which of its files are not what they were."""
+        """The staged bundle and its changed files."""
         try:
             here = manifests.read(target)
         except UnreadableBundleError:
@@ -111,7 +111,7 @@ class NodeRuntimes:
         return here, await asyncio.to_thread(manifests.drift, target, manifest or here.manifest)
 
     def _put_in_place(self, tree: Path, target: Path) -> None:
-        """In one step, also over one that drifted: what runs from it keeps its open files."""
+        """Publish it atomically, also replacing a drifted one; running processes keep their open files."""
         target.parent.mkdir(mode=0o755, exist_ok=True)
         target.parent.chmod(0o755)
         link = target.parent / CURRENT
@@ -124,8 +124,8 @@ class NodeRuntimes:
         files.sync_folder(target.parent)
 
     async def unstage(self, slug: str, version: str, tell: Telling) -> list[ProofItem]:
-        """Out of sight in one step, then erased. Nobody may run with it: not as their current, and not as a process
-        that was started from it before its machine went on to another."""
+        """Hide it atomically, then erase it. No environment may use it as current, and no process may run from it, even
+        after its environment switched to another bundle."""
         target = self._site.runtimes / slug / version
         async with self._held(target):
             users = await self._users(slug, version)
@@ -150,7 +150,7 @@ class NodeRuntimes:
             ]
 
     async def _users(self, slug: str, version: str) -> list[str]:
-        """Environments whose current it is, and processes that name a file of it."""
+        """Environments with this current bundle, and processes that refer to its files."""
         found = []
         for id in self._records.ids():
             here = await self.descriptor(id)
@@ -161,7 +161,7 @@ class NodeRuntimes:
 
     @contextlib.asynccontextmanager
     async def _held(self, folder: Path) -> AsyncIterator[None]:
-        """One at a time."""
+        """Allow one staging at a time."""
         lock = self._locks.setdefault(str(folder), asyncio.Lock())
         async with lock:
             yield
@@ -197,7 +197,7 @@ class NodeRuntimes:
         return here
 
     async def _switch(self, own: Path, allocation_id: str, descriptor: RuntimeDescriptor | None) -> None:
-        """Descriptor and `current` change together: both lie behind one link, which is replaced in one step."""
+        """Descriptor and `current` change together, because both are behind one link that is replaced atomically."""
         content = msgspec.json.encode(descriptor)
         made = own / f".runtime-{hashlib.sha256(content).hexdigest()[:16]}"
         link, former = own / "runtime", None
@@ -230,7 +230,7 @@ class NodeRuntimes:
 
 
 def render(descriptor: RuntimeDescriptor, allocation_id: str) -> str:
-    """Plain `NAME=value` lines; every value was checked to hold no character that a shell would heed."""
+    """Lines `NAME=value`; values were checked to contain no special characters of shells."""
     values = {
         "GPUAAS_ALLOCATION_ID": allocation_id,
         "GPUAAS_RUNTIME_BUNDLE": descriptor.slug,
@@ -244,7 +244,7 @@ def render(descriptor: RuntimeDescriptor, allocation_id: str) -> str:
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Two folders change names in one step, so that there is no moment without either."""
+    """Exchange two folders atomically, so that one always exists."""
     names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
     if _libc.renameat2(*names, _RENAME_EXCHANGE) < 0:
         code = ctypes.get_errno()

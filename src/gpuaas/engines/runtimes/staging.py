@@ -1,7 +1,7 @@
 """Stages one bundle: built and checked inside the base image, at the path where environments see it.
 
-Each step runs in a root of its own (workshop.py). The tree is mounted at its final path, so no file names the folder
-in which it was built. Packages are wheels with pinned checksums; no code of a package runs before the check.
+Each step runs in a private root (workshop.py). The tree is mounted at its final path, so no file contains the path of
+the build folder. Packages are wheels with pinned checksums; no code of a package runs before the check.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from gpuaas.engines.runtimes import manifests, workshop
 from gpuaas.wire.environments import EnvironmentSpec, Init, KeySet
 from gpuaas.wire.runtimes import INSTALL_ROOT, BundleSpec, StagedBundle
 
-CHECK_UID = 65_534  # of a check on the node, where it owns nothing; inside it has the id of a holder
+CHECK_UID = 65_534  # uid of a check on the node, which owns no files; inside it is the holder's id
 WORK = "/run/staging"  # inside: requirements and wheels
 TEMPORARY = f"{WORK}/temporary"  # on disk: wheels can be larger than the memory
 HOME = "/root"
@@ -36,16 +36,16 @@ NAMESPACES = ("--mount", "--pid", "--fork", "--ipc", "--uts", "--kill-child")
 LONGEST_LINE = 1 << 20
 END_SECONDS = 10.0
 PIP = ("-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-cache-dir")
-TOPOLOGY = "/sys/devices/system"  # numerical libraries look up processors here
+TOPOLOGY = "/sys/devices/system"  # numerical libraries read processor facts here
 NETWORK_FILES = ("/etc/resolv.conf", "/etc/hosts")
 PIP_FILES = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")
 PIP_HOME_FILES = (".config/pip/pip.conf", ".pip/pip.conf", ".netrc")
 PIP_PATHS = ("find-links", "index-url", "extra-index-url", "cert", "client-cert", "constraint", "config-file")
 """Settings of pip whose value may be a path on the node."""
 STEP_SECONDS = {"venv": 120, "download": 3600, "install": 1800, "compile": 900, "check": 300}
-EXCERPT = 20  # lines of a failed step that are told
+EXCERPT = 20  # lines of a failed step that are shown
 PASSED = ("HOME", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE")
-NOT_TOLD = ("Looking in ", "WARNING: Location ")  # where packages come from is the node's business
+NOT_TOLD = ("Looking in ", "WARNING: Location ")  # the node determines the package index
 ACTIVATE = """\
 # Source this file to use {slug} {version} in this shell: . {root}/activate.sh
 if [ -z "${{GPUAAS_RUNTIME_ACTIVE:-}}" ]; then
@@ -65,7 +65,7 @@ deactivate() {{
 
 @dataclass(frozen=True, kw_only=True)
 class Rights:
-    """What a step can do: it runs as root without capabilities, or as an unprivileged user."""
+    """Rights of a step: root without capabilities, or an unprivileged user."""
 
     seconds: float
     is_root: bool = True
@@ -83,7 +83,7 @@ RIGHTS = {
 
 
 class Staging:
-    """`environment` holds the node's settings of where packages come from."""
+    """`environment` has the node's settings for the package index."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class Staging:
         await self._pip(image, "install", *local, *arguments)
         await files.erase(self._work / "wheels")
         compiled = ("-m", "compileall", "-q", "-j", "2", "--invalidation-mode", "unchecked-hash", f"{self._root}/lib")
-        with contextlib.suppress(EngineError):  # a source file of a package may not compile; it is only slower then
+        with contextlib.suppress(EngineError):  # a source file of a package may not compile; it is then only slower
             await self._run(image, "compile", f"{self._root}/bin/python", "-I", *compiled)
 
     async def _pip(self, image: Image, verb: str, *arguments: str) -> None:
@@ -180,7 +180,7 @@ class Staging:
         return (said[-1] if said else "the check ended without output")[:500]
 
     async def _run(self, image: Image, step: str, *argv: str) -> list[str]:
-        """The last lines of its output. Everything that the step started ends with it, or with the agent."""
+        """Run it and return the last lines of its output. All processes of the step end with it or with the agent."""
         rights = self._rights[step]
         order = self._order(image, rights, argv)
         with commands.given(json.dumps(order)) as stdin:
@@ -246,7 +246,7 @@ class Staging:
                 "SHELL": "/bin/bash",
                 "PATH": f"{self._root}/bin:{config.PATH}",
                 "VIRTUAL_ENV": self._root,
-                "PYTHONUNBUFFERED": "1",  # keeps the lines of two streams in order
+                "PYTHONUNBUFFERED": "1",  # keeps the order of both streams
             }
         own = {"HOME": HOME, "TMPDIR": TEMPORARY, "PYTHONDONTWRITEBYTECODE": "1", **commands.ENVIRONMENT}
         return {**(passed(self._environment) if rights.has_network else {}), **own}
@@ -279,7 +279,7 @@ def require_current_image(bundle: BundleSpec, image: Image) -> None:
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Killed, and its output read to the end: processes of the step hold it open until they are gone."""
+    """Kill it and read its output to the end, because processes of the step keep it open until they end."""
     process.kill()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(END_SECONDS):
@@ -289,7 +289,7 @@ async def end(process: asyncio.subprocess.Process) -> None:
 
 
 def passed(environment: Mapping[str, str]) -> dict[str, str]:
-    """PIP_LOG names a file that a step could not write."""
+    """Without PIP_LOG, whose file a step cannot write."""
     return {
         name: value
         for name, value in environment.items()
@@ -298,7 +298,7 @@ def passed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def network_files(environment: Mapping[str, str]) -> dict[str, str]:
-    """Path inside → path on the node, of everything that pip needs to find packages as it does on the node."""
+    """Path inside → path on the node, for the files that pip needs to find packages as on the node."""
     home = environment.get("HOME", HOME)
     files = {path: path for path in (*NETWORK_FILES, *PIP_FILES)}
     files |= {f"{HOME}/{name}": f"{home}/{name}" for name in PIP_HOME_FILES}
@@ -318,7 +318,7 @@ def pip_values(environment: Mapping[str, str], settings: list[str]) -> Iterator[
         yield environment.get("PIP_" + name.upper().replace("-", "_"), "")
     for path in (*settings, environment.get("PIP_CONFIG_FILE", "")):
         parser = configparser.RawConfigParser()
-        with contextlib.suppress(configparser.Error, UnicodeDecodeError):  # pip says what is wrong with it
+        with contextlib.suppress(configparser.Error, UnicodeDecodeError):  # pip reports the error
             parser.read(path)
         for section in parser.sections():
             for name, value in parser.items(section):
@@ -337,4 +337,4 @@ _SPEC = EnvironmentSpec(
     simulated=True,
     keys=KeySet(generation=0),
 )
-"""A check sees accounts, names and variables as an environment has them."""
+"""Accounts, names and variables of a check, the same as in an environment."""

@@ -1,11 +1,11 @@
-"""Runs one step of a staging inside the base image, as pid 1 of a pid namespace of its own.
+"""Runs one step of a staging inside the base image, as pid 1 of a private pid namespace.
 
-A process of its own, started by `unshare` in new namespaces: it reads one order in JSON on standard input, makes the
-root, starts the step as a child without privileges and exits with its exit code. The kernel then ends whatever the
-step left running. Standard library only.
+This separate process is started by `unshare` in new namespaces. It reads one JSON order from standard input, creates
+the root, starts the step as an unprivileged child and exits with its exit code. The kernel then ends remaining
+processes of the step. Uses only the standard library.
 
-It stays pid 1 instead of becoming the step, because the kernel drops the parent-death signal of a process that changes
-its user: a check would outlive an agent that was killed.
+It stays pid 1 instead of executing the step, because the kernel drops the parent-death signal of a process that changes
+its user: a check would outlive a killed agent.
 """
 
 # ruff: noqa: PTH103, PTH110, PTH120 (plain strings start faster)
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def open_sources(order: Order) -> Mounts:
-    """Target → a detached mount of the source, opened before any mount of ours can hide a source."""
+    """Target → a detached mount of the source, opened before other mounts can hide a source."""
     mounts = {f"/dev/{name}": clone_tree(f"/dev/{name}") for name in DEVICES}
     for tree in mounts.values():
         set_attributes(tree, add=MOUNT_ATTR_NOSUID)
@@ -91,7 +91,7 @@ def open_sources(order: Order) -> Mounts:
 
 
 def enter_image(image: str) -> None:
-    """The image becomes the root, with a layer in memory for mount points and files of the step."""
+    """Make the image the root, with a layer in memory for mount points and files of the step."""
     lower = clone_tree(image)
     set_attributes(lower, add=QUIET | MOUNT_ATTR_RDONLY)
     kernel.mount("stage", STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=700,size=4m")
@@ -104,7 +104,7 @@ def enter_image(image: str) -> None:
 
 
 def furnish(order: Order, mounts: Mounts) -> None:
-    """Runs inside the new root, so that no link of the image leads to the node."""
+    """Runs inside the new root, so that links of the image cannot lead to the node."""
     socket.sethostname(order["hostname"])
     for path, options in order["tmpfs"].items():
         os.makedirs(path, exist_ok=True)
@@ -143,7 +143,7 @@ def attach(tree: int, target: str) -> None:
 
 
 def make_user_namespace(order: Order) -> int | None:
-    """Maps the user of the step to an id on the node that owns nothing. None for steps that run as root."""
+    """Map the user of the step to a node id that owns no files. None for steps that run as root."""
     if not order["uid"]:
         return None
     with user_namespace(order["uid"], order["outside"]) as users:
@@ -151,11 +151,11 @@ def make_user_namespace(order: Order) -> int | None:
 
 
 def execute(order: Order, users: int | None) -> None:
-    """In the child. Errors are printed, because their text is all that an operator sees of a failed step."""
+    """In the child. Prints errors, because operators see only their text."""
     try:
         os.setsid()
         null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
-        os.dup2(null, 0)  # the order names settings of the node
+        os.dup2(null, 0)  # the order contains settings of the node
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.setgroups([])
         if users is not None:
@@ -181,7 +181,7 @@ def load_filter(instructions: bytes) -> None:
 
 
 def wait_for(child: int) -> int:
-    """Its exit code, or 128 and the number of the signal that ended it. Orphans are reaped meanwhile."""
+    """Its exit code, or 128 plus the signal number. Reaps orphans meanwhile."""
     while True:
         pid, status = os.wait()
         if pid == child:

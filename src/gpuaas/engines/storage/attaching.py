@@ -1,8 +1,8 @@
-"""Mounts a folder or a device into a running environment, from outside and without a way for the person to interfere.
+"""Mounts a folder or a device into a running environment from outside, protected against interference from inside.
 
-A process of its own: it enters the environment's mount namespace, which nobody comes back from. It reads one order in
-JSON on standard input and answers in JSON. Standard library only. No path is ever resolved by name on the machine once
-the environment is entered: every step is one component from an open folder, and a link is never followed.
+This is a separate process, because it enters the environment's mount namespace and cannot leave it. It reads one JSON
+order from standard input and answers in JSON. Uses only the standard library. After entering the environment, it
+resolves paths component by component from open folders, and follows no link.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ from gpuaas.engines.storage.serving import FIRST_ID, serve, served_volume
 
 HOME = "home"
 
-# The source: a mount that is nowhere yet
+# The source: a detached mount
 
 
 def source_of(order: Order) -> int:
@@ -53,7 +53,7 @@ def source_of(order: Order) -> int:
 
 
 def probe(order: Order) -> dict[str, object]:
-    """What the file system of a folder can do for volumes: change owners, and show them changed."""
+    """Tests the file system of a folder: can it change owners, and can it be idmapped."""
     folder, id = order["source"], order["ids"][0]
     try:
         os.chown(folder, id, id)
@@ -65,13 +65,13 @@ def probe(order: Order) -> dict[str, object]:
         problem = ""
     except OSError as error:
         problem = error.strerror or str(error)
-    return {"owners": "" if is_owned else "the owner stays as it was", "idmap": problem}
+    return {"owners": "" if is_owned else "the owner does not change", "idmap": problem}
 
 
-# The target: made component by component from the environment's own root
+# The target: created component by component from the environment's root
 
 
-class OpenedEnvironment(NamedTuple):  # not a dataclass, whose module takes longer to import than all others here
+class OpenedEnvironment(NamedTuple):  # not a dataclass: importing its module takes longer than all others here
     """Descriptors of a running environment, opened while this process still sees the node's /proc."""
 
     mounts: int
@@ -94,13 +94,13 @@ def open_environment(order: Order) -> OpenedEnvironment:
 
 
 def open_one(folder: int, name: str) -> int:
-    """One component, and never through a link."""
+    """Open one path component without following a link."""
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
     return open_beneath(folder, name, flags, resolve=RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH)
 
 
 def make_target(order: Order) -> int:
-    """The folder to mount on. What lies in the person's home is made with the person's own rights, elsewhere with the
+    """The folder to mount on. Folders in the holder's home are created with the holder's rights, others with the
     rights of root inside."""
     names = order["mount_path"].strip("/").split("/")
     with as_file_owner(order["owner"] if names[0] == HOME else order["root"]):
@@ -125,7 +125,7 @@ def walk(folder: int, names: list[str], path: str, *, make: bool) -> int:
 
 
 def mounted(opened: OpenedEnvironment) -> list[MountLine]:
-    """What is mounted inside, read anew from a table that was opened outside."""
+    """The mounts inside, read again from a table that was opened outside."""
     os.lseek(opened.table, 0, os.SEEK_SET)
     return list(lines_of(read_opened(opened.table)))
 
@@ -145,13 +145,13 @@ def attach(order: Order) -> dict[str, object]:
         elif where == path:
             return {}
         elif where.startswith(f"{path}/") or (path.startswith(f"{where}/") and where in order["others"]):
-            raise Refused(f"{path} and the volume at {where} lie inside each other")
+            raise Refused(f"{path} and the volume at {where} would be nested")
     source = locked(source_of(order), opened.user_namespace)
     entering.enter(opened.mounts, opened.root)
     for _ in range(dead):
         unmount(path, MNT_DETACH)
     place(source, make_target(order))
-    if path not in paths(opened):  # its folder was renamed meanwhile; it is found by the descriptor that has it
+    if path not in paths(opened):  # its folder was renamed meanwhile; the descriptor still finds it
         os.fchdir(source)
         libc.umount2(b".", MNT_DETACH)
         raise Refused(f"{path} was moved away while the volume was being mounted")
@@ -159,7 +159,7 @@ def attach(order: Order) -> dict[str, object]:
 
 
 def detach(order: Order) -> dict[str, object]:
-    """Never lazily: the kernel refuses while anything holds the mount, also what no process shows."""
+    """Unmount, not lazily: the kernel refuses while anything holds the mount, even if no process shows it."""
     path = order["mount_path"]
     opened = open_environment(order)
     if path not in paths(opened):
@@ -175,7 +175,7 @@ def detach(order: Order) -> dict[str, object]:
 
 
 def share(order: Order) -> dict[str, object]:
-    """What is mounted and unmounted in the root later is so in the mounts that services inside have of their own."""
+    """Make the root shared, so that later mounts and unmounts propagate to private mounts of services inside."""
     opened = open_environment(order)
     entering.enter(opened.mounts, opened.root)
     mount("none", "/", flags=MS_SHARED)
@@ -185,7 +185,7 @@ def share(order: Order) -> dict[str, object]:
 def unmount(path: str, flags: int) -> None:
     *above, name = path.strip("/").split("/")
     os.fchdir(walk(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), above, path, make=False))
-    with contextlib.suppress(OSError):  # of a daemon that died nothing can be written back
+    with contextlib.suppress(OSError):  # a dead daemon cannot write anything back
         descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         libc.syncfs(descriptor)
         os.close(descriptor)
@@ -196,7 +196,7 @@ def obey() -> bytes:
     order: Order = json.loads(sys.stdin.buffer.read())
     if "lock" in order:
         lock = os.open(order["lock"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one that a dead agent left behind may still be at work
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the helper of a dead agent may still be running
     try:
         answer = {"attach": attach, "detach": detach, "probe": probe, "share": share}[order["verb"]](order)
     except Refused as refused:

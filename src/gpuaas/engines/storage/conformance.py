@@ -1,4 +1,4 @@
-"""A conformance run: the trial as a process of its own on one backend, and what it found."""
+"""Runs the conformance trial of one backend as a separate process."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from gpuaas.engines.base import EngineError
 from gpuaas.engines.node import commands
 from gpuaas.wire.storage import Check
 
-TRIAL = str(Path(__file__).with_name("storage_trial.py"))  # never imported: it is a program, not a part of the agent
+TRIAL = str(Path(__file__).with_name("storage_trial.py"))  # executed, not imported: a separate program
 IMAGE_BYTES = 64 << 20
 
 
 async def run(bench: Path, *, is_image: bool, is_served: bool) -> list[Check]:
-    """`bench` is an empty folder on the backend; whoever made it takes it away."""
+    """`bench` is an empty folder on the backend; the caller removes it."""
     where, image = bench / "at", bench / "disk.img"
     where.mkdir(mode=0o711)
     if is_image:

@@ -1,7 +1,7 @@
-"""One volume taken out of one running environment, asked for or by force.
+"""Detaches a volume from a running environment, optionally by force.
 
-Nothing is unmounted lazily. A plain unmount fails while anything holds the mount, and the caller is told so: a volume
-that is reported as detached may be written by somebody else at once.
+Lazy unmounts are not used. A plain unmount fails while anything holds the mount, and the caller gets this error: after
+a volume is reported as detached, another allocation may write to it.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ NAMED_HOLDERS = 8
 DAEMON_SECONDS = 5.0
 LOOK_SECONDS = 120.0  # at up to a million descriptors
 SETTLE_SECONDS = 0.2  # a service that is starting has mounts at other paths for a moment
-ROUNDS = 5  # of asking again, and by force of ending what holds the volume
-MOST_HOLDS = 64  # a helper process enters each; nobody makes so many but to hold a detach up
+ROUNDS = 5  # of retries, and by force of ending the processes that hold the volume
+MOST_HOLDS = 64  # a helper process enters each; only an attack creates so many
 HIDDEN = "something inside holds it that no process shows, such as a descriptor in flight or an overlay"
 Ask = Callable[[dict[str, object]], Awaitable[dict[str, object]]]
 Look = Callable[[], Awaitable[list[Hold]]]
@@ -44,8 +44,7 @@ class Detachment:
         look: Look | None = None,
         ask: Ask = ask,
     ) -> None:
-        """`own_overlays`: as for `holds_of`; none where root inside can hide nothing. `look` and `ask` answer for
-        tests."""
+        """`own_overlays`: as for `holds_of`; None if root inside cannot hide mounts. Tests replace `look` and `ask`."""
         self._tables, self._volume_id, self._order, self._on_phase = tables, volume_id, order, on_phase
         self._is_mounted, self._check_released, self._own_overlays = is_mounted, check_released, own_overlays
         self._pid, self._path = cast("int", order["pid"]), str(order["mount_path"])
@@ -54,7 +53,7 @@ class Detachment:
         self._look, self._ask = look or self._look_at_threads, ask
 
     async def ask(self) -> str:
-        """Refused while anything holds it, before it is unmounted where that can be seen."""
+        """Refuse while anything holds it, before unmounting if the holder is visible."""
         namespace = processes.namespace(self._pid, "mnt")
 
         async def look_elsewhere() -> list[Hold]:
@@ -72,7 +71,7 @@ class Detachment:
         return note
 
     async def force(self) -> str:
-        """Ends what holds it, but for pid 1. The mount itself goes first, so that nobody copies it meanwhile."""
+        """End all holders except pid 1. Unmount first, so that the mount cannot be copied meanwhile."""
         note = "it was not mounted"
         if await self._is_mounted():
             await self._on_phase("volume_unmounting", f"from {self._path}")
@@ -84,7 +83,7 @@ class Detachment:
         return f"{note}; {ended} processes that kept it elsewhere were ended" if ended else note
 
     async def check_gone(self) -> None:
-        """After the environment was stopped."""
+        """Detach after the environment was stopped."""
         if left := await self._look():
             raise _in_use((one.words for one in left), self._path)
         await self._end_daemons(force=True)
@@ -96,8 +95,8 @@ class Detachment:
             async with asyncio.timeout(LOOK_SECONDS):
                 return await asyncio.to_thread(look)
         except OSError as error:  # also a timeout
-            why = error.strerror or "the look took too long"
-            raise EngineError("it is not known whether the volume is in use", why) from error
+            why = error.strerror or "the check took too long"
+            raise EngineError("it is unknown whether the volume is in use", why) from error
 
     def _few(self, holds: list[Hold]) -> list[Hold]:
         if len(holds) > MOST_HOLDS:
@@ -105,7 +104,7 @@ class Detachment:
         return holds
 
     async def _wait_until_free(self, look: Look) -> None:
-        """Copies at the same path, which services have in mounts of their own, are unmounted."""
+        """Unmount copies at the same path in private mounts of services."""
         left = list[Hold]()
         for _ in range(ROUNDS):
             for hold in self._few(await look()):
@@ -123,15 +122,15 @@ class Detachment:
                 return
             if users := await asyncio.to_thread(open_files_under, self._pid, self._path):
                 break
-            await asyncio.sleep(SETTLE_SECONDS)  # a look of the node's own
+            await asyncio.sleep(SETTLE_SECONDS)  # a check by the node itself
         raise _in_use([one.words for one in users] or [HIDDEN], self._path)
 
     async def _unmount_at(self, hold: Hold) -> None:
-        with contextlib.suppress(EngineError):  # a locked mount, or one that is covered: it is seen again
+        with contextlib.suppress(EngineError):  # a locked or covered mount: the next check finds it
             await self._ask({**self._order, **hold.thread._asdict(), "mount_path": hold.mount_path, "verb": "detach"})
 
     async def _unmount_by_force(self, order: dict[str, object]) -> int:
-        """How many processes were ended."""
+        """End the processes; return their number."""
         ended, pid, path = 0, cast("int", order["pid"]), str(order["mount_path"])
         for _ in range(ROUNDS):
             if not (await self._ask({**order, "verb": "detach"})).get("busy"):
@@ -142,13 +141,13 @@ class Detachment:
         raise _in_use([HIDDEN], path)
 
     async def _end_holders(self) -> int:
-        """Until the look finds nothing; how many processes were ended."""
+        """Repeat until the check finds no holder; return the number of ended processes."""
         ended, left = 0, list[Hold]()
         for _ in range(ROUNDS):
             for hold in self._few(await self._look()):
                 if hold.mount_path:
                     order = {**self._order, **hold.thread._asdict(), "mount_path": hold.mount_path}
-                    with contextlib.suppress(EngineError):  # it is seen again
+                    with contextlib.suppress(EngineError):  # the next check finds it
                         ended += await self._unmount_by_force(order)
             if not (left := await self._look()):
                 return ended
@@ -157,7 +156,7 @@ class Detachment:
         raise _in_use((one.words for one in left), self._path)
 
     async def _end_daemons(self, *, force: bool) -> int:
-        """A daemon ends with the last mount that it serves, also of those that are in no table."""
+        """Wait for the daemon, which ends with its last mount, including those in no mount table."""
         ended, offset = 0, self._outside - serving.FIRST_ID
         for daemon in await asyncio.to_thread(serving.daemons_of, self._volume_id, offset):
             if not await processes.gone(daemon, DAEMON_SECONDS):
@@ -181,5 +180,5 @@ def _listed(words: list[str]) -> str:
 
 
 def _printable(text: str) -> str:
-    """What processes and files are called is up to people, and others read it."""
+    """Sanitise names of processes and files, because tenants choose them and others read them."""
     return "".join(each if each.isprintable() else "?" for each in text)

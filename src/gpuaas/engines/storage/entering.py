@@ -1,7 +1,7 @@
-"""For programs of ours that enter the root of an environment with the rights of the node. Standard library only.
+"""For programs that enter the root of an environment with rights on the node. Uses only the standard library.
 
-Inside, every path leads to files of the guest. Python reads files by itself: a module on first use, and the source of
-every frame of a traceback, whose `coding` line names a module to be imported. None of that happens after `enter`.
+Inside, every path leads to files of the tenant. Python reads files implicitly: modules on first use, and the source of
+every frame of a traceback, whose `coding` line names a module to import. This module prevents both after `enter`.
 """
 
 import os
@@ -14,14 +14,14 @@ from gpuaas.engines.node.kernel import CLONE_NEWNS, setns
 
 
 def forbid_imports() -> None:
-    """A module that Python loads on first use would come from the environment once its root is entered."""
+    """Import modules that Python would otherwise load on first use, from the files of the environment."""
     sys.meta_path.clear()
     sys.path_hooks.clear()
     sys.path.clear()
 
 
 def enter(mounts: int, root: int) -> None:
-    """Joins a mount namespace and makes `root` the root; both were opened before. Call it from within `run` only."""
+    """Join a mount namespace and change to `root`; both were opened before. Call it only within `run`."""
     forbid_imports()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the process without an exception
     sys.unraisablehook = _say_nothing
@@ -31,7 +31,7 @@ def enter(mounts: int, root: int) -> None:
 
 
 def run(work: Callable[[], bytes]) -> NoReturn:
-    """Writes what the work returns and ends the process. No exception leaves it, so that no traceback is made."""
+    """Write the result and end the process. Catches all exceptions, so that no traceback is created."""
     code = 1
     try:
         os.write(1, work())

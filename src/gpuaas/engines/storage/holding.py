@@ -1,9 +1,9 @@
-"""What holds a volume in an environment: mounts, descriptors and mappings of every thread of every process.
+"""Finds what holds a volume in an environment: mounts, descriptors and mappings of every thread.
 
 Root inside an environment with init `systemd` can mount a volume a second time, keep it in another mount namespace, or
-hold a detached copy of the mount by a descriptor. Each thread may have mounts and descriptors of its own. A descriptor
-in flight, which was sent over a socket and not received, is in no table of any process: it can be counted, not seen.
-An overlay writes to folders of a volume by mounts of its own, which are in no table either.
+hold a detached copy of the mount by a descriptor. Each thread can have separate mounts and descriptors. A descriptor
+in flight, sent over a socket and not received, is in no table of a process: it can be counted, but not inspected.
+An overlay writes to folders of a volume through private mounts, which are in no table either.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from gpuaas.engines.storage.mount_lines import MOST_BYTES, lines_of, read_table
 from gpuaas.engines.storage.mount_tables import OVERLAY, MountTables
 
 PROC = "/proc"
-MOST_TABLES, MOST_DESCRIPTORS = 64 << 20, 1_000_000  # of one look: bytes, and descriptors with mappings
+MOST_TABLES, MOST_DESCRIPTORS = 64 << 20, 1_000_000  # per check: bytes, and descriptors with mappings
 ENDED = (FileNotFoundError, ProcessLookupError)
 NO_FILE = ("socket:[", "pipe:[", "anon_inode:")  # what such a descriptor links to; the name of a file begins with /
 NAMESPACE, NAMESPACE_KIND = "mnt:[", "nsfs"
@@ -32,10 +32,10 @@ MAY_BE = "which may be on it"
 class Hold:
     """A mount that a thread sees, or something else that keeps a volume."""
 
-    process: Process  # as it was when it was looked at
-    thread: Process  # of that process; itself unless it has mounts of its own
-    mount_path: str  # empty: held otherwise
-    how: str = ""  # empty: by that mount
+    process: Process  # at the time of the check
+    thread: Process  # of that process; itself unless it has separate mounts
+    mount_path: str  # empty: held in another way
+    how: str = ""  # empty: held by that mount
 
     def is_at(self, path: str, namespace: str) -> bool:
         return self.mount_path == path and processes.namespace(self.thread.pid, "mnt") == namespace
@@ -59,7 +59,7 @@ class OpenFile:
 
 
 def _process_words(pid: int) -> str:
-    """Its name, and its pid as it is seen inside."""
+    """Its name, and its pid inside."""
     fields = processes.status(pid)
     return f"{fields.get('Name', '?')} (pid {fields.get('NSpid', str(pid)).split()[-1]})"
 
@@ -67,9 +67,9 @@ def _process_words(pid: int) -> str:
 def holds_of(
     tables: MountTables, volume_id: str, uids: Collection[int], own_overlays: Collection[str] | None = None
 ) -> list[Hold]:
-    """Each table once; a process that ends meanwhile holds nothing. With `own_overlays`, the devices of overlays that
-    the node made, the look is strict: what may be of the volume and cannot be seen through counts as a hold, such as
-    any other overlay and a socket in which descriptors are in flight."""
+    """Read each table once; a process that ends meanwhile holds nothing. With `own_overlays`, the devices of overlays
+    created by the node, the check is strict: objects that may belong to the volume and cannot be inspected count as
+    holds, such as other overlays and sockets with descriptors in flight."""
     look = _Look(tables, volume_id, own_overlays)
     for process in processes.seen():
         if processes.has_uid(process.pid, uids):
@@ -87,26 +87,26 @@ class _Look:
     bytes_left: int = MOST_TABLES
     descriptors_left: int = MOST_DESCRIPTORS
     mount_ids: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
-    """Of each view: a mount namespace from a root in it."""
+    """Mounts of each view: a mount namespace with a root in it."""
 
     kept: list[tuple[str, Hold]] = field(default_factory=list)
-    """Mount namespaces that a descriptor or a mount keeps, whoever lives in them."""
+    """Mount namespaces kept by a descriptor or a mount."""
 
     detached: list[tuple[str, Hold]] = field(default_factory=list)
-    """Overlays by the id of their mount, which is not in the table of the process that has it open."""
+    """Overlays by mount id, which is missing in the table of the process that has it open."""
 
     def __post_init__(self) -> None:
         self.devices = self.tables.devices_of(self.volume_id)
 
     def found(self) -> list[Hold]:
-        """A mount namespace in which no thread was seen may have any mount. An overlay that is in the table of another
-        thread was judged there."""
+        """A mount namespace without a known thread may contain any mount. An overlay in the table of another thread was
+        checked there."""
         lived_in, mounted = {view[0] for view in self.mount_ids}, set[str]().union(*self.mount_ids.values())
         hidden = [hold for namespace, hold in self.kept if namespace not in lived_in]
         return self.holds + hidden + [hold for id, hold in self.detached if id not in mounted]
 
     def at(self, process: Process) -> None:
-        """Threads that have the descriptors of another one are looked at without them."""
+        """Skip descriptors of threads that share them with another thread."""
         looked_at, has_mappings = list[int](), False
         for tid in processes.tasks(process.pid):
             thread = Process(tid, processes.born(tid))
@@ -152,7 +152,7 @@ class _Look:
                 self._descriptor(process, f"{folder}/fd/{number}", _fields(f"{folder}/fdinfo/{number}"), mounts)
 
     def _descriptor(self, process: Process, path: str, fields: dict[str, str], mounts: set[str]) -> None:
-        """Of a file on these devices whose mount is not in the table of its thread, or of what may hide one."""
+        """Holds by files on these devices outside the mount table of their thread, or by objects that may hide one."""
         name = "/".join(path.split("/")[3:])
         if self.own_overlays is not None and fields.get("scm_fds", "0") != "0":
             how = f"has descriptors in flight in {name}, of which one may be of it"
@@ -173,7 +173,7 @@ class _Look:
             self.detached.append((mount_id, Hold(process, process, "", f"keeps an overlay as {name}, {MAY_BE}")))
 
     def _mappings(self, process: Process, tid: int, mounts: set[str]) -> None:
-        """Files that are mapped and no longer open. All threads of a process have the same."""
+        """Files that are mapped and no longer open; the same for all threads of a process."""
         folder, wanted = f"{PROC}/{tid}", {_as_in_maps(one) for one in self.devices}
         own = {_as_in_maps(one) for one in self.own_overlays or ()}
         with open(f"{folder}/maps", "rb") as maps:  # noqa: PTH123
@@ -203,7 +203,7 @@ def _without_zeros(range: str) -> str:
 
 
 def _opened(path: str) -> dict[str, str]:
-    """The fields of what a link of the kernel's leads to. Nothing is asked of its file system, which may hang."""
+    """The stat fields of a link target, without accessing its file system, which may hang."""
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         return _fields(f"{PROC}/self/fdinfo/{descriptor}")
@@ -215,7 +215,7 @@ def _device_of(path: str) -> str:
     try:
         device = os.stat(path).st_dev  # noqa: PTH116 (a link of the kernel's)
     except OSError as error:
-        if error.errno != errno.ENOTCONN:  # a daemon that ended: nothing can be read or written
+        if error.errno != errno.ENOTCONN:  # an ended daemon: no reads or writes are possible
             raise
         return ""
     return f"{os.major(device)}:{os.minor(device)}"
@@ -236,7 +236,7 @@ def _fields(path: str) -> dict[str, str]:
 
 
 def open_files_under(pid: int, path: str) -> list[OpenFile]:
-    """The first of each process in the environment of `pid`, without that process itself."""
+    """The first thread of each process in the environment of `pid`, except that process."""
     found = []
     for process in processes.in_pid_namespace_of(pid):
         if process.pid != pid:

@@ -1,7 +1,7 @@
 """Runs a command that never follows a symbolic link below one folder.
 
-`cp` checks a name and opens it later; a person who replaces a folder by a link in between would make it read other
-files with the agent's rights. Started by `unshare` in mounts of its own. Standard library only.
+`cp` checks a name and opens it later; a tenant who replaces a folder by a link in between would make it read other
+files with the agent's rights. Started by `unshare` with private mounts. Uses only the standard library.
 """
 
 import os

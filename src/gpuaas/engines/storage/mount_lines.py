@@ -1,8 +1,8 @@
-"""Lines of the kernel's mount tables. Standard library only.
+"""Parses lines of the kernel's mount tables. Uses only the standard library.
 
-Root inside an environment decides how large its table is and how many characters of it are escaped: up to 100,000
-mounts of 30 KiB each. A reader therefore selects lines by words that have no escapes, such as the device, and unescapes
-only the words that it uses; and no table is read beyond `MOST_BYTES`.
+Root inside an environment controls the size of its table and the number of escaped characters: up to 100,000 mounts of
+30 KiB each. A reader therefore selects lines by fields without escapes, such as the device, and unescapes only the
+fields that it uses. No table is read beyond `MOST_BYTES`.
 """
 
 import errno
@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 MOST_BYTES = 4 << 20  # some 20,000 ordinary mounts
 CHUNK = 1 << 16
-FIXED_WORDS = 6  # before the optional ones, which end with a dash
+FIXED_WORDS = 6  # before the optional fields, which end with a dash
 ESCAPES = ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\043", b"#"), (b"\\134", b"\\"))
-"""All that the kernel writes. The backslash is the last: what it gives back must not be read as an escape."""
+"""All escapes of the kernel. The backslash is last, so that its result is not taken for an escape."""
 
 
 class TableTooLargeError(OSError):
-    """What is mounted is unknown. A part of a table would say that the rest is not mounted."""
+    """The mounts are unknown. A partial table would report the other mounts as missing."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         super().__init__(errno.EFBIG, f"its mount table is larger than {most >> 20} MiB")
 
 
-class MountLine(NamedTuple):  # not a dataclass, whose module is slow to import in programs that enter environments
-    """One mount, with its words as the kernel wrote them."""
+class MountLine(NamedTuple):  # not a dataclass: its module is slow to import in programs that enter environments
+    """One mount, with its fields as written by the kernel."""
 
     words: list[bytes]
 
@@ -43,7 +43,7 @@ class MountLine(NamedTuple):  # not a dataclass, whose module is slow to import 
 
     @property
     def raw_path(self) -> bytes:
-        """To compare with a path that has no character which is escaped."""
+        """For comparison with paths without escaped characters."""
         return self.words[4]
 
     @property
@@ -68,7 +68,7 @@ class MountLine(NamedTuple):  # not a dataclass, whose module is slow to import 
 
 
 def lines_of(table: bytes) -> Iterator[MountLine]:
-    """Parted by the kernel's own blanks only: people name the folders in it as they like."""
+    """Split at the kernel's separators only, because tenants choose the names of folders."""
     return (MountLine(line.split(b" ")) for line in table.split(b"\n") if line)
 
 
@@ -98,7 +98,7 @@ def read_opened(descriptor: int, most: int = MOST_BYTES) -> bytes:
 
 
 def all_lines(path: str) -> Iterator[MountLine]:
-    """Of a table of any size, a part at a time. A large one takes many seconds: for a thread only."""
+    """Read a table of any size in parts. A large one takes many seconds: use a thread."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         rest = b""

@@ -1,8 +1,8 @@
 """Which volumes are mounted in an environment, from the kernel's mount tables.
 
-Root inside may mount folders of any name anywhere. A volume is therefore recognised by the file system that it is on,
-and never by a name alone: a loop device whose file lies among the node's volumes, a daemon of the node, or the file
-system of the shared folder together with the exact place of the volume in it.
+Root inside can mount folders of any name anywhere. A volume is therefore identified by its file system, not by a name
+alone: a loop device whose file is among the node's volumes, a daemon of the node, or the file system of the shared
+folder together with the exact path of the volume in it.
 """
 
 import contextlib
@@ -23,41 +23,41 @@ DELETED, DELETED_FILE = "//deleted", " (deleted)"  # of a mount table, and of th
 LOOP = "7:"  # the major number of loop devices
 OVERLAY = "overlay"
 MEMORY_KINDS = ("tmpfs", "ramfs")
-MOST_MOUNTS, LONGEST_PATH = 32, 255  # of one environment in a report; a mount path that can be asked for is no longer
+MOST_MOUNTS, LONGEST_PATH = 32, 255  # per environment in a report; longest mount path in a request
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a line of a mount table shows of a volume."""
+    """A volume in a line of a mount table."""
 
     volume_id: str
     mount_path: str
     read_only: bool
-    is_whole: bool  # not a folder of the volume, which only somebody inside can have mounted
+    is_whole: bool  # not a subfolder of the volume, which only programs inside can have mounted
 
 
 class MountTables:
-    """`local` is the folder of the node's own volumes, `shared` the one of volumes that all nodes have."""
+    """`local` is the folder of the node's volumes, `shared` that of volumes of all nodes."""
 
     def __init__(self, local: Path, shared: Path | None, *, backing_file: Callable[[str], str] | None = None) -> None:
-        """`backing_file` answers for tests which file a loop device has."""
+        """Tests replace `backing_file`, which returns the file of a loop device."""
         self._local, self._shared = local, shared and Path(os.path.realpath(shared))
         self._backing_file = backing_file or _backing_file
         self._homes: frozenset[tuple[str, str]] = frozenset()
-        """Device and place in it; one that is unmounted later stays known. Replaced as a whole: threads look."""
+        """Device and path in it; kept after an unmount. Replaced as a whole, because threads read it."""
 
     def mounts_in(self, pid: int | None) -> list[Mount]:
-        """All mounts of whole volumes. Raises when the table cannot be read: an unread table is not an empty one."""
+        """All mounts of whole volumes. Raises if the table cannot be read, which is different from an empty table."""
         return _whole(self.shown(_table(pid)))
 
     def reported(self, pid: int | None) -> list[Mount]:
-        """For reports, whose size must not be up to people inside: they may mount a volume again, as often as they
-        like. The first mount of each volume goes first."""
+        """Mounts for reports, limited in number, because programs inside can mount a volume again any number of times.
+        The first mount of each volume comes first."""
         return _limited(self.mounts_in(pid))
 
     def volumes_in(self, pid: int | None) -> list[str]:
-        """Volumes that are mounted there as a whole, however large the table is: a removal cannot wait until it is
-        smaller. Takes long for a large one."""
+        """Volumes mounted there as a whole, regardless of the size of the table, because a removal must complete. Slow
+        for a large table."""
         self._learn()
         found = dict[str, None]()
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -67,11 +67,11 @@ class MountTables:
         return list(found)
 
     def local_mounts_in(self, pid: int) -> list[Mount]:
-        """Volumes on a disk of this node. A look at another one waits for its server or daemon, which may hang."""
+        """Volumes on a disk of this node. Accessing another one may hang with its server or daemon."""
         return self.local_mounts(_table(pid))
 
     def local_mounts(self, table: bytes) -> list[Mount]:
-        """Without those that root inside covered, or whose path leads through a file system that may hang."""
+        """Exclude mounts covered by root inside, or with a path through a file system that may hang."""
         lines = list(lines_of(table))
         remote = {line.path for line in lines if not _is_local(line)}
         shown = self._shown(line for line in lines if line.device.startswith(LOOP))
@@ -83,13 +83,13 @@ class MountTables:
         return list(self._shown(lines_of(table)))
 
     def devices_of(self, volume_id: str) -> set[str]:
-        """Devices that files of a volume are on, but for one that a daemon serves: it ends with the last mount."""
+        """Devices with files of a volume, except served ones: their daemon ends with the last mount."""
         self._learn()
         return self.loop_devices_of(volume_id) | self._homes_of(volume_id)
 
     def loop_devices_of(self, volume_id: str) -> set[str]:
-        """Of a local volume. The kernel frees the device with the last mount, descriptor and mapping of its file
-        system, wherever that is: none is left when this is empty."""
+        """Loop devices of a local volume. The kernel frees one with the last mount, descriptor and mapping of its
+        file system anywhere, so an empty result proves that none exists."""
         image = f"{os.path.realpath(self._local)}/{volume_id}/disk.img"
         loops = (path.parts[3] for path in Path("/sys/block").glob("loop*/loop/backing_file"))
         numbers = {f"{LOOP}{name.removeprefix('loop')}" for name in loops}
@@ -100,12 +100,12 @@ class MountTables:
         return {device for device, _ in self._homes} if is_shared else set()
 
     def _shown(self, lines: Iterable[MountLine]) -> Iterator[Shown]:
-        """Each loop device is looked up once, however often it is mounted."""
+        """Look up each loop device once, regardless of its number of mounts."""
         volumes = dict[str, str]()
         for line in lines:
             device = line.device
             if served := serving.served_volume(line):
-                volume_id, is_alive = served  # a mount without its daemon is mounted anew, as one that is gone
+                volume_id, is_alive = served  # a mount without its daemon is mounted again, like a missing one
                 if is_alive:
                     yield Shown(volume_id, line.path, line.is_read_only, line.root == "/")
             elif device.startswith(LOOP):
@@ -130,7 +130,7 @@ class MountTables:
                 return
 
     def _learn(self) -> None:
-        """Where the shared folder is now: it may have been mounted meanwhile."""
+        """The current location of the shared folder, which may have been mounted meanwhile."""
         if self._shared is not None:
             self._homes |= {_home_of(self._shared)}
 
@@ -152,7 +152,7 @@ def _table(pid: int | None) -> bytes:
 
 
 def _on_the_way(path: str) -> Iterator[str]:
-    """The path itself and the folders above it."""
+    """The path and its parent folders."""
     one = Path(path)
     return (str(each) for each in (one, *one.parents))
 
@@ -188,8 +188,8 @@ def _backing_file(device: str) -> str:
 
 
 def _home_of(folder: Path) -> tuple[str, str]:
-    """The device of a folder and its place in that file system, as mount tables name both. Read from the table alone: a
-    look at the folder itself waits where its server hangs."""
+    """The device of a folder and its path in that file system, in the format of mount tables. Read from the table,
+    because accessing the folder may hang with its server."""
     on_the_way = set(_on_the_way(str(folder)))
     above = [line for line in lines_of(Path("/proc/self/mountinfo").read_bytes()) if line.path in on_the_way]
     mount = max(reversed(above), key=lambda line: len(line.path))  # the last one covers the others

@@ -1,4 +1,4 @@
-"""Mounts of volumes: idmaps, locked flags and file systems in files. Standard library only."""
+"""Mounts of volumes: idmaps, locked flags and file systems in files. Uses only the standard library."""
 
 # ruff: noqa: PTH123, PTH208 (plain strings start faster)
 
@@ -26,15 +26,15 @@ from gpuaas.engines.node.kernel import (
 
 LOOP_CTL_GET_FREE, LOOP_CONFIGURE, LO_FLAGS_AUTOCLEAR = 0x4C82, 0x4C0A, 4
 LOOP_TRIES = 16
-STAGE = "/mnt"  # a folder that every node has; used in private mount namespaces only
+STAGE = "/mnt"  # a folder on every node; used only in private mount namespaces
 VOLUME_UID = 1_899_999_999
-"""Who owns the holder's files of a volume on disk, whichever environment it is attached to; nobody else on a node."""
+"""Owner of the holder's files of a volume on disk, independent of the environment; used by nothing else."""
 
 Order = dict[str, Any]
 
 
 class Refused(Exception):
-    """Said to the person as it is."""
+    """The message is shown to the person."""
 
 
 def idmap(tree: int, ids: list[int], add: int = 0) -> None:
@@ -44,13 +44,13 @@ def idmap(tree: int, ids: list[int], add: int = 0) -> None:
 
 @contextlib.contextmanager
 def user_namespace(on_disk: int, outside: int, count: int = 1) -> Iterator[int]:
-    """Maps `count` ids from `on_disk` to ids from `outside`; made by a child that then leaves."""
+    """Map `count` ids from `on_disk` to ids from `outside`; a short-lived child creates the namespace."""
 
     def make() -> str:
         unshare(CLONE_NEWUSER)
         return ""
 
-    with held_child("a user namespace could not be made", make) as (child, _):
+    with held_child("could not create a user namespace", make) as (child, _):
         for name in ("uid_map", "gid_map"):
             with open(f"/proc/{child}/{name}", "w") as table:
                 table.write(f"{on_disk} {outside} {count}\n")
@@ -62,10 +62,10 @@ def user_namespace(on_disk: int, outside: int, count: int = 1) -> Iterator[int]:
 
 
 def locked(tree: int, user_namespace: int) -> int:
-    """The same mount, of which nobody in that user namespace can take away a flag such as read-only.
+    """The same mount with locked flags, such as read-only, which processes in that user namespace cannot remove.
 
-    The kernel locks flags when mounts are copied into a mount namespace of a less privileged user namespace, and in no
-    other way: a child is such a namespace for a moment."""
+    The kernel locks flags only when mounts are copied into a mount namespace of a less privileged user namespace, so a
+    child enters such a namespace for a moment."""
 
     def copy() -> str:
         unshare_mounts()
@@ -86,7 +86,7 @@ def locked(tree: int, user_namespace: int) -> int:
 
 
 def mount_image(path: str) -> int:
-    """A file system in a file. The device goes by itself when the last mount of it goes, whoever died meanwhile."""
+    """Mount a file system in a file. The kernel frees the device with its last mount, even after a crash."""
     device, held = loop_device(path)
     try:
         return new_mount("ext4", source=device)
@@ -95,7 +95,7 @@ def mount_image(path: str) -> int:
 
 
 def loop_device(path: str) -> tuple[str, int]:
-    """The device of this file, or a new one. `held` keeps it until it is mounted."""
+    """The existing or a new device of this file. `held` keeps it until it is mounted."""
     for _ in range(LOOP_TRIES):
         if found := device_of(path):
             with contextlib.suppress(OSError):
@@ -103,7 +103,7 @@ def loop_device(path: str) -> tuple[str, int]:
                 if device_of(path) == found:
                     return found, held
                 os.close(held)
-        with contextlib.suppress(OSError):  # somebody else was faster with this number
+        with contextlib.suppress(OSError):  # another process took this number first
             return new_device(path)
     raise Refused("this node has no loop device left for the volume")
 

@@ -1,4 +1,4 @@
-"""Volumes in running environments: attached, seen and detached while people work in them."""
+"""Attaches, observes and detaches volumes in running environments."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ DEVICE_SECONDS, POLL_SECONDS = 5.0, 0.02
 
 @dataclass(frozen=True)
 class VolumeIds:
-    """How the owners of a volume's files are seen in one environment: ids from `on_disk` are ids from `outside`."""
+    """Maps owners of a volume's files in one environment: ids from `on_disk` to ids from `outside`."""
 
     on_disk: int
     outside: int
@@ -30,7 +30,7 @@ class VolumeIds:
     holder: int
     root: int
     limit_daemons: Callable[[], list[str]] = list
-    """Makes control groups for daemons that work for this environment, and says which they are."""
+    """Creates control groups for volume daemons of this environment, and returns them."""
 
 
 class NodeMounts:
@@ -44,7 +44,7 @@ class NodeMounts:
         alone: Callable[[str], AbstractAsyncContextManager[None]],
         stop: Callable[[Record, str], Awaitable[None]],
     ) -> None:
-        """`stop` ends a running environment whose lock is held, and tells its connections the reason."""
+        """`stop` ends a running environment whose lock is held, and shows the reason in its connections."""
         self._records, self._volumes, self._stop = records, volumes, stop
         self._ids, self._pid_of, self._alone = ids, pid_of, alone
 
@@ -68,7 +68,7 @@ class NodeMounts:
             }
             await ask(order)
             if not await self._is_there(pid, wanted):
-                raise EngineError("the volume was mounted and is not seen there", wanted.mount_path)
+                raise EngineError("the volume was mounted and is not visible there", wanted.mount_path)
             await asyncio.to_thread(self.tell, allocation_id, record)
 
     async def _is_there(self, pid: int, wanted: WantedMount) -> bool:
@@ -83,7 +83,7 @@ class NodeMounts:
     async def detach(
         self, allocation_id: str, volume: VolumeRef, mount_path: str, *, force: bool, on_phase: OnPhase
     ) -> str:
-        """In words how it went; a busy one that is not forced is an error which names what uses it."""
+        """Detach and describe the result; without force, a busy volume is an error that names its users."""
         async with self._alone(allocation_id):
             pid = self._pid_of(allocation_id)
             record = self._records.read(allocation_id)
@@ -109,7 +109,7 @@ class NodeMounts:
             return note
 
     async def _stop_for(self, record: Record, detachment: Detachment, error: EngineError, on_phase: OnPhase) -> str:
-        """The last resort: whatever holds the volume inside ends with the environment."""
+        """The last step: stop the environment, which ends every holder inside."""
         await on_phase("environment_stopping", error.reason)
         await self._stop(record, "a volume was detached by force")
         await detachment.check_gone()
@@ -120,9 +120,9 @@ class NodeMounts:
         return any((one.volume_id, one.mount_path) == (volume_id, mount_path) for one in mounts)
 
     async def _own_overlays(self, pid: int, record: Record, volume: VolumeRef) -> Collection[str] | None:
-        """Of the node, where root inside can keep a copy of the mount that neither the kernel tells nor a process
-        shows: where mounts can be made, and neither a loop device nor a daemon ends with the last of them. They are in
-        the mounts of the parent of pid 1, which made its root and which nobody inside can change."""
+        """Overlays of the node, if root inside can keep a copy of the mount that neither the kernel nor a process
+        shows: that is, if it can mount, and neither a loop device nor a daemon ends with the last mount. They are in
+        the mounts of the parent of pid 1, which created its root and which programs inside cannot change."""
         if record.spec.init is not Init.SYSTEMD or self._volumes.is_served(volume.backend):
             return None
         is_judged = volume.backend is Backend.LOCAL
@@ -131,7 +131,7 @@ class NodeMounts:
         return await asyncio.to_thread(overlays_in, processes.parent(pid))
 
     async def _is_elsewhere(self, allocation_id: str, volume_id: str) -> bool:
-        """Whether another environment of this node has the volume: its loop device then says nothing of this one."""
+        """Whether another environment of this node has the volume; its loop device then proves nothing for this one."""
         others = (self._pid_of(id) for id in self._records.ids() if id != allocation_id)
         for pid in [one for one in others if one is not None]:
             if volume_id in await asyncio.to_thread(self._volumes.tables.volumes_in, pid):
@@ -139,10 +139,10 @@ class NodeMounts:
         return False
 
     async def _check_released(self, volume: VolumeRef, allocation_id: str) -> None:
-        """Of a local volume the kernel is the judge: its loop device goes with whatever holds it."""
+        """For a local volume, the kernel decides: its loop device exists while anything holds it."""
         if volume.backend is not Backend.LOCAL:
             return
-        tries = round(DEVICE_SECONDS / POLL_SECONDS)  # the kernel frees it a moment after the last one let go
+        tries = round(DEVICE_SECONDS / POLL_SECONDS)  # the kernel frees it slightly after the last release
         while devices := self._volumes.tables.loop_devices_of(volume.volume_id):
             if (tries := tries - 1) < 0:
                 if await self._is_elsewhere(allocation_id, volume.volume_id):
@@ -175,7 +175,7 @@ class NodeMounts:
         }
 
     def tell(self, allocation_id: str, record: Record) -> None:
-        """For the person at login: what lasts and what does not. The folder is seen inside as /etc/gpuaas."""
+        """Write the login message about persistent and temporary storage. The folder is /etc/gpuaas inside."""
         folder = self._records.folder(allocation_id) / "etc" / "gpuaas"
         with contextlib.suppress(OSError, EngineError):
             pid = self._pid_of(allocation_id)

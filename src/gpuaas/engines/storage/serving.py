@@ -1,6 +1,6 @@
-"""Shows a folder with other owners where the kernel cannot idmap its file system (FUSE, NFS): bindfs serves it.
+"""Shows a folder with mapped owners through bindfs, for file systems that the kernel cannot idmap (FUSE, NFS).
 
-Standard library only.
+Uses only the standard library.
 """
 
 # ruff: noqa: PTH102, PTH116, PTH123, PTH208 (plain strings start faster)
@@ -30,11 +30,11 @@ from gpuaas.engines.storage.mounting import STAGE, Refused, born
 TARGET = f"{STAGE}/to"
 KIND = "bindfs"
 FIRST_ID = 900_000_000
-"""Root's files of a served volume on disk. bindfs can only add to ids, so this is below the ids of all environments."""
+"""Root's owner id of a served volume on disk. bindfs can only add to ids, so it is below those of environments."""
 
 START_SECONDS = 20.0
-OPEN_FILES = 65_536  # the daemon opens what people open
-OOM_SCORE = "300"  # where the node is out of memory: as sshd of connections, after sessions
+OPEN_FILES = 65_536  # the daemon opens the files that people open
+OOM_SCORE = "300"  # OOM score: as sshd of connections, after sessions
 RIGHTS = "-all,+chown,+dac_override,+dac_read_search,+fowner,+fsetid,+sys_admin"
 NAME = re.compile(rf"{STAGE}/(?P<volume>vol_[0-9a-z]+)@(?P<pid>\d+)\.(?P<born>\d+)")
 
@@ -42,12 +42,12 @@ NAME = re.compile(rf"{STAGE}/(?P<volume>vol_[0-9a-z]+)@(?P<pid>\d+)\.(?P<born>\d
 def serve(source: str, volume_id: str, offset: int, groups: Sequence[str] = ()) -> int:
     """A FUSE mount of the folder in which every id is `offset` higher. bindfs serves it and ends with the last mount.
 
-    bindfs is root and resolves paths that another environment may change meanwhile: it sees the folder through a mount
-    on which no link is followed. `groups` are folders of control groups that limit what it does for people."""
+    bindfs runs as root and resolves paths that another environment may change meanwhile, so it sees the folder through
+    a mount that follows no links. `groups` are folders of control groups that limit it."""
     unshare_mounts()
     tree = clone_tree(source)
     set_attributes(tree, add=MOUNT_ATTR_NOSYMFOLLOW | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID)
-    mount("stage", STAGE, "tmpfs", options="mode=700,size=64k")  # may hide what was opened before
+    mount("stage", STAGE, "tmpfs", options="mode=700,size=64k")  # may hide files that were opened before
     os.mkdir(TARGET)
     said = os.memfd_create("said")
     daemon = os.fork()
@@ -62,8 +62,8 @@ def serve(source: str, volume_id: str, offset: int, groups: Sequence[str] = ()) 
 
 
 def become_bindfs(tree: int, volume_id: str, offset: int, said: int, groups: Sequence[str]) -> None:
-    """bindfs names its mount after the folder it serves. The name says which process serves it, so that the mount of
-    a dead one is recognised from the mount table."""
+    """bindfs names its mount after the folder. The name identifies the serving process, so that the mount of a dead
+    process is recognised in the mount table."""
     try:
         os.setsid()
         os.chdir("/")
@@ -77,7 +77,7 @@ def become_bindfs(tree: int, volume_id: str, offset: int, said: int, groups: Seq
         os.mkdir(source)
         place_at(tree, source)
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        os.closerange(3, most)  # whoever started us may have left us more than it should, such as its own pipes
+        os.closerange(3, most)  # the parent may have passed extra descriptors, such as its pipes
         few = min(most, OPEN_FILES)
         resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))
         rights = ("--no-new-privs", "--inh-caps", "-all", "--bounding-set", RIGHTS)
@@ -92,8 +92,8 @@ def become_bindfs(tree: int, volume_id: str, offset: int, said: int, groups: Seq
 
 
 def keep_until_taken(daemon: int) -> int:
-    """A process that, once the descriptor is closed or we died, takes the mount out of the daemon's own namespace. The
-    daemon would otherwise keep its own mount, and live, for ever."""
+    """Start a process that removes the mount from the daemon's namespace after the descriptor is closed or this process
+    died. Otherwise the daemon would keep its mount and run forever."""
     wait, release = os.pipe2(os.O_CLOEXEC)
     if os.fork() == 0:
         try:
@@ -142,7 +142,7 @@ def read_file(path: str) -> bytes:
 
 
 def served_volume(line: MountLine) -> tuple[str, bool] | None:
-    """Of a line of the mount table: which volume a daemon serves there, and whether the daemon lives."""
+    """Parse a line of the mount table: the served volume, and whether its daemon runs."""
     found = NAME.fullmatch(line.source) if line.kind == f"fuse.{KIND}" else None
     return (found["volume"], is_alive(found["pid"], found["born"])) if found else None
 

@@ -1,9 +1,9 @@
-"""Tries what a storage backend promises, with real processes on it; a program of its own, standard library only.
+"""Tests the guarantees of a storage backend with real processes; a separate program, using only the standard library.
 
     storage_trial.py image|served|folder FOLDER IMAGE
 
-The file system of the image, or what a daemon serves of the folder, is mounted on the folder first, where only this
-program sees it.
+The file system of the image, or the folder served by a daemon, is mounted on the folder first, visible only to this
+program.
 """
 
 # ruff: noqa: PTH102, PTH104, PTH107, PTH116, PTH123, PTH208 (plain strings start faster)
@@ -24,12 +24,12 @@ WRITERS, LINES, MOUNTS = 4, 200, 16
 BLOCK = 1 << 20
 STRANGER = 65_534
 HOLDER, IDS = 1000, 65_536
-RANGES = (1_890_000_000, 1_890_100_000)  # of two environments that do not exist
+RANGES = (1_890_000_000, 1_890_100_000)  # of two fictitious environments
 Evidence = tuple[bool, str]
 
 
 def side_by_side(count: int, work: Callable[[int], None]) -> bool:
-    """Each in a process of its own; whether all ended well."""
+    """Run each in a separate process; return whether all succeeded."""
     children = []
     for number in range(count):
         child = os.fork()
@@ -136,9 +136,9 @@ def project_isolation(folder: str) -> Evidence:
         os.setuid(STRANGER)
         with contextlib.suppress(PermissionError):
             os.listdir(closed)
-            raise ValueError("a stranger saw a volume")
+            raise ValueError("another uid listed a volume")
         with contextlib.suppress(PermissionError), open(f"{closed}/secret"):
-            raise ValueError("a stranger read a volume")
+            raise ValueError("another uid read a volume")
 
     return side_by_side(1, work), "another uid could neither list nor read a volume's folder"
 
@@ -156,7 +156,7 @@ def many_mounts(folder: str) -> Evidence:
 
     ok = side_by_side(MOUNTS, work)
     found = len(os.listdir(f"{folder}/seen"))
-    return ok and found == MOUNTS, f"{found} of {MOUNTS} mounts in namespaces of their own wrote to one volume"
+    return ok and found == MOUNTS, f"{found} of {MOUNTS} mounts in separate namespaces wrote to one volume"
 
 
 def node_loss(folder: str) -> Evidence:
@@ -187,7 +187,7 @@ def node_loss(folder: str) -> Evidence:
 
 
 def one_owner(folder: str, views: list[int], owner: int) -> Evidence:
-    """A file that the holder of one environment makes belongs to the holder in another one."""
+    """A file of the holder in one environment belongs to the holder in another one."""
     os.mkdir(f"{folder}/owned", 0o700)
     os.chown(f"{folder}/owned", owner, owner)
     made = "owned/file"
@@ -203,7 +203,7 @@ def one_owner(folder: str, views: list[int], owner: int) -> Evidence:
 
 
 def view(folder: str, first: int, *, is_served: bool) -> int:
-    """The folder as an environment with this range of ids sees it."""
+    """The folder as seen by an environment with this id range."""
     if is_served:
         return serving.serve(folder, "vol_trial", first - serving.FIRST_ID)
     tree = kernel.clone_tree(folder)
@@ -221,7 +221,7 @@ def main() -> None:
     views = [view(folder, first, is_served=is_served) for first in RANGES]
     if is_served:
         tree = serving.serve(folder, "vol_trial", 0)
-        kernel.unshare_mounts()  # the daemon would keep what is mounted in its own mount namespace, and live on
+        kernel.unshare_mounts()  # the daemon would keep the mounts in its namespace and continue
         kernel.place_at(tree, folder)
     checks: dict[str, Callable[[str], Evidence]] = {
         "concurrent_writers": concurrent_writers,

@@ -1,4 +1,4 @@
-"""The ownership record of a volume: a file in the volume's folder, beside its data, which no environment can see."""
+"""The ownership record of a volume: a file in the volume's folder, beside its data, invisible to environments."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def write(folder: Path, ownership: VolumeOwnership) -> None:
 
 
 def listed(root: Path, names: tuple[str, ...]) -> Iterator[tuple[str, str, VolumeOwnership | None, str]]:
-    """Every volume under `root` that has data by one of these names: id, that name, its record, why it has none."""
+    """Volumes under `root` with data of one of these names: id, name, record, reason for a missing record."""
     with os.scandir(root) as entries:
         ids = sorted(entry.name for entry in entries if VOLUME.fullmatch(entry.name))
     for id in ids:

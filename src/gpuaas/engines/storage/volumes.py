@@ -1,10 +1,11 @@
-"""Volumes on this node's disk and in the folder all nodes share: made, measured, copied, deleted.
+"""Creates, measures, copies and deletes volumes on this node's disk and in the folder shared by all nodes.
 
-A folder per volume. A `local` one holds a file system in a file of the volume's size, so that full is full; any
-other is a plain folder whose use is measured. What was deleted leaves a tombstone, so that no late order revives it.
+Each volume has a folder. A `local` volume is a file system in a file of the volume's size, which enforces the limit;
+others are plain folders whose use is measured. A deleted volume leaves a tombstone, so that a late task does not
+recreate it.
 """
 
-# ruff: noqa: ASYNC240 (single looks at names)
+# ruff: noqa: ASYNC240 (single reads of names)
 
 import asyncio
 import contextlib
@@ -35,18 +36,18 @@ from gpuaas.wire.storage import (
 ID = re.compile(r"(vol|snap|conf)_[0-9a-z]{1,40}")
 IMAGE, DATA = "disk.img", "data"
 HOLDER = 1000
-OWNERS = ".owners"  # in the shared folder: who the holder is on disk, the same for all nodes
+OWNERS = ".owners"  # in the shared folder: id of the holder on disk, the same for all nodes
 TOMBSTONES = ".deleted"
 GIB = 1 << 30
-REPAIRED = 1  # of e2fsck: what was wrong is corrected
+REPAIRED = 1  # of e2fsck: errors were corrected
 NOT_CONFIGURED = "not configured"
 ENFORCED, MEASURED = "enforced", "measured"
-MEASURE_SECONDS = 20  # a folder with very many files is not counted to the end
+MEASURE_SECONDS = 20  # limit for counting a folder with very many files
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a volume lies: an image, or a folder."""
+    """The location of a volume: an image or a folder."""
 
     folder: Path
     is_image: bool
@@ -58,14 +59,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Owners:
-    """How environments see one owner of the files of shared volumes; why they cannot, if there is no method."""
+    """How environments share file owners of shared volumes; the reason if no method works."""
 
     method: str
     problem: str
 
     @property
     def holder(self) -> int:
-        """On disk."""
+        """The owner on disk."""
         return serving.FIRST_ID + HOLDER if self.method == serving.KIND else VOLUME_UID
 
     @property
@@ -76,7 +77,7 @@ class Owners:
 class NodeVolumes:
     def __init__(self, site: Site, shared: Path | None, clock: Callable[[], datetime]) -> None:
         self._site, self._shared, self._clock = site, shared, clock
-        self._owners = Owners("", "nobody looked at the shared folder yet")
+        self._owners = Owners("", "the shared folder was not checked yet")
         self.tables = MountTables(site.root / "volumes", shared)
 
     async def open(self) -> None:
@@ -85,7 +86,7 @@ class NodeVolumes:
             self._owners = await self._look(self._shared)
 
     async def _look(self, shared: Path) -> "Owners":
-        """What the file system of the shared folder can do. The node goes on without a folder that is of no use."""
+        """Check the file system of the shared folder. The node continues without an unusable folder."""
         trial = shared / f".probe_{self._site.tag}_{os.uname().nodename}"
         try:
             (shared / TOMBSTONES).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -100,7 +101,7 @@ class NodeVolumes:
             return Owners("", f"the shared folder cannot be used: {error}")
 
     def is_served(self, backend: Backend) -> bool:
-        """Whether a daemon shows its volumes to environments, because the kernel cannot."""
+        """Whether a daemon serves its volumes, because the kernel cannot idmap them."""
         return backend is Backend.SHARED and self._owners.method == serving.KIND
 
     def root(self, backend: Backend) -> Path:
@@ -113,7 +114,7 @@ class NodeVolumes:
         return self._shared
 
     def has(self, volume_id: str) -> bool:
-        """Whether its data is here, on either backend."""
+        """Whether its data exists on this node, on either backend."""
         roots = [self._site.root / "volumes", *([self._shared] if self._shared else [])]
         return any((root / volume_id / name).exists() for root in roots for name in (IMAGE, DATA))
 
@@ -124,7 +125,7 @@ class NodeVolumes:
         return Place(self.root(volume.backend) / id, volume.backend is Backend.LOCAL)
 
     def find(self, volume: VolumeRef) -> Place:
-        """One that must be there: a shared folder that is not mounted today is no empty volume."""
+        """An existing volume: an unmounted shared folder must not be taken for an empty volume."""
         place = self.place(volume)
         if not place.path.exists():
             raise EngineError("the volume's data is not on this node", str(place.path))
@@ -140,7 +141,7 @@ class NodeVolumes:
     ) -> VolumeObservation:
         place = self.place(volume)
         if self._tombstone(place).exists():
-            raise EngineError("this volume was deleted and is never made again", volume.volume_id)
+            raise EngineError("this volume was deleted and cannot be created again", volume.volume_id)
         if not place.path.exists():
             await on_phase("volume_preparing", "restoring a snapshot" if snapshot_id else "making it")
             async with self._drafted(place) as draft:
@@ -158,7 +159,7 @@ class NodeVolumes:
         volume_records.write(self.find(volume).folder, ownership)
 
     async def present(self) -> list[PresentVolume]:
-        """A thread looks: a shared folder may answer slowly, and there may be thousands of volumes."""
+        """Uses a thread, because a shared folder may be slow, and there may be thousands of volumes."""
         roots = [(Backend.LOCAL, self.root(Backend.LOCAL))]
         if self._shared and self._owners.method:
             roots.append((Backend.SHARED, self._shared))
@@ -166,8 +167,7 @@ class NodeVolumes:
 
     @contextlib.asynccontextmanager
     async def _drafted(self, place: Place) -> AsyncIterator[Place]:
-        """Whole or not at all: made under another name, of which nothing is left when it fails; a full disk is one
-        reason to fail."""
+        """Create atomically: under a draft name, which is removed after a failure such as a full disk."""
         draft = Place(_draft(place.folder), place.is_image)
         await files.erase(draft.folder)
         draft.folder.mkdir(mode=0o700)
@@ -197,7 +197,7 @@ class NodeVolumes:
         return place
 
     async def _copy(self, source: Place, target: Place, volume: VolumeRef) -> str:
-        """By shared blocks where the file system can, otherwise byte by byte; holes stay holes."""
+        """Copy with shared blocks if the file system supports it, otherwise byte by byte; sparse files stay sparse."""
         copying = ("cp", "--archive", "--sparse=always", "--reflink=auto", "--", str(source.path), str(target.path))
         command = commands.mortal(*copying) if source.is_image else self._linkless(source.path, *copying)
         code, said = await commands.attempt(*command, environment=commands.FOR_OURS)
@@ -209,15 +209,15 @@ class NodeVolumes:
         return said
 
     def _linkless(self, folder: Path, *argv: str) -> tuple[str, ...]:
-        """A command that reads a folder of which people change the names meanwhile."""
+        """A command that safely reads a folder while people change names in it."""
         # unshare comes first: gaining capabilities in a new namespace clears PDEATHSIG.
         return ("unshare", "--mount", "--", *commands.mortal(*commands.ours(linkless.__file__, str(folder), *argv)))
 
     async def _check_image(self, image: Path, volume: VolumeRef) -> None:
-        """A copy of a file system in use is as after a power cut: its log is played, and it is grown if asked."""
+        """A copy of a mounted file system is like one after a power failure: replay its log; grow it if requested."""
         code, said = await commands.attempt(*commands.mortal("e2fsck", "-fy", str(image)))
         if code > REPAIRED:
-            raise EngineError("the copy is not a whole file system", said[-500:])
+            raise EngineError("the copy is not a valid file system", said[-500:])
         if image.stat().st_size < volume.size_gib * GIB:
             os.truncate(image, volume.size_gib * GIB)
             await commands.run(*commands.mortal("resize2fs", str(image)))
@@ -236,10 +236,10 @@ class NodeVolumes:
         return VolumeObservation(volume_id=volume.volume_id, used_bytes=used, quota=quota, at=self._clock())
 
     async def snapshot(self, volume: VolumeRef, snapshot_id: str, on_phase: OnPhase) -> tuple[int, str]:
-        """How large it is, and how it was taken."""
+        """Take a snapshot; return its size and consistency."""
         source, target = self.find(volume), self.place(volume, snapshot_id)
         if self._tombstone(target).exists():
-            raise EngineError("this snapshot was deleted and is never made again", snapshot_id)
+            raise EngineError("this snapshot was deleted and cannot be created again", snapshot_id)
         note = await self._consistency(source, snapshot_id)
         if not target.path.exists():
             await on_phase("snapshot_copying", note)
@@ -250,8 +250,8 @@ class NodeVolumes:
         return int(size.split()[0]), note
 
     async def _consistency(self, source: Place, snapshot_id: str) -> str:
-        """Said as it is: only a copy by shared blocks, or of what nobody writes, is of one moment. What a crash leaves
-        of the trial is found by the next one of this snapshot, and lies in the volume's folder: it goes with it."""
+        """Describe the consistency: only a copy by shared blocks or without writers is of one point in time. The trial
+        file of a crashed attempt is in the volume's folder; the next attempt or the deletion removes it."""
         probe = source.folder / f".reflink-{snapshot_id}"
         probe.write_bytes(b"0" * 4096)
         other = probe.with_suffix(".copy")
@@ -265,7 +265,7 @@ class NodeVolumes:
         return "a copy file by file; each file as it was when it was copied"
 
     async def delete(self, volume: VolumeRef, on_phase: OnPhase) -> list[ProofItem]:
-        """Gone, looked for, and never to come back."""
+        """Delete, verify, and write the tombstone."""
         place = self.place(volume)
         self._tombstone(place).touch(mode=0o600)
         files.sync_folder(self._tombstone(place).parent)
@@ -297,7 +297,7 @@ class NodeVolumes:
 
     async def conform(self, backend: Backend, on_phase: OnPhase) -> list[Check]:
         await on_phase("conformance_running", f"{backend} storage is being tried")
-        bench = self.root(backend) / f".conf_{self._site.tag}"  # of this node, so that it finds what a crash left
+        bench = self.root(backend) / f".conf_{self._site.tag}"  # named after this node, to find it after a crash
         await files.erase(bench)
         bench.mkdir(mode=0o700)
         try:
@@ -306,7 +306,7 @@ class NodeVolumes:
             await files.erase(bench)
 
     def describe(self) -> dict[str, Fact]:
-        """For the facts of this node; a node whose shared folder is of no use is asked for no shared volume."""
+        """For the facts of this node; a node with an unusable shared folder gets no shared volumes."""
         settings, trial = "the agent's settings", "a trial in the folder"
         found = {"local": Fact(value=str(self.root(Backend.LOCAL)), source=settings)}
         if self._shared is None or not self._owners.method:
@@ -319,7 +319,7 @@ class NodeVolumes:
 
 
 def owners_of(chown: str, idmap: str, bindfs: str | None) -> Owners:
-    """From what went wrong in the trial: nothing, if the words are empty."""
+    """The method, from the errors of the trial; empty errors mean success."""
     if chown:
         fix = "as root of this node; an NFS server needs no_root_squash"
         return Owners("", f"files in it cannot be given to another owner ({chown}): it must be writable {fix}")
@@ -332,8 +332,8 @@ def owners_of(chown: str, idmap: str, bindfs: str | None) -> Owners:
 
 
 def _agreed(found: Owners, file: Path, draft: Path) -> Owners:
-    """All nodes keep the same owners on disk, or a file would change its owner with the node. A link makes the file
-    whole and only once: another node never reads half of it. `draft` is this node's own name."""
+    """All nodes must use the same owners on disk, or a file would have another owner on each node. A link creates the
+    file atomically and once: other nodes never read a part of it. `draft` is unique to this node."""
     if not file.exists():
         files.write_whole(draft, f"{found.holder}\n".encode())
         with contextlib.suppress(FileExistsError):
@@ -351,13 +351,13 @@ def _draft(folder: Path) -> Path:
 
 
 def mentions(volume_id: str) -> list[str]:
-    """Mounts, loop devices and daemons of the node that have to do with a volume."""
+    """Mounts, loop devices and daemons of the node that belong to a volume."""
     found = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines() if volume_id in line]
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
         with contextlib.suppress(FileNotFoundError):
             if volume_id in path.read_text():
                 found.append(f"/dev/{path.parts[3]}")
-    for pid in processes.of_uids((0,)):  # nobody inside an environment has this id, and people there choose names
+    for pid in processes.of_uids((0,)):  # no process inside an environment has this id, while names can be chosen there
         with contextlib.suppress(OSError):
             if f"/{volume_id}@".encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(f"process {pid}")
