@@ -1,4 +1,4 @@
-"""What packages register: enough for every worker, lane and task kind, and none of it twice."""
+"""Registrations cover every worker, lane and task kind exactly once."""
 
 from collections import Counter
 

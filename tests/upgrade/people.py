@@ -1,4 +1,4 @@
-"""Actions of people and operators over HTTP, so that the server may be of any release."""
+"""Actions of people and operators over HTTP; the server may run the code of any release."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Account(Protocol):
-    """The ids that a create request names."""
+    """Values of a create request that depend on the requester."""
 
     @property
     def key_id(self) -> str: ...

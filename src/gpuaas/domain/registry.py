@@ -46,7 +46,7 @@ def topic_of(lane: str) -> str | None:
 
 
 async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> None:
-    """What nodes report of their environments, one report of each, is told to all whom it concerns."""
+    """Passes reports of environments, one per node, to every registered observer."""
     for each in RESOURCES:
         if each.observe is not None:
             await each.observe(tx, reports, ids=ids, now=now)

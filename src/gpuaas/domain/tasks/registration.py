@@ -1,4 +1,4 @@
-"""What a package registers, so that workers, routing, sweeps and tests need no lists of their own."""
+"""Registrations of packages, from which workers, routing, sweeps and tests derive their lists."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from gpuaas.wire.tasks import TaskContract
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerParts:
-    """What workers are made of."""
+    """The dependencies of workers."""
 
     db: Database
     ids: Ids
@@ -33,7 +33,7 @@ class ObserveReport(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """Something with states of its own that workers bring to its wanted end."""
+    """A resource with states, which workers reconcile."""
 
     name: str
     workers: tuple[Callable[[WorkerParts], Worker], ...]

@@ -1,4 +1,4 @@
-"""Browser terminals, as the registry knows them. They have no node tasks: a node ends them by itself, or is told to."""
+"""Registration of browser terminals. They have no node tasks: a node ends them on request or automatically."""
 
 from gpuaas.domain.tasks.registration import Overlay
 from gpuaas.domain.terminals import store
