@@ -28,7 +28,7 @@ PERMITTED = {
 
 
 class Skips:
-    """What a run skipped, by file and reason."""
+    """The skips of a run, by file and reason."""
 
     def __init__(self, *, is_strict: bool) -> None:
         self._is_strict = is_strict

@@ -1,6 +1,6 @@
 """Writes docs/reference/schema.sql: the database schema after all migrations, in a stable order.
 
-`make schema` runs it on a PostgreSQL server of its own, which it stops and deletes afterwards.
+`make schema` runs it on a temporary PostgreSQL server.
 `tests/core/test_schema.py` compares the file with a migrated database.
 """
 
@@ -25,7 +25,7 @@ HEADER = (
 NOISE = re.compile(
     r"^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*|ALTER .* OWNER TO gpuaas_owner;)$", re.MULTILINE
 )
-# A restored dump may raise the base of this function by itself, see note_cluster().
+# A restored dump may have a higher base in this function, see note_cluster().
 EPOCH_BASE = re.compile(r"return \d+ \+ case when pg_is_in_recovery")
 
 

@@ -6,6 +6,7 @@ database. Owners are in tools/ownership/owners.toml, older violations in tools/o
 
 import argparse
 import sys
+import tomllib
 from pathlib import Path
 
 from tools.ownership import rules
@@ -41,7 +42,7 @@ def look(owners: Owners) -> tuple[set[Violation], list[str]]:
 
 
 def compare(found: set[Violation], total: int, allowed: set[Violation]) -> list[str]:
-    """What is wrong with the violations, or with the allowances."""
+    """Violations without an allowance, and allowances without a violation."""
     stale = sorted(allowed - found)
     errors = [f"{each}" for each in sorted(found - allowed)]
     errors += [f"allowances.toml: nothing needs {each.kind} {each.name} of {each.where}. {DROP}" for each in stale]
@@ -50,13 +51,23 @@ def compare(found: set[Violation], total: int, allowed: set[Violation]) -> list[
     return errors
 
 
+def recorded(*, is_replaced: bool) -> tuple[int, set[Violation]]:
+    """The allowances. A file with the marks of a merge conflict counts as empty if it is written again."""
+    try:
+        return rules.load_allowances(ALLOWANCES.read_text())
+    except (FileNotFoundError, tomllib.TOMLDecodeError):
+        if is_replaced:
+            return 0, set()
+        raise
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shrink", action="store_true", help="drop allowances that nothing needs")
     parser.add_argument("--accept", action="store_true", help="allow what is found, and drop what is not")
     options = parser.parse_args(arguments)
     found, errors = look(rules.load_owners(ROOT))
-    total, allowed = rules.load_allowances(ALLOWANCES.read_text()) if ALLOWANCES.exists() else (0, set())
+    total, allowed = recorded(is_replaced=options.accept)
     if options.accept or options.shrink:
         kept = found if options.accept else found & allowed
         ALLOWANCES.write_text(rules.write_allowances(kept))

@@ -21,7 +21,7 @@ PLANNED = replace(OWNERS, moves={**OWNERS.moves, "volumes": ("domain.storage.vol
 
 
 def found_in(module: str, text: str) -> set[Violation]:
-    """What a module of this text would break."""
+    """The violations of a module with this text."""
     made = ModuleType(module)
     exec(compile(text, module, "exec"), vars(made))  # noqa: S102 - the texts below
     known, broken = judged(statements_of(module, text, made))

@@ -30,7 +30,7 @@ def test_of_a_program(program: None) -> None:
 
 
 def run(folder: Path, reason: str, *arguments: str, ci: str) -> subprocess.CompletedProcess[str]:
-    """A run of its own with this plugin alone."""
+    """A separate run with only this plugin."""
     (folder / "test_suite.py").write_text(SUITE.format(reason=reason))
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "GPUAAS_"))}
     return subprocess.run(

@@ -116,7 +116,7 @@ async def settles(http: httpx.AsyncClient, id: str) -> str:
 
 
 async def phases(http: httpx.AsyncClient, id: str) -> list[str]:
-    """Of its timeline, newest first."""
+    """The phases of an allocation's timeline, newest first."""
     answer = (await http.get(f"/api/v1/allocations/{id}/timeline")).raise_for_status().json()
     return [entry["phase"] for entry in answer["items"]]
 

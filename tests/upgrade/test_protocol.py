@@ -83,7 +83,7 @@ async def test_an_agent_that_is_too_old_is_told_both_versions(previous: Landing,
 
 
 async def test_a_server_that_is_too_old_is_not_told_who_dials(previous: Landing, world: World, tmp_path: Path) -> None:
-    """It would not know why, so the agent finds out by itself and says so."""
+    """An older server cannot say why, so the agent compares the versions and logs both."""
 
     def introduce(nonce: bytes) -> Hello:
         raise AssertionError(f"a proof was made for a server that is too old: {nonce!r}")

@@ -1,4 +1,4 @@
-"""Who owns which table and function, and what breaks that."""
+"""The owners of tables and functions, and the violations of ownership."""
 
 import tomllib
 from collections import defaultdict
@@ -86,8 +86,8 @@ def violations(
     is_store: bool = True,
     writes_for: frozenset[str] = frozenset(),
 ) -> Iterator[Violation]:
-    """What one statement, function, policy or view of a package breaks. `writes_for` are further packages whose tables
-    and statuses it may write."""
+    """The violations of one statement, function, policy or view of a package. It may also write the tables and statuses
+    of the packages `writes_for`."""
     height = owners.height(package)
     for table in use.writes & owners.tables.keys():
         owner = owners.tables[table]

@@ -1,4 +1,4 @@
-"""What functions, triggers, policies and views of a database do, read from its schema as SQL."""
+"""The effects of functions, triggers, policies and views of a database, read from its schema as SQL."""
 
 import json
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ def _function(node: dict[str, Json], text: str) -> tuple[str, Use]:
 
 
 def schema_violations(owners: Owners, schema: Schema) -> Iterator[Violation]:
-    """What is in the database belongs to packages too."""
+    """The violations of functions, views, policies and triggers."""
     for name, use in schema.functions.items():
         if name in owners.functions:
             yield from violations(owners, f"function {name}", owners.functions[name], use)
@@ -99,7 +99,7 @@ def schema_violations(owners: Owners, schema: Schema) -> Iterator[Violation]:
 
 
 def missing_owners(owners: Owners, schema: Schema) -> Iterator[str]:
-    """What exists without an owner, what is owned and does not exist, and statuses that nothing moves."""
+    """Objects without an owner, owners of objects that do not exist, and statuses without a transition."""
     for what, exists, owned in (
         ("table", schema.tables.keys() | schema.views.keys(), owners.tables.keys()),
         ("function", schema.functions.keys(), owners.functions.keys()),

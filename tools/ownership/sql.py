@@ -1,4 +1,4 @@
-"""What a statement does to tables, read from the syntax tree that PostgreSQL's own parser makes of it."""
+"""The effects of a statement on tables, read from the syntax tree of PostgreSQL's own parser."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ from pglast.parser import ParseError, parse_plpgsql_json, parse_sql_json
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 COMPOSED = "composed_name"
 PLACEHOLDER = re.compile(r"\{\w*\}")
-# What a program may put in the place of a placeholder: a condition, nothing, a value, a name, or a query.
+# Substitutes for a placeholder: a condition, nothing, a value, a name, or a query.
 FILLINGS = ("true", "", "1", COMPOSED, "and true", "'a'", "select")
 MOST_TRIES = 4096
 ASSIGNMENTS = (3, 4, 5)  # parse modes of `name := value`, by the number of parts of the name
@@ -25,7 +25,7 @@ class NotSqlError(ValueError):
 
 @dataclass(frozen=True)
 class Use:
-    """What one statement does. `changes` names the columns that an existing row gets anew."""
+    """The effects of one statement. `changes` names the columns of existing rows that it sets."""
 
     writes: frozenset[str] = frozenset()
     changes: frozenset[tuple[str, str]] = frozenset()
@@ -61,7 +61,7 @@ class _Found:
 
 
 def use_of(text: str) -> Use:
-    """Of one or more statements, whose placeholders a program fills in when it runs."""
+    """The effects of one or more statements, whose placeholders a program fills in when it runs."""
     holes = PLACEHOLDER.findall(text)
     pieces = PLACEHOLDER.split(text)
     for fillings in itertools.islice(itertools.product(FILLINGS, repeat=len(holes)), MOST_TRIES):

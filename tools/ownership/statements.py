@@ -44,7 +44,7 @@ class Judged:
 
 
 def judged(statements: Iterable[Statement]) -> tuple[list[Judged], list[Statement]]:
-    """What each does; and those that do not parse. A text that is part of another statement need not be one itself."""
+    """The effects of each, and those that do not parse. A text that is part of another statement may be incomplete."""
     found, broken = list[Judged](), list[Statement]()
     for statement in statements:
         try:
@@ -66,7 +66,7 @@ def _is_part(fragment: str, text: str) -> bool:
 
 
 def statements(source: Path) -> list[Statement]:
-    """Of all modules of these packages below `source`, which is `src/gpuaas`."""
+    """All statements of these packages below `source`, which is `src/gpuaas`."""
     return [
         statement
         for package in PACKAGES
@@ -98,7 +98,7 @@ def _is_sql(text: str) -> bool:
 
 
 def _constants(tree: ast.Module, names: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """What the module or one of its classes assigns, by its value."""
+    """The values that the module or one of its classes assigns."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             owner = names.get(node.name)

@@ -1,7 +1,7 @@
-"""Which version of the node link's protocol each end speaks, and whether two ends understand each other.
+"""The versions of the node link's protocol that each end supports, and the version that a link uses.
 
 The server declares the range it supports in its `Challenge`, the agent in its `Hello`. They use the newest version that
-both support. An end that declares nothing is older than the declaration and speaks version 1.
+both support. An end that declares nothing is older than the declaration and supports only version 1.
 
 | version | since |
 |---|---|
