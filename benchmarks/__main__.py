@@ -26,6 +26,7 @@ from benchmarks import (
     runtimes,
     startup,
     terminal,
+    up_memory,
 )
 from benchmarks.harness import CannotMeasureError, MachineBusyError, Options, Run, measuring
 from gpuaas.engines.images import images
@@ -35,7 +36,8 @@ ALL: dict[str, tuple[str, Callable[[Run], Awaitable[None]]]] = {
     "create_to_ssh": ("S1: create to a first command over SSH, with Slurm and a bare handshake", create_to_ssh.run),
     "copies": ("S18: scp of many files and of a large one, with a plain sshd", copies.run),
     "idle_memory": ("memory of an idle environment and of a spare", idle_memory.run),
-    "startup": ("S16: `gpuaas up` the first time and again, and its memory when idle", startup.run),
+    "startup": ("S16: `gpuaas up` the first time and again", startup.run),
+    "up_memory": ("S16: memory of `gpuaas up` when idle, by process, and of its spares", up_memory.run),
     "restart": ("S14: restart to SSH, with the bare engine", restart.run),
     "attach": ("attach and detach until observed, with the bare mount", attach.run),
     "revokes": ("T18: revoke to refused and to cut, with the bare engine", revokes.run),

@@ -20,7 +20,7 @@ from benchmarks.peers.slurm import run as run_program
 from benchmarks.peers.slurm import slurm
 from benchmarks.peers.sshd import plain_sshd
 from benchmarks.stage import SKU, free_port, process
-from gpuaas.main.demo import UpFile, read
+from gpuaas.main.up_file import UpFile, read
 from gpuaas.sdk.client import AsyncClient
 from gpuaas.wire.allocations import Allocation, SshConnection, Status
 from gpuaas.wire.timeline import Entry

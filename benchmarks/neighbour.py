@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.create_to_ssh import connection_of, up
 from benchmarks.harness import CannotMeasureError, Run, percentile
 from benchmarks.stage import SKU
-from gpuaas.main.demo import UpFile
+from gpuaas.main.up_file import UpFile
 from gpuaas.sdk.client import AsyncClient
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.environments import Environment, EnvironmentState

@@ -19,7 +19,7 @@ from benchmarks.create_to_ssh import connection_of, up
 from benchmarks.harness import CannotMeasureError, Run, percentile
 from benchmarks.stage import SKU
 from gpuaas.engines.oci.engine import OciEngine
-from gpuaas.main.demo import UpFile
+from gpuaas.main.up_file import UpFile
 from gpuaas.sdk.client import AsyncClient
 from gpuaas.wire.allocations import Allocation, SshConnection
 from gpuaas.wire.environments import AuthorizedKey, EnvironmentSpec, KeySet

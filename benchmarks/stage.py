@@ -27,7 +27,7 @@ from gpuaas.core.secrets import token_hash
 from gpuaas.domain.access import store as access
 from gpuaas.domain.access.keys import parse
 from gpuaas.domain.identity import store as identity
-from gpuaas.main import demo
+from gpuaas.main import demo, up_file
 
 SERVER_CORE, LOAD_CORE = "0", "1"
 READY_SECONDS = 60.0
@@ -93,10 +93,10 @@ async def _people(db: Database, dsn: str, folder: Path) -> Stage:
     clock = SystemClock()
     now, ids = clock.now(), Ids(clock)
     world = demo.Demo(db, ids, now)
-    file = await world.ensure_people(demo.people("http://127.0.0.1", demo=True), demo=True)
+    file = await world.ensure_people(up_file.people("http://127.0.0.1", demo=True), demo=True)
     await world.ensure_catalog()
     async with db.write() as tx:
-        user = await identity.password_identity(tx, demo.USER)
+        user = await identity.password_identity(tx, up_file.USER)
         if user is None or file.project_id is None:
             raise CannotMeasureError("the demo tenant could not be made")
         session = identity.NewSession(
@@ -214,9 +214,9 @@ async def until_ready(url: str, child: asyncio.subprocess.Process, log: Path) ->
 
 
 ADD_NODES = """
-    insert into nodes (id, name, region, intent, intent_since, engine, simulated, ssh_host, created_at)
+    insert into nodes (id, name, region, intent, intent_since, engine, simulated, ssh_host, created_at, facts)
     select 'node_' || lpad(n::text, 8, '0'), 'bench-' || n, 'local', 'active', clock_timestamp(), 'fake', true,
-        '127.0.0.1', clock_timestamp()
+        '127.0.0.1', clock_timestamp(), '{"vcpus": 256, "memory_mib": 1048576}'
     from generate_series(1, $1::int) as n on conflict do nothing
 """
 ADD_SLOTS = """

@@ -1,4 +1,4 @@
-"""S16: `gpuaas up` with an empty folder, image included, and again; how long it takes to stop; its memory when idle."""
+"""S16: `gpuaas up` with an empty folder, image included, and again; how long it takes to stop. Memory: up_memory."""
 
 import asyncio
 import os
@@ -11,28 +11,25 @@ from pathlib import Path
 import httpx
 
 from benchmarks.harness import ROOT, CannotMeasureError, Run
-from benchmarks.idle_memory import pss_mb
 from gpuaas.engines.images import images
 from tests.e2e.stack import free_port
 
-FIRST_LIMIT, SECOND_LIMIT, MEMORY_LIMIT_MB = 240.0, 3.0, 200.0
-SETTLE_SECONDS = 20.0
+FIRST_LIMIT, SECOND_LIMIT = 240.0, 3.0
 PATIENCE_SECONDS = 300.0
 
 
 async def run(run: Run) -> None:
     folder = run.scratch / "up"
-    before = _processes()
-    program, first = await _start(folder)
+    program, first = await start(folder)
     run.row(
         "S16 first start, with the base image", f"{first:.1f} s", f"≤ {FIRST_LIMIT:.0f} s", met=first <= FIRST_LIMIT
     )
-    await _stop(program)
+    await stop(program)
     starts, stops = [], []
     for _ in range(run.options.pick(10, 3)):
-        program, seconds = await _start(folder)
+        program, seconds = await start(folder)
         starts.append(seconds)
-        stops.append(await _stop(program))
+        stops.append(await stop(program))
     run.keep("S16 second start s", starts)
     run.keep("S16 stop s", stops)
     run.row(
@@ -42,22 +39,12 @@ async def run(run: Run) -> None:
         met=max(starts) <= SECOND_LIMIT,
     )
     run.row(f"S16 stop, median and slowest of {len(stops)}", f"{statistics.median(stops):.2f} s, {max(stops):.2f} s")
-    program, _ = await _start(folder)
-    await asyncio.sleep(SETTLE_SECONDS)
-    memory = sum(_pss(pid) for pid in _processes() - before)
-    run.row(
-        "S16 idle memory of all its processes, spares included",
-        f"{memory:.0f} MB",
-        f"≤ {MEMORY_LIMIT_MB:.0f} MB",
-        met=memory <= MEMORY_LIMIT_MB,
-    )
-    await _stop(program)
 
 
-async def _start(folder: Path) -> tuple[asyncio.subprocess.Process, float]:
+async def start(folder: Path, **variables: str) -> tuple[asyncio.subprocess.Process, float]:
     """Until the server is ready and the node has its link; the person sees the greeting at the same moment."""
     port = free_port()
-    environ = {name: value for name, value in os.environ.items() if name != images.VARIABLE}
+    environ = {name: value for name, value in os.environ.items() if name != images.VARIABLE} | variables
     began = time.monotonic()
     program = await asyncio.create_subprocess_exec(
         str(ROOT / ".venv" / "bin" / "gpuaas"),
@@ -75,20 +62,8 @@ async def _start(folder: Path) -> tuple[asyncio.subprocess.Process, float]:
     raise CannotMeasureError("gpuaas up did not become ready")
 
 
-async def _stop(program: asyncio.subprocess.Process) -> float:
+async def stop(program: asyncio.subprocess.Process) -> float:
     began = time.monotonic()
     program.send_signal(signal.SIGINT)
     await program.wait()
     return time.monotonic() - began
-
-
-def _processes() -> set[int]:
-    return {int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()}
-
-
-def _pss(pid: int) -> float:
-    """0 for threads of the kernel and for what has just ended."""
-    try:
-        return pss_mb(pid)
-    except (OSError, StopIteration):
-        return 0.0

@@ -15,22 +15,14 @@ from gpuaas.agent.tasks.kinds import KINDS
 from gpuaas.agent.tasks.work import TaskRefusedError
 from gpuaas.agent.volume_reports import VolumeReports
 from gpuaas.core.errors import Raced
-from gpuaas.domain.access.own_keys import store as own_keys
-from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
+from gpuaas.core.settings import Settings
+from gpuaas.domain import registry
 from gpuaas.domain.allocations.observations import drift
-from gpuaas.domain.allocations.reconcile import AllocationWorker
-from gpuaas.domain.allocations.unknown.reconcile import UnknownEnvironmentWorker
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.images import store as images
-from gpuaas.domain.runtimes.reconcile import RuntimeWorker
-from gpuaas.domain.runtimes.stagings.reconcile import StagingWorker
-from gpuaas.domain.sessions.reconcile import SessionsWorker
-from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker, observe
-from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
 from gpuaas.domain.storage.unknown import reconcile as unknown_volumes
-from gpuaas.domain.storage.unknown.reconcile import UnknownVolumeWorker
-from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
 from gpuaas.domain.tasks import store as tasks
+from gpuaas.domain.tasks.registration import WorkerParts
 from gpuaas.domain.tasks.store import SentTask
 from gpuaas.engines.base import EngineError, OnPhase
 from gpuaas.engines.fake import FakeEngine
@@ -44,35 +36,9 @@ if TYPE_CHECKING:
     from tests.world import World
 
 ROUNDS = 50
-RECONCILERS = (
-    AllocationWorker,
-    KeysWorker,
-    GrantsWorker,
-    SessionsWorker,
-    RuntimeWorker,
-    StagingWorker,
-    VolumeWorker,
-    SnapshotWorker,
-    ConformanceWorker,
-    AttachmentWorker,
-    UnknownEnvironmentWorker,
-    UnknownVolumeWorker,
-)
-STATE = """
-    select a.id, a.version, a.status, (select max(seq) from node_tasks t where t.allocation_id = a.id) as seq,
-        (select r.version from allocation_runtimes r where r.allocation_id = a.id) as runtime
-    from allocations a
-    union all select id, 0, status || operation_id, 0,
-        (extract(epoch from coalesce(checked_at, status_since)) * 1000)::bigint
-        from node_bundles
-    union all select id, version, status, 0, 0 from volumes
-    union all select id, version, status, 0, 0 from volume_snapshots
-    union all select id, version, status, 0, 0 from storage_attachments
-    union all select id, 0, '', 0, 0 from storage_conformance_runs where ended_at is null
-    union all select id, 0, removal_note, 0, 0 from unknown_environments where removed_at is null
-    union all select id, 0, removal_note, 0, 0 from unknown_volumes where removed_at is null
-    order by id
-"""
+SETTLED = [each for each in registry.RESOURCES if each.tables]  # others end allocations by time
+ROWS_OF = "select '{table}', md5(coalesce(string_agg(t::text, ',' order by t::text), '')) from {table} t"
+STATE = " union all ".join(ROWS_OF.format(table=table) for each in SETTLED for table in each.tables)
 LINK_ALL = "insert into links select unnest($1::text[]), 'fleet', 0, clock_timestamp() on conflict do nothing"
 
 
@@ -172,9 +138,8 @@ class Nodes:
         report = Report(environments=await node.observe(), at=world.clock.now())
         async with world.db.write() as tx:
             found = await drift.apply(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
-            await own_keys.observe(tx, {node.id: report})
             await images.observed(tx, {node.id: await node.images.report()})
-            await observe(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
+            await registry.observe(tx, {node.id: report}, ids=world.services.ids, now=world.services.clock.now())
         return [finding for _, finding in found]
 
     async def report_volumes(self, node: Node) -> None:
@@ -204,9 +169,10 @@ class Nodes:
 
     async def reconcile(self) -> None:
         """One pass over every due row: the allocation worker, then those of what lies over a machine."""
-        for worker in self._world.services.workers:
-            if not isinstance(worker, RECONCILERS):
-                continue
+        made = self._world.services
+        settings = Settings(data=made.data)
+        parts = WorkerParts(db=made.worker_db, ids=made.ids, clock=made.clock, settings=settings)
+        for worker in [make(parts) for each in SETTLED for make in each.workers]:
             async with self._world.db.read() as tx:
                 due = await tx.column(worker.due)
             for row_id in sorted(due):

@@ -21,7 +21,7 @@ from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.points import NoPoints
-from gpuaas.main import demo
+from gpuaas.main import up_file
 from gpuaas.main.demo import Demo
 from tests.chaos.balancer import Balancer
 from tests.chaos.figures import Evidence
@@ -169,7 +169,7 @@ class Rig:
             async with self.database() as database:
                 await database.execute(NO_DEFAULT_QUOTAS)
             world = Demo(db, Ids(SystemClock()), SystemClock().now())
-            people = await world.ensure_people(demo.people(self.url, demo=True), demo=True)
+            people = await world.ensure_people(up_file.people(self.url, demo=True), demo=True)
             await world.ensure_catalog()
             user, operator = people.users[0], people.users[-1]
             async with httpx.AsyncClient(base_url=f"{self.url}/api/v1", timeout=20) as http:

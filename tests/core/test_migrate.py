@@ -8,9 +8,9 @@ import pytest
 
 from gpuaas.core.db import DbRole, connect
 from gpuaas.core.hints import Hints
-from gpuaas.core.migrate import EditedMigrationError, folder, migrate
+from gpuaas.core.migrate import MOST_TRIES, EditedMigrationError, folder, migrate
 from tests import peek
-from tests.postgres import template_database
+from tests.postgres import run, template_database
 
 APPEND_ONLY = ("timeline_entries", "cleanup_proofs")
 NAMES = sorted(path.name for path in folder().glob("*.sql"))
@@ -55,6 +55,28 @@ async def test_a_migration_that_fails_leaves_nothing_and_is_tried_again(dsn: str
     ) == ["a"]
     second.write_text("create table b (id int)")
     assert await migrate(dsn, tmp_path) == ["0002_second.sql"]
+
+
+BLOCKED_TWICE = """
+do $$ begin if nextval('tries') <= {times} then raise exception 'planted' using errcode = '{code}'; end if; end $$;
+create table b (id int);
+"""
+
+
+@pytest.mark.parametrize("code", ["40P01", "55P03"], ids=["deadlock", "lock timeout"])
+async def test_a_migration_that_others_block_is_tried_again(dsn: str, tmp_path: Path, code: str) -> None:
+    await run(dsn, "create sequence tries")
+    (tmp_path / "0001_first.sql").write_text(BLOCKED_TWICE.format(times=2, code=code))
+    assert await migrate(dsn, tmp_path) == ["0001_first.sql"]
+    assert await ask(dsn, "select last_value from tries") == [3]
+
+
+async def test_a_migration_that_others_block_for_ever_fails(dsn: str, tmp_path: Path) -> None:
+    await run(dsn, "create sequence tries")
+    (tmp_path / "0001_first.sql").write_text(BLOCKED_TWICE.format(times=MOST_TRIES, code="40P01"))
+    with pytest.raises(asyncpg.DeadlockDetectedError):
+        await migrate(dsn, tmp_path)
+    assert await ask(dsn, "select last_value from tries") == [MOST_TRIES]
 
 
 async def test_every_table_is_fenced_by_row_level_security(migrated: str) -> None:

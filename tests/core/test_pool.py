@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from gpuaas.core.pool import Pool
+from tests.patience import PATIENCE_SECONDS
 
 
 class StubConnection:
@@ -16,6 +17,9 @@ class StubConnection:
         return False
 
     def terminate(self) -> None:
+        self.is_terminated = True
+
+    async def close(self, timeout: float) -> None:
         self.is_terminated = True
 
 
@@ -38,3 +42,35 @@ async def test_a_connection_that_was_being_opened_during_a_renewal_is_not_used()
     assert taken is opened[1]
     pool.give(taken)
     assert await pool.take() is taken
+
+
+async def test_connections_of_a_peak_are_closed_once_they_are_idle_and_one_stays() -> None:
+    opened = list[StubConnection]()
+
+    async def open_connection() -> Any:
+        opened.append(StubConnection())
+        return opened[-1]
+
+    pool = Pool(open_connection, 3, idle_seconds=0.02)
+    for connection in [await pool.take() for _ in range(3)]:
+        pool.give(connection)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while [one.is_terminated for one in opened] != [True, True, False]:
+            await asyncio.sleep(0.005)
+    kept: Any = await pool.take()
+    assert kept is opened[2]
+    await pool.close()
+
+
+async def test_a_connection_in_use_and_one_that_was_just_used_stay_open() -> None:
+    async def open_connection() -> Any:
+        return StubConnection()
+
+    pool = Pool(open_connection, 3, idle_seconds=3600.0)
+    lent: Any = await pool.take()
+    others: list[Any] = [await pool.take() for _ in range(2)]
+    for connection in others:
+        pool.give(connection)
+    pool._close_idle(asyncio.get_running_loop())
+    assert not any(one.is_terminated for one in (lent, *others))
+    await pool.close()

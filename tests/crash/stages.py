@@ -21,9 +21,10 @@ from gpuaas.core.db import DbRole, connect
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
-from gpuaas.main import demo
+from gpuaas.main import up_file
 from gpuaas.main.agent import enrol_node, oci
-from gpuaas.main.demo import Demo, UpUser
+from gpuaas.main.demo import Demo
+from gpuaas.main.up_file import UpUser
 from tests.crash.machines import Expected, Machine
 from tests.crash.mortals import Mortal, Ward, until
 from tests.engines.sweeping import sweep
@@ -96,7 +97,7 @@ class Stage:
         db = await connect(self.dsn, DbRole.WORKER, hints=Hints("stage"), size=1)
         try:
             world = Demo(db, self.ids, clock.now())
-            people = await world.ensure_people(demo.people(self.url, demo=True), demo=True)
+            people = await world.ensure_people(up_file.people(self.url, demo=True), demo=True)
             await world.ensure_catalog()
             await self.server.start()
             await self.reach(lambda: self.unready(links=0))

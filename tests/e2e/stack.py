@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from gpuaas.main.demo import UpFile, UpUser
+from gpuaas.main.up_file import UpFile, UpUser
 from tests.engines.sweeping import sweep
 from tests.patience import PATIENCE_SECONDS
 

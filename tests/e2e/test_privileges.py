@@ -10,13 +10,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gpuaas.cli.complaints import Complaint
-from gpuaas.engines.oci import facts
-from gpuaas.main import demo, up
-from gpuaas.main.agent import EngineKind
-from gpuaas.main.demo import UpFile
+from gpuaas.engines.oci import requirements
+from gpuaas.main import up, up_file
+from gpuaas.main.engine_kinds import EngineKind
 from gpuaas.main.privileges import AgentUser, Plan, Situation, Sudo, caller, data_folder_of, plan
-from gpuaas.main.root_agent import Begin
+from gpuaas.main.root_messages import Begin
 from gpuaas.main.root_side import RootSide, passed_on, spawn
+from gpuaas.main.up_file import UpFile
 from tests.agent.world import NODE_ID, enrolled
 from tests.patience import PATIENCE_SECONDS
 
@@ -87,7 +87,7 @@ def test_the_engine_before_is_read_from_the_folder(tmp_path: Path) -> None:
     assert up.engine_before(tmp_path) is None
     (tmp_path / "agent" / "oci").mkdir(parents=True)  # of a release that did not write it down
     assert up.engine_before(tmp_path) is OCI
-    demo.write(tmp_path / "up.json", UpFile(url="http://a", users=[], engine="fake"))
+    up_file.write(tmp_path / "up.json", UpFile(url="http://a", users=[], engine="fake"))
     assert up.engine_before(tmp_path) is FAKE
 
 
@@ -135,11 +135,11 @@ def test_what_sudo_removes_and_agents_read_is_passed_on() -> None:
 def test_a_file_system_that_the_kernel_can_load_is_not_missing(tmp_path: Path) -> None:
     present, modules = tmp_path / "filesystems", tmp_path / "modules.dep"
     present.write_text("nodev\tproc\n\text4\n")
-    assert facts.missing_file_systems(present, modules) == ["the file system overlay"]
+    assert requirements.missing_file_systems(present, modules) == ["the file system overlay"]
     modules.write_text("kernel/fs/overlayfs/overlay.ko.xz:\nkernel/fs/xfs/xfs.ko: kernel/lib/libcrc32c.ko\n")
-    assert facts.missing_file_systems(present, modules) == []
+    assert requirements.missing_file_systems(present, modules) == []
     present.write_text("nodev\toverlay\n")
-    assert facts.missing_file_systems(present, modules) == ["the file system ext4"]
+    assert requirements.missing_file_systems(present, modules) == ["the file system ext4"]
 
 
 async def prepared(tmp_path: Path) -> RootSide:

@@ -14,9 +14,10 @@ from gpuaas.core.clock import SystemClock
 from gpuaas.core.db import DbRole, connect
 from gpuaas.core.hints import Hints
 from gpuaas.core.ids import Ids
-from gpuaas.main import children, demo, up
+from gpuaas.main import children, up, up_file
 from gpuaas.main.children import Child, keep_small
-from gpuaas.main.demo import ADMIN, USER, Demo
+from gpuaas.main.demo import Demo
+from gpuaas.main.up_file import ADMIN, USER
 from tests.e2e.stack import run
 from tests.live import eventually
 from tests.patience import PATIENCE_SECONDS
@@ -110,13 +111,13 @@ async def test_the_demo_may_come_after_a_start_without_it(migrated: str, tmp_pat
     db = await connect(migrated, DbRole.WORKER, hints=Hints("up"), size=2)
     try:
         world = Demo(db, Ids(clock), clock.now())
-        bare = demo.people("http://a", demo=False, kept=demo.read(file))
-        demo.write(file, await world.ensure_people(bare, demo=False))
-        full = demo.people("http://b", demo=True, kept=demo.read(file))
+        bare = up_file.people("http://a", demo=False, kept=up_file.read(file))
+        up_file.write(file, await world.ensure_people(bare, demo=False))
+        full = up_file.people("http://b", demo=True, kept=up_file.read(file))
         made = await world.ensure_people(full, demo=True)
     finally:
         await db.close()
     assert [user.email for user in made.users] == [USER, ADMIN]
     assert made.users[1] == bare.users[0]
     assert (made.url, made.tenant, bool(made.project_id)) == ("http://b", "acme", True)
-    assert demo.people("http://b", demo=True, kept=made) == made
+    assert up_file.people("http://b", demo=True, kept=made) == made

@@ -60,6 +60,7 @@ ROUTES: list[tuple[Request[Any], str]] = [
     (resources.allocations.follow_logs("a"), "GET /allocations/a/logs"),
     (resources.operations.follow_logs("o"), "GET /operations/o/logs"),
     (resources.admin.overview(), "GET /admin/overview"),
+    (resources.allocations.usage("a"), "GET /allocations/a/usage"),
     (resources.allocations.metrics("a"), "GET /allocations/a/metrics"),
     (resources.allocations.health("a"), "GET /allocations/a/health"),
     (resources.allocations.get("a"), "GET /allocations/a"),

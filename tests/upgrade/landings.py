@@ -23,6 +23,7 @@ from tests.skips import NO_HISTORY
 ROOT = Path(__file__).parents[2]
 GIT = ("git", "-c", "safe.directory=*")  # a checkout of another user, as in a container
 RELEASE_0_1_0 = "07ef9f43d2c60e5e2e6162865940071a54e31727"
+"""The oldest release whose database can be upgraded."""
 PREVIOUS_LANDING = "bd970c436dbc85ea92c5f66a853cffab0f8e45cf"
 """What runs in production while this code is rolled out. Raise it when a landing is complete."""
 

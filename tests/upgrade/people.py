@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 import httpx
@@ -15,10 +15,20 @@ from gpuaas.core.clock import SystemClock
 from gpuaas.core.points import NoPoints
 from gpuaas.engines.fake import FakeEngine
 from tests.patience import PATIENCE_SECONDS
-from tests.world import SLICE, Person
+from tests.world import SLICE
 
 GPUS = 2
 T = TypeVar("T")
+
+
+class Account(Protocol):
+    """What a create names of whoever asks for it."""
+
+    @property
+    def key_id(self) -> str: ...
+
+    @property
+    def project_id(self) -> str: ...
 
 
 @asynccontextmanager
@@ -41,7 +51,7 @@ async def enrol(url: str, operator: str, folder: Path) -> str:
     return node.node_id
 
 
-async def create(http: httpx.AsyncClient, person: Person, **fields: Any) -> str:
+async def create(http: httpx.AsyncClient, person: Account, **fields: Any) -> str:
     """An allocation of one GPU that has become active."""
     body = {"sku": SLICE, "ssh_key_ids": [person.key_id], "project_id": person.project_id, **fields}
 
@@ -80,6 +90,29 @@ async def reaches(http: httpx.AsyncClient, id: str, status: str) -> None:
 async def shown(http: httpx.AsyncClient, id: str) -> dict[str, Any]:
     answer: dict[str, Any] = (await http.get(f"/api/v1/allocations/{id}")).raise_for_status().json()
     return answer
+
+
+async def listed(http: httpx.AsyncClient, project_id: str) -> list[dict[str, Any]]:
+    """All allocations of a project, page by page."""
+    rows: list[dict[str, Any]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        asked: dict[str, str | int] = {"limit": 100, **({"cursor": cursor} if cursor else {})}
+        answer = (await http.get(f"/api/v1/projects/{project_id}/allocations", params=asked)).raise_for_status().json()
+        rows, cursor = [*rows, *answer["items"]], answer["next_cursor"]
+    return rows
+
+
+async def settles(http: httpx.AsyncClient, id: str) -> str:
+    """Until its cleanup is proven; released here where the load did not come to it."""
+
+    async def is_settled() -> str | None:
+        row = await shown(http, id)
+        if row["status"] in {"active", "release_failed"}:
+            await http.post(f"/api/v1/allocations/{id}/release", json={"reason": "load"})
+        return str(row["status"]) if row["cleanup_proven"] else None
+
+    return await until(is_settled)
 
 
 async def phases(http: httpx.AsyncClient, id: str) -> list[str]:

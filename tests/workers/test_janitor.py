@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuaas.domain import registry
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.wire.allocations import Status
 from tests import peek
@@ -14,7 +15,7 @@ async def test_expired_keys_go_and_live_ones_stay(world: World) -> None:
     async with world.services.worker_db.write() as tx:
         await tx.run(KEYS.format(at="clock_timestamp() - interval '1 second'"), "old")
         await tx.run(KEYS.format(at="clock_timestamp() + interval '1 hour'"), "live")
-    await Janitor(world.services.worker_db, world.clock)("expired")
+    await Janitor(world.services.worker_db, world.clock, sweeps=registry.SWEEPS)("expired")
     async with world.services.worker_db.read() as tx:
         assert await tx.column("select key from idempotency where caller = 'system'") == ["live"]
 
@@ -26,7 +27,7 @@ async def test_an_event_nobody_has_seen_is_kept_however_old(world: World) -> Non
             "insert into outbox (topic, payload, created_at, delivered_at) values "
             "('waiting', '{}', 'epoch', null), ('told', '{}', 'epoch', 'epoch')"
         )
-    await Janitor(world.services.worker_db, world.clock)("expired")
+    await Janitor(world.services.worker_db, world.clock, sweeps=registry.SWEEPS)("expired")
     async with world.services.worker_db.read() as tx:
         assert await tx.column("select topic from outbox") == ["waiting"]
 
@@ -50,7 +51,7 @@ async def test_credentials_go_a_month_after_their_end(
         "revoked": f"now() - interval '{revoked} days'" if revoked else "null",
     }
     await peek.plant(world.db, f"insert into {table} {made[table].format(**values)}", world.ada.id)
-    await Janitor(world.services.worker_db, world.clock)("expired")
+    await Janitor(world.services.worker_db, world.clock, sweeps=registry.SWEEPS)("expired")
     assert await world.value(f"select count(*) from {table} where id = 'it'") == int(stays)
     assert (await world.http.get("/api/v1/me")).status_code == 200
 
@@ -64,7 +65,7 @@ async def test_an_enrolment_token_goes_a_day_after_its_use_or_its_end(world: Wor
         "('fresh', $1, '', now() + interval '1 hour', null), ('just', $1, '', now() - interval '1 hour', null)",
         node.id,
     )
-    await Janitor(world.services.worker_db, world.clock)("expired")
+    await Janitor(world.services.worker_db, world.clock, sweeps=registry.SWEEPS)("expired")
     left = {bytes(row["token_hash"]) for row in await peek.rows(world.db, "select token_hash from enrolment_tokens")}
     assert left >= {b"fresh", b"just"}
     assert not left & {b"old", b"used"}
@@ -83,7 +84,7 @@ async def test_of_a_machine_long_gone_only_its_last_task_is_kept(world: World) -
     await peek.plant(
         world.db, "update allocations set cleanup_proven_at = now() - interval '31 days' where id = $1", gone
     )
-    await Janitor(world.services.worker_db, world.clock)("expired")
+    await Janitor(world.services.worker_db, world.clock, sweeps=registry.SWEEPS)("expired")
     kept = {gone: ["environment.remove"], recent: ["environment.ensure", "environment.remove"]}
     for id, kinds in {**kept, live: ["environment.ensure"]}.items():
         rows = await peek.rows(world.db, "select id, kind from node_tasks where allocation_id = $1 order by seq", id)
@@ -105,6 +106,6 @@ async def test_of_a_node_the_newest_task_of_each_lane_is_kept(world: World) -> N
         " as old (lane, seq, age)",
         node.id,
     )
-    await Janitor(world.services.worker_db, world.clock)("expired")
+    await Janitor(world.services.worker_db, world.clock, sweeps=registry.SWEEPS)("expired")
     left = await peek.rows(world.db, "select id from node_tasks where node_id = $1 order by id", node.id)
     assert [row["id"] for row in left] == ["a3", "b1", "c1", "c2"]

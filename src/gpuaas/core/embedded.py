@@ -43,8 +43,11 @@ SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_directories": ".",
     "unix_socket_permissions": "0700",
-    "max_connections": "200",
+    # One server has three pools of 12 connections and three more connections; shared memory is sized for all.
+    "max_connections": "100",
     "shared_buffers": "128MB",
+    "wal_buffers": "1MB",
+    "max_logical_replication_workers": "0",  # one process less
     "synchronous_commit": "on",
     "max_wal_size": "1GB",
     "checkpoint_timeout": "15min",

@@ -2,7 +2,8 @@
 
 A file runs in one transaction. A file whose first line is `-- no transaction` does not: its statements, separated by
 blank lines, run one by one, so that it can build indexes concurrently. After a crash it starts again at its first
-statement, so each statement must be idempotent; an invalid index left by a crash is dropped first.
+statement, so each statement must be idempotent; an invalid index left by a crash is dropped first. An old
+server may hold locks that a file needs, so a file runs again after a deadlock or a lock timeout.
 """
 
 import asyncio
@@ -13,6 +14,8 @@ import asyncpg
 
 LOCK = 7_142_001  # an arbitrary constant, the same in all releases
 POLL_SECONDS = 0.05
+MOST_TRIES = 20  # of one file, while others hold what it needs
+BLOCKED = (asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError)
 NO_TRANSACTION = "-- no transaction"
 LEDGER = """
     create table if not exists schema_migrations
@@ -57,16 +60,28 @@ async def _apply(connection: "asyncpg.Connection[asyncpg.Record]", file: Path, k
         return False
     if known is not None:
         raise EditedMigrationError(f"{file.name} was changed after it ran here; write a new migration instead")
-    if sql.startswith(NO_TRANSACTION):
-        await _run_statements(connection, sql)
-        await connection.execute(RECORD, file.name, digest)
-        return True
+    for tries_left in reversed(range(MOST_TRIES)):
+        try:
+            if sql.startswith(NO_TRANSACTION):
+                await _run_statements(connection, sql)
+                await connection.execute(RECORD, file.name, digest)
+            else:
+                await _run_transaction(connection, sql, file.name, digest)
+        except BLOCKED:
+            if not tries_left:
+                raise
+            await asyncio.sleep(POLL_SECONDS)
+        else:
+            break
+    return True
+
+
+async def _run_transaction(connection: "asyncpg.Connection[asyncpg.Record]", sql: str, name: str, digest: str) -> None:
     async with connection.transaction():
         await connection.execute("set local lock_timeout = '10s'")
         await connection.execute(sql)
         await connection.execute("reset role")
-        await connection.execute(RECORD, file.name, digest)
-    return True
+        await connection.execute(RECORD, name, digest)
 
 
 async def _run_statements(connection: "asyncpg.Connection[asyncpg.Record]", sql: str) -> None:

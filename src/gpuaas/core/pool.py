@@ -10,19 +10,31 @@ from gpuaas.core.trouble import PoolExhausted
 
 CLOSE_SECONDS = 5.0
 WAIT_SECONDS = 15.0  # to wait for a free connection
+IDLE_SECONDS = 30.0  # until an unused connection is closed
+KEPT = 1  # idle connections that stay open: the next request does not wait for one
 RENEW_SECONDS = 1.0  # between two renewals: every failed write on a read-only database requests one
 Connection: TypeAlias = asyncpg.Connection
 
 
 class Pool:
-    """At most `size` connections, opened on demand; the most recently returned one is used first."""
+    """At most `size` connections, opened on demand; the most recently returned one is used first.
+
+    Therefore connections that a peak opened stay idle, and are closed: each costs PostgreSQL some megabytes.
+    """
 
     def __init__(
-        self, open_connection: Callable[[], Awaitable[Connection]], size: int, wait_seconds: float = WAIT_SECONDS
+        self,
+        open_connection: Callable[[], Awaitable[Connection]],
+        size: int,
+        wait_seconds: float = WAIT_SECONDS,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         self._open, self._room, self._wait_seconds = open_connection, asyncio.Semaphore(size), wait_seconds
         self.size, self.in_use, self.waiting = size, 0, 0
-        self._idle: list[Connection] = []
+        self._idle: list[Connection] = []  # the longest idle one first
+        self._idle_since: dict[Connection, float] = {}
+        self._idle_seconds = idle_seconds
+        self._timer: asyncio.TimerHandle | None = None
         self._lent: set[Connection] = set()
         self._old: set[Connection] = set()  # acquired before the pool was renewed
         self._renewed_at = float("-inf")
@@ -47,6 +59,7 @@ class Pool:
         try:
             while self._idle:
                 connection = self._idle.pop()
+                del self._idle_since[connection]
                 if not connection.is_closed():
                     break
             else:
@@ -77,7 +90,24 @@ class Pool:
             connection.terminate()
         else:
             self._idle.append(connection)
+            self._idle_since[connection] = asyncio.get_running_loop().time()
+            self._watch_idle()
         self._free()
+
+    def _watch_idle(self) -> None:
+        if self._timer is None and len(self._idle) > KEPT:
+            loop = asyncio.get_running_loop()
+            since = self._idle_since[self._idle[0]]
+            self._timer = loop.call_at(since + self._idle_seconds, self._close_idle, loop)
+
+    def _close_idle(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        before = loop.time() - self._idle_seconds
+        while len(self._idle) > KEPT and self._idle_since[self._idle[0]] <= before:
+            connection = self._idle.pop(0)
+            del self._idle_since[connection]
+            connection.terminate()
+        self._watch_idle()
 
     def renew(self) -> None:
         """Discard all current connections, because they may lead to a server that is no longer the primary."""
@@ -91,6 +121,7 @@ class Pool:
         self._renewed_at = asyncio.get_running_loop().time()
         self._generation += 1
         self._old |= self._lent
+        self._idle_since.clear()
         while self._idle:
             self._idle.pop().terminate()
 
@@ -101,5 +132,8 @@ class Pool:
     async def close(self) -> None:
         """Close the pool; connections in use are closed when they are returned."""
         self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._idle_since.clear()
         while self._idle:
             await self._idle.pop().close(timeout=CLOSE_SECONDS)

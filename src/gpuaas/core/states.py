@@ -20,6 +20,10 @@ class Machine(Generic[S]):
         if there not in self.moves[here]:
             raise IllegalMove(self.noun, here.value, there.value)
 
+    def sources(self, *there: S) -> str:
+        """As an SQL list, which guards statements that move many rows: where each of these moves is legal from."""
+        return "({})".format(", ".join(f"'{state}'" for state, onward in self.moves.items() if onward >= set(there)))
+
     @property
     def final(self) -> frozenset[S]:
         return frozenset(state for state, onward in self.moves.items() if not onward)

@@ -5,7 +5,6 @@ import os
 import signal
 from collections.abc import Callable
 from datetime import timedelta
-from enum import StrEnum
 from importlib.metadata import version
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -27,16 +26,12 @@ from gpuaas.engines.images import image_schedule, images
 from gpuaas.engines.oci.engine import PORTS, OciEngine
 from gpuaas.engines.oci.incapable import for_this_node
 from gpuaas.main.children import die_with_parent
+from gpuaas.main.engine_kinds import EngineKind
 
 command = typer.Typer(
     help="Enrol and run a node's agent.", no_args_is_help=False, add_completion=False, rich_markup_mode=None
 )
 Folder = Annotated[Path | None, typer.Option(help="Folder of this node: its key, its journal, its environments.")]
-
-
-class EngineKind(StrEnum):
-    OCI = "oci"
-    FAKE = "fake"
 
 
 SPARES = 8  # one for each GPU of a common node

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import timedelta
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
@@ -96,7 +95,7 @@ async def node_links(
         hints=hints,
         ids=ids,
         clock=clock,
-        policy=terminal_policy(config),
+        policy=Policy.of(config),
         open_streams=open_streams,
     )
     streams.kinds.register(terminals)
@@ -108,14 +107,6 @@ async def node_links(
         logins=logins,
         open_streams=open_streams,
         url=url,
-    )
-
-
-def terminal_policy(config: Settings) -> Policy:
-    return Policy(
-        life=timedelta(hours=config.terminal_hours),
-        detached=timedelta(minutes=config.terminal_detached_minutes),
-        record=config.terminal_record,
     )
 
 

@@ -10,13 +10,14 @@ from gpuaas.cli.complaints import Complaint
 from gpuaas.core.clock import SystemClock
 from gpuaas.engines.images import image_build
 from gpuaas.engines.images.images import ImageError
-from gpuaas.engines.oci import facts
-from gpuaas.main.agent import ENGINES, EngineKind, enrol_node, images_folder
+from gpuaas.engines.oci import requirements
+from gpuaas.main.agent import ENGINES, enrol_node, images_folder
+from gpuaas.main.engine_kinds import EngineKind
 
 
 async def ensure_image(folder: Path, engine: EngineKind, tell: Callable[[str], None]) -> None:
     """Environments start from it; the first start builds it."""
-    if engine is not EngineKind.OCI or facts.missing():
+    if engine is not EngineKind.OCI or requirements.missing():
         return
     began, clock = time.monotonic(), SystemClock()
 
@@ -41,11 +42,3 @@ async def ensure_enrolled(
         await enrol_node(folder, made, url, await token())
     identity.change_server(folder, url)
     return identity.load(folder).node_id
-
-
-def agent_words(folder: Path, engine: EngineKind, *, gpus: int, shared_storage: Path) -> list[str]:
-    """The command line of the agent, without the program."""
-    return [
-        *("agent", "--folder", str(folder), "--gpus", str(gpus), "--engine", engine, "--stop-environments"),
-        *("--shared-storage", str(shared_storage)),
-    ]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpuaas.cli.complaints import Complaint
 from gpuaas.core.owners import Owner, runs
-from gpuaas.main.agent import EngineKind
+from gpuaas.main.engine_kinds import EngineKind
 
 SYSTEM_FOLDER = Path("/var/lib/gpuaas")
 STARTED_BY_SUDO = ("make", "gpuaas")  # any other command of sudo, such as a shell, is root's own session

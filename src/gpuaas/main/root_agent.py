@@ -4,6 +4,9 @@ Started once, by sudo or by a supervisor that is root and is about to become its
 Nobody but root can signal it, so its standard input stands for the supervisor: `Stop` ends the agent in order, and the
 end of the input, however the supervisor ended, ends it at once, as the kernel ends the agent of a supervisor that is
 root. Environments outlive both.
+
+Once the node is prepared this program begins anew in the same process, without the modules that only preparing needs:
+it stays as long as the agent, and they cost about 20 MB.
 """
 
 import asyncio
@@ -11,78 +14,34 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 import typer
 
-from gpuaas.agent.identity import IdentityError
 from gpuaas.cli.complaints import Complaint
-from gpuaas.main.agent import EngineKind
 from gpuaas.main.children import Child
-from gpuaas.main.preparing import agent_words, ensure_enrolled, ensure_image
+from gpuaas.main.engine_kinds import EngineKind
+from gpuaas.main.node_words import agent_words
+from gpuaas.main.root_messages import (
+    PYCACHE,
+    Begin,
+    CrashLooping,
+    Event,
+    Failed,
+    Handover,
+    NeedsToken,
+    Order,
+    Prepared,
+    Ready,
+    Run,
+    Stop,
+    Token,
+    encode,
+    handovers,
+    orders,
+)
 
-PYCACHE = "/var/cache/gpuaas/python"  # root leaves no files in a checkout that is not root's
 LOOK_SECONDS = 0.2
-
-
-class Begin(msgspec.Struct, tag="begin", frozen=True, kw_only=True):
-    """What to prepare and run; `environ` is what sudo would not let through."""
-
-    folder: Path
-    url: str
-    gpus: int
-    shared_storage: Path
-    log: Path
-    environ: dict[str, str]
-
-
-class Token(msgspec.Struct, tag="token", frozen=True):
-    """Of an enrolment, once it was asked for."""
-
-    token: str
-
-
-class Run(msgspec.Struct, tag="run", frozen=True):
-    """Run the agent, and again whenever it ends."""
-
-
-class Stop(msgspec.Struct, tag="stop", frozen=True):
-    """End the agent in order, and then this process."""
-
-
-class Ready(msgspec.Struct, tag="ready", frozen=True):
-    """There is a root process."""
-
-
-class NeedsToken(msgspec.Struct, tag="needs_token", frozen=True):
-    """The node is not enrolled yet."""
-
-
-class Prepared(msgspec.Struct, tag="prepared", frozen=True):
-    node_id: str
-
-
-class Failed(msgspec.Struct, tag="failed", frozen=True, kw_only=True):
-    """The node could not be prepared."""
-
-    why: str
-    details: tuple[str, ...] = ()
-    next_step: str = ""
-
-
-class CrashLooping(msgspec.Struct, tag="crash_looping", frozen=True):
-    """The agent ends right after its start, again and again."""
-
-
-Order = Begin | Token | Run | Stop
-Event = Ready | NeedsToken | Prepared | Failed | CrashLooping
-orders = msgspec.json.Decoder(Order, dec_hook=lambda kind, value: kind(value))
-events = msgspec.json.Decoder(Event)
-
-
-def encode(message: Order | Event) -> bytes:
-    return msgspec.json.encode(message, enc_hook=str) + b"\n"
 
 
 def tell(event: Event) -> None:
@@ -95,16 +54,19 @@ class RootAgent:
         self._orders: asyncio.Queue[Order] = asyncio.Queue()
         self._stop = asyncio.Event()
 
-    async def run(self) -> None:
+    async def run(self, handover: Handover | None) -> None:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._take, Stop())
         for number in (signal.SIGINT, signal.SIGHUP):  # for the supervisor, which has the same terminal
             loop.add_signal_handler(number, lambda: None)
         reader = asyncio.StreamReader()
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        self._input, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
         listening = asyncio.create_task(self._listen(reader))
-        tell(Ready())
-        await self._work()
+        if handover is None:
+            tell(Ready())
+            await self._work()
+        else:
+            await self._run_prepared(handover)
         listening.cancel()
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
@@ -123,6 +85,8 @@ class RootAgent:
         if not isinstance(begin, Begin):
             return
         os.environ.update(begin.environ, PYTHONPYCACHEPREFIX=PYCACHE)
+        from gpuaas.agent.identity import IdentityError
+
         try:
             node_id = await self._prepare(begin)
         except Complaint as error:
@@ -131,11 +95,27 @@ class RootAgent:
         except (IdentityError, OSError) as error:
             tell(Failed(why=str(error), next_step=f"look into {begin.folder}"))
             return
-        tell(Prepared(node_id))
+        await self._begin_anew(Handover(msgspec.structs.replace(begin, environ={}), node_id))
+
+    async def _begin_anew(self, handover: Handover) -> None:
+        """No order is lost on the way: before the supervisor is told of the node it sends none but `Stop`."""
+        self._input.pause_reading()
+        await asyncio.sleep(0)  # what was read is an order by now
+        if self._stop.is_set():
+            return
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # stays so until the handlers are there again
+        words = ["-P", "-X", f"pycache_prefix={PYCACHE}", "-m", "gpuaas.main.root_agent", encode(handover).decode()]
+        os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 - ourselves
+
+    async def _run_prepared(self, handover: Handover) -> None:
+        tell(Prepared(handover.node_id))
         if isinstance(await self._orders.get(), Run):
-            await self._run_agent(begin)
+            await self._run_agent(handover.begin)
 
     async def _prepare(self, begin: Begin) -> str:
+        from gpuaas.main.preparing import ensure_enrolled, ensure_image
+
         await ensure_image(begin.folder, EngineKind.OCI, lambda line: typer.echo(line, err=True))
         return await ensure_enrolled(
             begin.folder, EngineKind.OCI, begin.url, gpus=begin.gpus, token=self._ask_for_token
@@ -164,4 +144,4 @@ class RootAgent:
 
 
 if __name__ == "__main__":
-    asyncio.run(RootAgent().run())
+    asyncio.run(RootAgent().run(handovers.decode(sys.argv[1]) if sys.argv[1:] else None))

@@ -12,7 +12,7 @@ import typer
 
 from gpuaas.cli.complaints import Complaint
 from gpuaas.main.children import STOP_SECONDS, read_last_words
-from gpuaas.main.root_agent import (
+from gpuaas.main.root_messages import (
     PYCACHE,
     Begin,
     CrashLooping,

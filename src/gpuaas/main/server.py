@@ -2,10 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -34,11 +33,7 @@ from gpuaas.core.settings import Settings, SettingsError
 from gpuaas.core.traces import Traces
 from gpuaas.core.watch import Watch
 from gpuaas.core.work import Loop, Worker, system_jitter
-from gpuaas.domain.access.reconcile import GrantsWorker, KeysWorker
-from gpuaas.domain.allocations.limits import LimitsWorker
-from gpuaas.domain.allocations.observations.reach import ReachWorker
-from gpuaas.domain.allocations.reconcile import AllocationWorker
-from gpuaas.domain.allocations.unknown.reconcile import UnknownEnvironmentWorker
+from gpuaas.domain import registry
 from gpuaas.domain.audit.reconcile import SealWorker
 from gpuaas.domain.capacity.index import Index
 from gpuaas.domain.identity.callers import Caller
@@ -47,21 +42,13 @@ from gpuaas.domain.identity.passwords import Passwords
 from gpuaas.domain.invariants.reconcile import InvariantWorker
 from gpuaas.domain.launch.commands import Launch
 from gpuaas.domain.metrics.rollup import RollUp
-from gpuaas.domain.runtimes.reconcile import RuntimeWorker
-from gpuaas.domain.runtimes.stagings.reconcile import StagingWorker
-from gpuaas.domain.sessions.reconcile import SessionsWorker
 from gpuaas.domain.skus.catalog import Catalog
-from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker
-from gpuaas.domain.storage.backends.reconcile import ConformanceWorker
-from gpuaas.domain.storage.unknown.reconcile import UnknownVolumeWorker
-from gpuaas.domain.storage.volumes.reconcile import SnapshotWorker, VolumeWorker
-from gpuaas.domain.terminals.commands import Policy as TerminalPolicy
-from gpuaas.domain.terminals.reconcile import TerminalWorker
+from gpuaas.domain.tasks.registration import WorkerParts
 from gpuaas.domain.workers.janitor import Janitor
 from gpuaas.links.endpoint import AgentEndpoints
 from gpuaas.main.children import die_with_parent
 from gpuaas.main.front_end import FrontEndLimits, limited
-from gpuaas.main.node_links import NodeLinks, node_links, terminal_policy
+from gpuaas.main.node_links import NodeLinks, node_links
 from gpuaas.main.traces import traces_from
 from gpuaas.main.waiting import WaitingApp, until_usable
 from gpuaas.main.websockets import QuickProtocol
@@ -141,7 +128,7 @@ async def assemble(
     )
     catalog, audit_signer = Catalog(worker_db, clock), AuditSigner(master)
     workers = (
-        *all_workers(worker_db, ids, clock, terminal_policy(config), config.retention),
+        *all_workers(worker_db, ids, clock, config),
         SealWorker(worker_db, clock, audit_signer),
     )
     services = Services(
@@ -185,29 +172,13 @@ async def open_pools(
     ]
 
 
-def all_workers(
-    db: Database, ids: Ids, clock: Clock, terminals: TerminalPolicy, retention: Mapping[str, timedelta]
-) -> tuple[Worker, ...]:
+def all_workers(db: Database, ids: Ids, clock: Clock, config: Settings) -> tuple[Worker, ...]:
     return (
-        AllocationWorker(db, ids, clock),
-        ReachWorker(db, clock),
-        LimitsWorker(db, ids, clock),
-        KeysWorker(db, ids, clock),
-        GrantsWorker(db, clock),
-        SessionsWorker(db, ids, clock),
-        RuntimeWorker(db, ids, clock),
-        StagingWorker(db, ids, clock),
+        *registry.workers(WorkerParts(db=db, ids=ids, clock=clock, settings=config)),
         Relay(db, tell_log),
-        Janitor(db, clock, retention),
+        Janitor(db, clock, config.retention, registry.SWEEPS),
         InvariantWorker(db, clock),
         RollUp(db, clock),
-        AttachmentWorker(db, ids, clock),
-        UnknownEnvironmentWorker(db, ids, clock),
-        UnknownVolumeWorker(db, ids, clock),
-        VolumeWorker(db, ids, clock),
-        SnapshotWorker(db, ids, clock),
-        ConformanceWorker(db, ids, clock),
-        TerminalWorker(db, clock, terminals),
     )
 
 

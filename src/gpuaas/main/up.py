@@ -9,39 +9,30 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, TextIO
 
-import httpx
-import msgspec
 import typer
-import uvloop
 
 from gpuaas.cli.complaints import Complaint
-from gpuaas.core import logs
-from gpuaas.core.clock import SystemClock
-from gpuaas.core.db import DbRole, connect
-from gpuaas.core.embedded import Embedded
-from gpuaas.core.hints import Hints
-from gpuaas.core.ids import Ids
-from gpuaas.core.migrate import migrate
 from gpuaas.core.settings import default_data_folder
-from gpuaas.engines.oci import facts
-from gpuaas.main import demo, privileges
-from gpuaas.main.agent import EngineKind
+from gpuaas.engines.oci import requirements
+from gpuaas.main import privileges
 from gpuaas.main.children import Child
-from gpuaas.main.demo import Demo, UpFile, read
-from gpuaas.main.preparing import agent_words, ensure_enrolled, ensure_image
+from gpuaas.main.engine_kinds import EngineKind
+from gpuaas.main.node_words import agent_words
 from gpuaas.main.privileges import AgentUser, Plan, Situation, Sudo
-from gpuaas.main.root_agent import Begin
+from gpuaas.main.root_messages import Begin
 from gpuaas.main.root_side import SUDO, SUDO_SILENT, RootSide, passed_on, spawn
+from gpuaas.main.setup_side import SetupSide
+from gpuaas.main.up_file import SLOTS, UpFile, read
+from gpuaas.main.up_messages import DatabaseReady, Done, NeedsNode, NodeReady, NotDone, Progress, SetUp
 
-GPUS = demo.SLOTS
-READY_SECONDS = 60.0
 PORT_SECONDS = 2.0  # the server of a supervisor that was just killed needs a moment to be gone
 TRAVERSABLE = 0o711  # people reach their machines through it, and see nothing else in it
+# Of the server of one machine: a connection that has worked for a while costs PostgreSQL 8 MB.
+POOL_SIZE = "4"
 
 
 class Up:
@@ -52,9 +43,7 @@ class Up:
         self._folder, self._port, self._with_demo, self._engine = folder, port, with_demo, engine
         self._root = root
         self._url = f"http://127.0.0.1:{port}"
-        self._file = folder / "up.json"
         self._agent_folder, self._shared_storage = folder / "agent", folder / "shared-storage"
-        self._postgres = Embedded(folder / "postgres")
         self._children: list[Child | RootSide] = []
 
     async def run(self, began: float) -> None:
@@ -71,67 +60,58 @@ class Up:
 
     async def _start(self) -> UpFile:
         await self._until_port_is_free()
-        dsn = await self._postgres.start()
-        await migrate(dsn)
-        # The server takes longest to start: the rest is done meanwhile.
-        data = ["--data", str(self._folder), "--port", str(self._port)]
-        self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn})
-        async with self._demo(dsn) as world:
-            file = demo.people(self._url, demo=self._with_demo, kept=read(self._file))
-            file = msgspec.structs.replace(file, engine=self._engine)
-            demo.write(self._file, file)
-            file = await world.ensure_people(file, demo=self._with_demo)
-            await world.ensure_bundles()
-            demo.write(self._file, file)
-            node_id = await self._prepare(world)
-            self._start_agent()  # it dials until the server answers
-            await self._stand_up(world, node_id)
-            await self._until(self._server_ready, "the server")
-            await self._until(self._node_ready, "the node")
-        return file
-
-    @asynccontextmanager
-    async def _demo(self, dsn: str) -> AsyncIterator[Demo]:
-        clock = SystemClock()
-        db = await connect(dsn, DbRole.WORKER, hints=Hints("up"), size=2)
+        wanted = SetUp(
+            folder=self._folder,
+            url=self._url,
+            engine=self._engine,
+            with_demo=self._with_demo,
+            has_root=self._root is not None,
+        )
+        setup = await SetupSide.start(wanted)
         try:
-            yield Demo(db, Ids(clock), clock.now())
+            while True:
+                match await setup.event(self._check_children):
+                    case DatabaseReady(dsn):
+                        self._start_server(dsn)
+                    case Progress(line):
+                        typer.echo(line)
+                    case NeedsNode():
+                        await setup.tell_node(await self._prepare_node(setup))
+                    case NodeReady():
+                        self._start_agent()
+                    case Done(file):
+                        return file
+                    case NotDone(why=why, details=details, next_step=next_step):
+                        raise Complaint(why, details=details, next_step=next_step)
+                    case _:
+                        raise Complaint("the setup process ended", next_step="start again")
         finally:
-            await db.close()
+            await setup.end()
 
-    async def _prepare(self, world: Demo) -> str:
-        """The node's image and identity; its id."""
+    def _start_server(self, dsn: str) -> None:
+        data = ["--data", str(self._folder), "--port", str(self._port)]
+        pool_size = os.environ.get("GPUAAS_POOL_SIZE", POOL_SIZE)
+        self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn, "GPUAAS_POOL_SIZE": pool_size})
 
-        async def token() -> str:
-            """Asked for once, by a node that enrols with the server."""
-            await self._until(self._server_ready, "the server")
-            return await world.enrolment_token()
-
-        if self._root is None:
-            await ensure_image(self._agent_folder, self._engine, typer.echo)
-            return await ensure_enrolled(self._agent_folder, self._engine, self._url, gpus=GPUS, token=token)
+    async def _prepare_node(self, setup: SetupSide) -> str:
+        """By the root process; the id of the node."""
+        assert self._root is not None  # noqa: S101 - the setup process asks only where there is one
         self._children.append(self._root)
         begin = Begin(
             folder=self._agent_folder,
             url=self._url,
-            gpus=GPUS,
+            gpus=SLOTS,
             shared_storage=self._shared_storage,
             log=self._folder / "logs" / "agent.log",
             environ=passed_on(os.environ),
         )
-        return await self._root.prepare(begin, token)
-
-    async def _stand_up(self, world: Demo, node_id: str) -> None:
-        await world.ensure_catalog(await world.machine(node_id))
-        if self._with_demo:
-            await world.approve_slots(node_id, GPUS)
-            await world.stage_bundle(node_id)
+        return await self._root.prepare(begin, lambda: setup.token(self._check_children))
 
     def _start_agent(self) -> None:
         if self._root is not None:
             self._root.start()
             return
-        words = agent_words(self._agent_folder, self._engine, gpus=GPUS, shared_storage=self._shared_storage)
+        words = agent_words(self._agent_folder, self._engine, gpus=SLOTS, shared_storage=self._shared_storage)
         self._launch("agent", words, {})
 
     def _launch(self, name: str, arguments: list[str], environ: dict[str, str]) -> None:
@@ -150,32 +130,17 @@ class Up:
                 )
             await asyncio.sleep(0.1)
 
-    async def _until(self, ready: Callable[[httpx.AsyncClient], Awaitable[bool]], what: str) -> None:
-        deadline = time.monotonic() + READY_SECONDS
-        async with httpx.AsyncClient(base_url=self._url, timeout=2) as http:
-            while not await ready(http):
-                for child in self._children:
-                    if child.is_crash_looping:
-                        ended = f"the {child.name} ends right after its start"
-                        raise Complaint(ended, details=child.last_words(), next_step=f"less {child.log}")
-                if time.monotonic() > deadline:
-                    raise Complaint(f"{what} was not ready in time", next_step=f"less {self._folder}/logs/*.log")
-                await asyncio.sleep(0.03)
-
-    async def _server_ready(self, http: httpx.AsyncClient) -> bool:
-        try:
-            return (await http.get("/readyz")).status_code == httpx.codes.OK
-        except httpx.TransportError:
-            return False
-
-    async def _node_ready(self, http: httpx.AsyncClient) -> bool:
-        answer = await http.get("/readyz")
-        return answer.status_code == httpx.codes.OK and answer.json()["links"] > 0
+    def _check_children(self) -> None:
+        for child in self._children:
+            if child.is_crash_looping:
+                ended = f"the {child.name} ends right after its start"
+                raise Complaint(ended, details=child.last_words(), next_step=f"less {child.log}")
 
     async def _stop(self) -> None:
+        loading = asyncio.create_task(asyncio.to_thread(import_module, "gpuaas.core.embedded"))  # only needed here
         for child in reversed(self._children):
             await child.stop()
-        await self._postgres.stop()
+        await (await loading).Embedded(self._folder / "postgres").stop()
 
 
 def greeting(file: UpFile, seconds: float, program: str) -> str:
@@ -258,7 +223,6 @@ def command(
         running = read(folder / "up.json")
         typer.echo(f"GPUaaS runs from {folder} already{f', at {running.url}' if running else ''}. Nothing was changed.")
         return
-    logs.configure(level="warning", human=True)
     with held:
         chosen = choose(folder, engine, root)
         if chosen.agent is AgentUser.ROOT and root is None:
@@ -268,7 +232,7 @@ def command(
         if chosen.agent is AgentUser.OURSELVES and root is not None:
             root.leave()
             root = None
-        uvloop.run(Up(folder, port, with_demo=demo, engine=chosen.engine, root=root).run(began))
+        asyncio.run(Up(folder, port, with_demo=demo, engine=chosen.engine, root=root).run(began))
 
 
 def step_down(data: Path | None) -> tuple[RootSide | None, Path]:
@@ -294,7 +258,7 @@ def choose(folder: Path, asked: EngineKind | None, root: RootSide | None) -> Pla
         is_root=is_root,
         has_root_process=root is not None,
         sudo=Sudo.NO if is_root or root or EngineKind.FAKE in (asked, before) else privileges.look_at_sudo(),
-        lacks=facts.missing() if is_root else facts.missing_on_node(),
+        lacks=requirements.missing() if is_root else requirements.missing_on_node(),
         asked=asked,
         before=before,
     )

@@ -352,7 +352,7 @@ FILTERS = {
 }
 LIST_FLEET = f"""
     {SEEN} where {{only}} and a.id < $1 {{matching}} order by a.id desc limit $2
-"""
+"""  # house: project-filter because operators see the whole fleet
 ADD_PROOF = """
     insert into cleanup_proofs (allocation_id, tenant_id, item, ok, evidence, at) values ($1, $2, $3, $4, $5, $6)
     on conflict do nothing

@@ -8,9 +8,8 @@ import structlog
 from msgspec import Struct
 
 from gpuaas.core.db import Tx
-from gpuaas.domain.access.own_keys import store as own_keys
+from gpuaas.domain import registry
 from gpuaas.domain.allocations.observations import drift
-from gpuaas.domain.allocations.store import ALLOCATIONS
 from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.capacity.disks import store as disks
 from gpuaas.domain.capacity.images import store as images
@@ -26,7 +25,6 @@ from gpuaas.domain.node_messages.handlers import (
     Received,
 )
 from gpuaas.domain.sessions import store as sessions
-from gpuaas.domain.storage.attachments import reconcile as attachments
 from gpuaas.domain.storage.unknown import reconcile as volumes
 from gpuaas.domain.task_keys import store as task_keys
 from gpuaas.domain.tasks import store as tasks
@@ -89,14 +87,9 @@ async def add_logs(tx: Tx, received: Sequence[Received[LogLines]], _: Context) -
 async def end_tasks(tx: Tx, received: Sequence[Received[Result]], context: Context) -> None:
     ended = await tasks.end_all(tx, pairs(received), [each.epoch for each in received])
     for task in ended:
-        if task.row_id:
-            tx.hint(topic_of(task.lane), task.row_id)
+        if task.row_id and (topic := registry.topic_of(task.lane)):
+            tx.hint(topic, task.row_id)
     tx.on_end.append(partial(record_spans, ended, context))
-
-
-def topic_of(lane: str) -> str:
-    """The topic on which the worker of this lane waits."""
-    return ALLOCATIONS if lane == tasks.ENVIRONMENT else lane.partition(":")[0]
 
 
 def record_spans(ended: Sequence[tasks.EndedTask], context: Context, committed: bool) -> None:  # noqa: FBT001 - the shape of on_end
@@ -122,13 +115,8 @@ async def apply_report(tx: Tx, received: Sequence[Received[Report]], context: Co
         log.warning("node.drift", node=node_id, finding=type(finding).__name__)
 
 
-async def observe_own_keys(tx: Tx, received: Sequence[Received[Report]], _: Context) -> None:
-    await own_keys.observe(tx, by_node(received))
-
-
-async def observe_attachments(tx: Tx, received: Sequence[Received[Report]], context: Context) -> None:
-    for id in await attachments.observe(tx, by_node(received), ids=context.ids, now=context.now):
-        log.warning("volume.mount_gone", attachment=id)
+async def observe_overlays(tx: Tx, received: Sequence[Received[Report]], context: Context) -> None:
+    await registry.observe(tx, by_node(received), ids=context.ids, now=context.now)
 
 
 async def observe_connections(tx: Tx, received: Sequence[Received[Sessions]], _: Context) -> None:
@@ -190,7 +178,7 @@ RESULTS = Handler(
 )
 REPORTS = Handler(
     type=Report,
-    write=(apply_report, observe_own_keys, observe_attachments),
+    write=(apply_report, observe_overlays),
     clean=cleaning.cleaned_report,
     delivery=Delivery.IN_TURN,
     keeps_place=True,

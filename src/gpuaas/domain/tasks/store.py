@@ -8,6 +8,7 @@ from msgspec import Struct, json, to_builtins
 
 from gpuaas.core.db import Tx
 from gpuaas.core.errors import Raced
+from gpuaas.domain.tasks.states import ENDED, NODE_TASK, NodeTaskStatus
 from gpuaas.domain.timeline.statements.store import entries
 from gpuaas.domain.timeline.store import EVENTS, LOGS
 from gpuaas.wire.allocations import NodeTask
@@ -242,36 +243,42 @@ async def add_logs(tx: Tx, told: Sequence[tuple[str, LogLines]]) -> None:
         tx.hint(LOGS, project_id)
 
 
-QUEUE = """
+# From where a task may go there. Statements that move many tasks are guarded by these lists.
+MAY_BE_QUEUED = NODE_TASK.sources(NodeTaskStatus.QUEUED)
+MAY_BE_SENT = NODE_TASK.sources(NodeTaskStatus.SENT)
+MAY_BE_SUPERSEDED = NODE_TASK.sources(NodeTaskStatus.SUPERSEDED)
+MAY_END = NODE_TASK.sources(*ENDED)
+QUEUE = f"""
     with superseded as (
         update node_tasks set status = 'superseded', ended_at = $8
-        where allocation_id = $3 and status in ('queued', 'sent') and ($11::text[] is null or lane = any ($11))
+        where allocation_id = $3 and status in {MAY_BE_SUPERSEDED} and ($11::text[] is null or lane = any ($11))
     )
     insert into node_tasks (id, node_id, allocation_id, operation_id, boot, kind, wants, status, created_at, lane, seq)
     select $1, $2, $3, $4, $5, $6, $7, 'queued', $8, $10,
         coalesce((select max(seq) from node_tasks where allocation_id = $3), 0) + 1
     where exists (select from allocations where id = $3 and version = $9)
 """
-QUEUE_ON_NODE = """
+QUEUE_ON_NODE = f"""
     with superseded as (
         update node_tasks set status = 'superseded', ended_at = $6
-        where node_id = $2 and lane = $7 and allocation_id is null and status in ('queued', 'sent')
+        where node_id = $2 and lane = $7 and allocation_id is null and status in {MAY_BE_SUPERSEDED}
     )
     insert into node_tasks (id, node_id, operation_id, boot, kind, wants, status, created_at, lane, seq)
     select $1, $2, $3, 0, $4, $5, 'queued', $6, $7,
         coalesce((select max(seq) from node_tasks where node_id = $2 and lane = $7 and allocation_id is null), 0) + 1
 """
-RENUMBER = """
+RENUMBER = f"""
     update node_tasks t set status = 'queued', seq = 1 + greatest($3,
         (select max(o.seq) from node_tasks o where o.allocation_id = t.allocation_id))
-    where t.id = $1 and t.node_id = $2 and t.ended_at is null and t.seq <= $3 and t.attempt < $4
+    where t.id = $1 and t.node_id = $2 and t.ended_at is null and t.status in {MAY_BE_QUEUED} and t.seq <= $3
+        and t.attempt < $4
         and not exists (select from node_tasks o where o.node_id = t.node_id and o.lane = t.lane
             and o.allocation_id is not distinct from t.allocation_id and o.seq > t.seq)
 """
 LATEST_ON_NODE = "select * from node_tasks where allocation_id is null and lane = $1 order by id desc limit 1"
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"
 # Node by node and oldest first: an index gives them in this order, and no node's many hold up another's few.
-TAKE_QUEUED = """
+TAKE_QUEUED = f"""
     with taken as (
         update node_tasks t set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
         from (
@@ -281,26 +288,26 @@ TAKE_QUEUED = """
                 order by q.id limit $2 for update skip locked
             ) as queued limit $3
         ) as chosen
-        where t.id = chosen.id
+        where t.id = chosen.id and t.status in {MAY_BE_SENT}
         returning t.id, t.node_id, t.allocation_id, t.lane, t.seq, t.boot, t.kind, t.wants
     )
     select * from taken order by id
 """
-TAKE_UNFINISHED = """
+TAKE_UNFINISHED = f"""
     with taken as (
         update node_tasks set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
-        where node_id = any ($1) and ended_at is null
+        where node_id = any ($1) and ended_at is null and status in {MAY_BE_SENT}
         returning id, node_id, allocation_id, lane, seq, boot, kind, wants
     )
     select * from taken order by id
 """
-END = """
+END = f"""
     update node_tasks t
     set status = r.status, reason = r.reason, detail = r.detail, result = r.result::jsonb, ended_at = r.at,
         answered_epoch = r.epoch, disputed = n.contested_at is not null
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[])
         as r (id, node_id, status, reason, detail, result, at, epoch) join nodes n on n.id = r.node_id
-    where t.id = r.id and t.node_id = r.node_id and t.status in ('queued', 'sent')
+    where t.id = r.id and t.node_id = r.node_id and t.status in {MAY_END}
     returning t.id, t.node_id, t.allocation_id, t.lane, t.kind, t.status, coalesce(t.sent_at, t.created_at) as sent_at,
         t.ended_at, coalesce((select correlation_id from operations where id = t.operation_id), '') as correlation_id
 """
@@ -355,3 +362,29 @@ ADD_LOGS = """
     )
     select a.project_id from kept join allocations a on a.id = kept.allocation_id
 """  # house: project-filter because each line is bound to a task of the node that tells it
+SWEEPS = (
+    # Of a machine that is proven gone, for good: how it was made, and what its node said. The last task, a removal,
+    # stays: tasks are numbered on from it, should the node show the machine again.
+    """
+    delete from task_logs l using operations o, allocations a
+    where l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
+        and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
+    """,
+    """
+    delete from node_tasks t using allocations a
+    where t.kind <> 'environment.remove' and t.ended_at < statement_timestamp() - interval '30 days'
+        and a.id = t.allocation_id and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
+        and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
+    """,
+    # Of a node as a whole: all but the newest of each lane, from which they are numbered on.
+    """
+    delete from task_logs l using operations o
+    where l.allocation_id is null and l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id
+        and o.status <> 'running'
+    """,
+    """
+    delete from node_tasks t where allocation_id is null and ended_at < statement_timestamp() - interval '30 days'
+        and exists (select from node_tasks later where later.node_id = t.node_id and later.lane = t.lane
+            and later.allocation_id is null and later.seq > t.seq)
+    """,
+)

@@ -8,6 +8,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import Conflict, NotFound, RateLimitExceeded
 from gpuaas.core.ids import Ids
 from gpuaas.core.secrets import token_hash
+from gpuaas.core.settings import Settings
 from gpuaas.domain.allocations.authority import Action, authorize
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.identity.callers import Caller
@@ -33,6 +34,14 @@ class Policy:
     detached: timedelta = timedelta(minutes=5)
     record: bool = False
     most_recorded: int = 256 * 1024 * 1024  # bytes of one terminal
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Policy":
+        return cls(
+            life=timedelta(hours=settings.terminal_hours),
+            detached=timedelta(minutes=settings.terminal_detached_minutes),
+            record=settings.terminal_record,
+        )
 
     def ends_at(self, ticket: TakenTicket) -> datetime:
         """When a terminal ends at the latest. Its node ends it then without being told."""

@@ -301,3 +301,5 @@ CHUNKS = """
     select id, first_byte, length, body from recording_chunks
     where terminal_id = $1 and (first_byte, id) > ($2, $3) order by first_byte, id limit $4
 """
+# statement_timestamp() and not clock_timestamp(): a volatile function is no condition of an index.
+SWEEPS = ("delete from terminal_tickets where expires_at < statement_timestamp() - interval '1 hour'",)

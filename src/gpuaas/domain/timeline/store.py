@@ -12,6 +12,7 @@ from gpuaas.core.db import Tx
 from gpuaas.core.errors import NotFound, Place
 from gpuaas.core.logs import correlation_id
 from gpuaas.core.paging import Paging, matching
+from gpuaas.domain.timeline.states import MACHINE
 from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import AuditResult, AuditRow, Entry, LogLine, Operation, OperationStatus, Outcome
 
@@ -340,9 +341,10 @@ START_OPERATION = """
     values ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $8, $9, case $4 when 'node' then $5
         when 'allocation' then (select a.node_id from allocations a where a.id = $5) end)
 """
-END_OPERATION = """
+MAY_END = MACHINE.sources(OperationStatus.SUCCEEDED, OperationStatus.FAILED)
+END_OPERATION = f"""
     update operations set status = $2, reason = $3, ended_at = $4, last_progress_at = $4
-    where id = $1 and status = 'running'
+    where id = $1 and status in {MAY_END}
 """
 OPERATION = """
     select id, kind, subject_kind, subject_id, coalesce(project_id, '') as project_id, node_id, status, requested_by,

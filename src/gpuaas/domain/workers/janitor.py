@@ -1,6 +1,6 @@
 """Sweeps out what has served its time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from gpuaas.core.clock import Clock
@@ -20,13 +20,16 @@ class Janitor:
     due = "select 'expired' as id"
     pause = 600.0
 
-    def __init__(self, db: Database, clock: Clock, retention: Mapping[str, timedelta] = KEEP_ALL) -> None:
-        """`retention` says how long each kind of history is kept; a kind that is left out is kept for good."""
-        self._db, self._clock, self._retention = db, clock, retention
+    def __init__(
+        self, db: Database, clock: Clock, retention: Mapping[str, timedelta] = KEEP_ALL, sweeps: Sequence[str] = ()
+    ) -> None:
+        """`retention` says how long each kind of history is kept; a kind that is left out is kept for good. `sweeps`
+        are the statements that packages registered."""
+        self._db, self._clock, self._retention, self._sweeps = db, clock, retention, sweeps
 
     async def __call__(self, row_id: str) -> None:  # noqa: ARG002 - the one row stands for all that expires
         async with self._db.write() as tx:
-            await store.sweep(tx)
+            await store.sweep(tx, self._sweeps)
         for kind, kept in self._retention.items():
             await self._expire(kind, kept)
 

@@ -1,6 +1,6 @@
 """The work loop's rows as operators see them, and the switch that stops a worker."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from gpuaas.core.db import Tx
@@ -33,8 +33,9 @@ async def switch(
     return (await statuses(tx, [worker]))[0]
 
 
-async def sweep(tx: Tx) -> None:
-    for statement in SWEEPS:
+async def sweep(tx: Tx, registered: Sequence[str]) -> None:
+    """Ours, and those that packages registered."""
+    for statement in (*SWEEPS, *registered):
         await tx.run(statement)
 
 
@@ -56,33 +57,8 @@ SWEEPS = (
     """,
     "delete from sessions where least(expires_at, revoked_at) < statement_timestamp() - interval '30 days'",
     "delete from tokens where least(expires_at, revoked_at) < statement_timestamp() - interval '30 days'",
-    "delete from terminal_tickets where expires_at < statement_timestamp() - interval '1 hour'",
     "delete from stream_requests where expires_at < statement_timestamp() - interval '1 hour'",
     "delete from enrolment_tokens where least(expires_at, used_at) < statement_timestamp() - interval '1 day'",
-    # Of a machine that is proven gone, for good: how it was made, and what its node said. The last task, a removal,
-    # stays: tasks are numbered on from it, should the node show the machine again.
-    """
-    delete from task_logs l using operations o, allocations a
-    where l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
-        and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
-    """,
-    """
-    delete from node_tasks t using allocations a
-    where t.kind <> 'environment.remove' and t.ended_at < statement_timestamp() - interval '30 days'
-        and a.id = t.allocation_id and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
-        and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
-    """,
-    # Of a node as a whole: all but the newest of each lane, from which they are numbered on.
-    """
-    delete from task_logs l using operations o
-    where l.allocation_id is null and l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id
-        and o.status <> 'running'
-    """,
-    """
-    delete from node_tasks t where allocation_id is null and ended_at < statement_timestamp() - interval '30 days'
-        and exists (select from node_tasks later where later.node_id = t.node_id and later.lane = t.lane
-            and later.allocation_id is null and later.seq > t.seq)
-    """,
 )
 STATUS = """
     select $1::text as worker, count(due.id) as due, count(*) filter (where work.until > clock_timestamp()) as leased,

@@ -42,7 +42,6 @@ EXECUTE_TRIES = 5_000  # of two milliseconds each
 CONNECTION_MEMORY_MIB = 512  # of all sshd processes of an environment together
 DAEMON_MEMORY_MIB = 512  # of all its volume daemons together
 HALT = signal.SIGRTMIN + 3  # systemd: halt
-PROGRAMS = ("runc", "conmon", "lxcfs", "ip", "nft", "nsenter", "mkfs.ext4", "e2fsck", "resize2fs")
 
 
 class Containers:

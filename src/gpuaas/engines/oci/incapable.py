@@ -15,7 +15,7 @@ from gpuaas.engines.images.node_images import NodeImages
 from gpuaas.engines.logins import Logins
 from gpuaas.engines.node.records import Records
 from gpuaas.engines.node.site import Site
-from gpuaas.engines.oci import environments, facts
+from gpuaas.engines.oci import environments, facts, requirements
 from gpuaas.engines.oci.engine import OciEngine
 from gpuaas.wire.environments import DiskSpace, Environment, Fact, NodeFacts
 from gpuaas.wire.link import HOLDER_LEASE_SECONDS
@@ -92,7 +92,7 @@ class IncapableEngine:
 
 def for_this_node(engine: OciEngine, root: Path) -> OciEngine | IncapableEngine:
     """The engine, or its replacement if the node lacks a requirement. Decided once, before the start."""
-    lacks = facts.missing()
+    lacks = requirements.missing()
     if not lacks:
         return engine
     return IncapableEngine(root, lacks, engine.images, probe=engine.probe, disk_space=engine.disk_space)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+import structlog
 from msgspec import Struct
 
 from gpuaas.core.clock import Clock
@@ -26,6 +27,7 @@ ONCE = Retry(first=timedelta(seconds=5))
 UNTIL_DONE = Retry(first=timedelta(seconds=5), tries=None)
 SLACK = timedelta(seconds=2)  # a report is judged only against what was settled well before it
 GOING = (Status.RELEASING, Status.RELEASE_FAILED)
+log = structlog.get_logger()
 LOST = (VolumeStatus.FAILED, VolumeStatus.DELETING, VolumeStatus.DELETED, VolumeStatus.DELETE_FAILED)
 
 
@@ -192,15 +194,14 @@ def _wants(wanted: Wanted, kind: TaskKind, *, force: bool) -> AttachVolumeTo | D
     return AttachVolumeTo(mount=WantedMount(volume=ref, mount_path=row.mount_path, access_mode=row.access_mode))
 
 
-async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> list[str]:
-    """What nodes say is mounted, against what should be: what is gone is mounted again; the attachments it was."""
+async def observe(tx: Tx, reports: Mapping[str, Report], /, *, ids: Ids, now: datetime) -> None:
+    """What nodes say is mounted, against what should be: what is gone is mounted again."""
     found, running = set(), {}
     for report in reports.values():
         for here in report.environments:
             if here.state is EnvironmentState.RUNNING:
                 running[here.allocation_id, here.boot] = report.at
             found |= {(here.allocation_id, mount.volume_id, mount.mount_path) for mount in here.mounts}
-    gone = []
     for row in await store.attached_on_nodes(tx, list(reports)):
         at = running.get((row.allocation_id, row.observed_boot))
         if at is None or row.status_since + SLACK > at:
@@ -208,8 +209,7 @@ async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datet
         if (row.allocation_id, row.volume_id, row.mount_path) in found:
             await store.seen_attached(tx, row.id, row.observed_boot, at)
             continue
-        gone.append(row.id)
+        log.warning("volume.mount_gone", attachment=row.id)
         change = Change(operation_id=ids.new("op"), started="attach")
         note = "the mount was gone; it is mounted again"
         await store.move(tx, row, AttachmentStatus.ATTACHING, actor=SYSTEM, note=note, now=now, change=change)
-    return gone

@@ -11,6 +11,7 @@ from functools import cache
 from gpuaas.core.states import S
 from gpuaas.domain.timeline.kinds import Audit, Billed, Kind, Outbox
 from gpuaas.domain.timeline.statements.parameters import Statement, numbered
+from gpuaas.domain.timeline.states import MACHINE
 from gpuaas.wire.timeline import OperationStatus, Outcome
 
 
@@ -33,7 +34,7 @@ def move(kind: Kind[S], to: S, form: Form) -> Statement:
     written = {column: value.replace("{status}", to.value) for column, value in wanted.items()}
     written[kind.status] = f"'{to.value}'"
     parts = [
-        *([ENDED.format(status=form.ends)] if form.ends else []),
+        *([ENDED.format(status=form.ends, may_end=MACHINE.sources(form.ends))] if form.ends else []),
         *([_operation(kind, "moved", ":begins::text")] if form.begins else []),
         *([_entry(kind, "moved", *_told(kind, to, form))] if kind.phase or form.phase else []),
         *([_audit(kind, "moved", form.audit, to.value)] if form.audit else []),
@@ -179,7 +180,7 @@ ENDED = """
     ended as (
         update operations o set status = '{status}', reason = :end_reason::text, ended_at = :now::timestamptz,
             last_progress_at = :now::timestamptz
-        from before, moved where o.id = before.operation_id and o.status = 'running'
+        from before, moved where o.id = before.operation_id and o.status in {may_end}
     )
 """
 PLACED = """

@@ -1,0 +1,14 @@
+"""Browser terminals, as the registry knows them. They have no node tasks: a node ends them by itself, or is told to."""
+
+from gpuaas.domain.tasks.registration import Overlay
+from gpuaas.domain.terminals import store
+from gpuaas.domain.terminals.commands import Policy
+from gpuaas.domain.terminals.reconcile import TerminalWorker
+
+TERMINALS = Overlay(
+    name="terminals",
+    workers=(lambda parts: TerminalWorker(parts.db, parts.clock, Policy.of(parts.settings)),),
+    tables=("terminals",),
+    sweeps=store.SWEEPS,
+    actions=("open_terminal", "reattach", "end_terminal"),
+)

@@ -1,0 +1,13 @@
+"""Where an operation may go from where it is."""
+
+from gpuaas.core.states import Machine
+from gpuaas.wire.timeline import OperationStatus
+
+MACHINE = Machine(
+    "operation",
+    {
+        OperationStatus.RUNNING: {OperationStatus.SUCCEEDED, OperationStatus.FAILED},
+        OperationStatus.SUCCEEDED: set(),
+        OperationStatus.FAILED: set(),
+    },
+)

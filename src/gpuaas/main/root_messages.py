@@ -1,0 +1,74 @@
+"""What the supervisor of `gpuaas up` and the root process that runs its agent say to each other: JSON lines."""
+
+from pathlib import Path
+
+import msgspec
+
+PYCACHE = "/var/cache/gpuaas/python"  # root leaves no files in a checkout that is not root's
+
+
+class Begin(msgspec.Struct, tag="begin", frozen=True, kw_only=True):
+    """What to prepare and run; `environ` is what sudo would not let through."""
+
+    folder: Path
+    url: str
+    gpus: int
+    shared_storage: Path
+    log: Path
+    environ: dict[str, str]
+
+
+class Token(msgspec.Struct, tag="token", frozen=True):
+    """Of an enrolment, once it was asked for."""
+
+    token: str
+
+
+class Run(msgspec.Struct, tag="run", frozen=True):
+    """Run the agent, and again whenever it ends."""
+
+
+class Stop(msgspec.Struct, tag="stop", frozen=True):
+    """End the agent in order, and then this process."""
+
+
+class Ready(msgspec.Struct, tag="ready", frozen=True):
+    """There is a root process."""
+
+
+class NeedsToken(msgspec.Struct, tag="needs_token", frozen=True):
+    """The node is not enrolled yet."""
+
+
+class Prepared(msgspec.Struct, tag="prepared", frozen=True):
+    node_id: str
+
+
+class Failed(msgspec.Struct, tag="failed", frozen=True, kw_only=True):
+    """The node could not be prepared."""
+
+    why: str
+    details: tuple[str, ...] = ()
+    next_step: str = ""
+
+
+class CrashLooping(msgspec.Struct, tag="crash_looping", frozen=True):
+    """The agent ends right after its start, again and again."""
+
+
+class Handover(msgspec.Struct, frozen=True):
+    """Of the root process to itself, once the node is prepared."""
+
+    begin: Begin
+    node_id: str
+
+
+Order = Begin | Token | Run | Stop
+Event = Ready | NeedsToken | Prepared | Failed | CrashLooping
+orders = msgspec.json.Decoder(Order, dec_hook=lambda kind, value: kind(value))
+events = msgspec.json.Decoder(Event)
+handovers = msgspec.json.Decoder(Handover, dec_hook=lambda kind, value: kind(value))
+
+
+def encode(message: Order | Event | Handover) -> bytes:
+    return msgspec.json.encode(message, enc_hook=str) + b"\n"
