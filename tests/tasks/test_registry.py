@@ -1,4 +1,4 @@
-"""What packages register: enough for every worker, lane and task kind, and none of it twice."""
+"""Registrations of packages: every worker, lane and task kind has one, and none has two."""
 
 from collections import Counter
 

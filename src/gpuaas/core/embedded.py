@@ -43,7 +43,7 @@ SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_directories": ".",
     "unix_socket_permissions": "0700",
-    # One server has three pools of 12 connections and three more connections; shared memory is sized for all.
+    # One server has three pools of 12 connections and three separate ones; shared memory is laid out for all of these.
     "max_connections": "100",
     "shared_buffers": "128MB",
     "wal_buffers": "1MB",

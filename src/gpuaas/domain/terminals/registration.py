@@ -1,4 +1,4 @@
-"""Browser terminals, as the registry knows them. They have no node tasks: a node ends them by itself, or is told to."""
+"""The registration of browser terminals. They have no node tasks: their node or the link server ends them."""
 
 from gpuaas.domain.tasks.registration import Overlay
 from gpuaas.domain.terminals import store
