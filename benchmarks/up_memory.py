@@ -1,6 +1,7 @@
 """S16: memory of an idle `gpuaas up`: PSS of each process, PostgreSQL included, without spares and with them."""
 
 import asyncio
+import os
 import re
 from collections import defaultdict
 from contextlib import suppress
@@ -10,6 +11,7 @@ from benchmarks.harness import Run
 from benchmarks.idle_memory import pss_mb
 from benchmarks.startup import start, stop
 from gpuaas.core.embedded import Embedded
+from gpuaas.engines.images import images
 from gpuaas.engines.node.processes import parent
 
 LIMIT_MB = 200.0
@@ -29,7 +31,7 @@ NAMES = {
 
 async def run(run: Run) -> None:
     folder = run.scratch / "up"
-    program, _ = await start(folder, GPUAAS_SPARES="0")
+    program, _ = await start(folder, **_variables(0))
     await stop(program)
     bare = await _idle(run, folder, spares=0)
     for name, measured in sorted(bare.items(), key=lambda item: -sum(item[1])):
@@ -42,7 +44,7 @@ async def run(run: Run) -> None:
 
 
 async def _idle(run: Run, folder: Path, *, spares: int) -> dict[str, list[float]]:
-    program, _ = await start(folder, GPUAAS_SPARES=str(spares))
+    program, _ = await start(folder, **_variables(spares))
     try:
         await asyncio.sleep(run.options.pick(SETTLE_SECONDS, SETTLE_SECONDS // 3))
         found = defaultdict[str, list[float]](list)
@@ -53,6 +55,11 @@ async def _idle(run: Run, folder: Path, *, spares: int) -> dict[str, list[float]
         return found
     finally:
         await stop(program)
+
+
+def _variables(spares: int) -> dict[str, str]:
+    """With the shared image: `startup` measures the build of one."""
+    return {"GPUAAS_SPARES": str(spares), images.VARIABLE: os.environ[images.VARIABLE]}
 
 
 def _processes(folder: Path, supervisor: int) -> dict[int, str]:

@@ -233,7 +233,7 @@ CREATE FUNCTION allocation_rights(person text, allocation text) RETURNS text[]
         case when 'keys:choose' = any (found.permissions) then 'hold' end,
         case when 'terminals:open' = any (found.permissions) then 'enter' end
     ], null)
-    from (select allocation_permissions(person, allocation) as permissions) found
+    from (select allocation_permissions(person, allocation) as permissions offset 0) found
 $$;
 GRANT ALL ON FUNCTION allocation_rights(person text, allocation text) TO gpuaas_api;
 GRANT ALL ON FUNCTION allocation_rights(person text, allocation text) TO gpuaas_operator;
@@ -624,14 +624,17 @@ begin
     ) c join principals p on p.id = c.user_id left join users u on u.id = p.id;
     if not found then return; end if;
     if not 'admin' = any (caller_scopes) then caller_platform_role := null; end if;
-    select coalesce(array_agg(m.tenant_id), '{}'), coalesce(array_agg(m.role), '{}'),
-        coalesce(array_agg(m.tenant_id) filter (where n.suspended_at is not null), '{}')
-    into caller_tenant_ids, caller_tenant_roles, caller_suspended_ids
-    from tenant_members m join tenants n on n.id = m.tenant_id where m.user_id = caller_id;
-    select coalesce(array_agg(m.project_id), '{}'), coalesce(array_agg(m.role), '{}')
-    into caller_project_ids, caller_project_roles from project_members m where m.user_id = caller_id;
-    caller_suspended_ids := caller_suspended_ids || array(
-        select p.id from projects p where p.suspended_at is not null and p.tenant_id = any (caller_tenant_ids));
+    select tenant.ids, tenant.roles, project.ids, project.roles, tenant.suspended || array(
+        select p.id from projects p where p.suspended_at is not null and p.tenant_id = any (tenant.ids))
+    into caller_tenant_ids, caller_tenant_roles, caller_project_ids, caller_project_roles, caller_suspended_ids
+    from (
+        select coalesce(array_agg(m.tenant_id), '{}') as ids, coalesce(array_agg(m.role), '{}') as roles,
+            coalesce(array_agg(m.tenant_id) filter (where n.suspended_at is not null), '{}') as suspended
+        from tenant_members m join tenants n on n.id = m.tenant_id where m.user_id = caller_id
+    ) tenant, (
+        select coalesce(array_agg(m.project_id), '{}') as ids, coalesce(array_agg(m.role), '{}') as roles
+        from project_members m where m.user_id = caller_id
+    ) project;
     if caller_expires_at > clock_timestamp() and caller_suspension is null then
         perform set_config('app.user', caller_id, true), set_config('app.tenants', caller_tenant_ids::text, true),
             set_config('app.platform_role', coalesce(caller_platform_role, ''), true);
@@ -964,7 +967,7 @@ begin
     perform from project_members m where m.project_id = project and m.user_id = person for share;
     perform from tenant_members t where t.user_id = person
         and t.tenant_id = (select p.tenant_id from projects p where p.id = project) for share;
-    return works_in(person, project);
+    return may_in_project(person, 'access:ask', project);
 end $$;
 GRANT ALL ON FUNCTION lock_role(person text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION lock_role(person text, project text) TO gpuaas_worker;
@@ -974,7 +977,17 @@ REVOKE ALL ON FUNCTION lock_role(person text, project text) FROM PUBLIC;
 CREATE FUNCTION may_in_project(principal text, wanted text, project text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
-    AS $$ select wanted = any (project_permissions(principal, project)) $$;
+    AS $$
+    select exists (
+        select from projects p join tenants t on t.id = p.tenant_id join principals c on c.id = principal, lateral (
+            select from project_members m where m.project_id = p.id and m.user_id = c.id
+                and m.role in (select r.role from role_permissions r where r.place = 'project' and r.permission = wanted)
+            union all
+            select from tenant_members m where m.tenant_id = t.id and m.user_id = c.id
+                and m.role in (select r.role from role_permissions r where r.place = 'tenant' and r.permission = wanted)
+        ) allowed
+        where p.id = project and p.suspended_at is null and t.suspended_at is null and c.suspended_at is null)
+$$;
 GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION may_in_project(principal text, wanted text, project text) TO gpuaas_worker;
@@ -1079,13 +1092,15 @@ CREATE FUNCTION project_permissions(principal text, project text) RETURNS text[]
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
     AS $$
-    select coalesce(array_agg(distinct r.permission), '{}')
-    from projects p join tenants t on t.id = p.tenant_id join principals c on c.id = principal, lateral (
-        select 'project' as place, m.role from project_members m where m.project_id = p.id and m.user_id = c.id
-        union all
-        select 'tenant', m.role from tenant_members m where m.tenant_id = t.id and m.user_id = c.id
-    ) held join role_permissions r on r.place = held.place and r.role = held.role
-    where p.id = project and p.suspended_at is null and t.suspended_at is null and c.suspended_at is null
+    select coalesce((
+        select array(
+            select r.permission from project_members m join role_permissions r on r.place = 'project' and r.role = m.role
+            where m.project_id = p.id and m.user_id = c.id
+            union
+            select r.permission from tenant_members m join role_permissions r on r.place = 'tenant' and r.role = m.role
+            where m.tenant_id = t.id and m.user_id = c.id)
+        from projects p join tenants t on t.id = p.tenant_id join principals c on c.id = principal
+        where p.id = project and p.suspended_at is null and t.suspended_at is null and c.suspended_at is null), '{}')
 $$;
 GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION project_permissions(principal text, project text) TO gpuaas_operator;
@@ -1532,7 +1547,7 @@ REVOKE ALL ON FUNCTION weigh_resized_disk() FROM PUBLIC;
 CREATE FUNCTION works_in(person text, project text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
-    AS $$ select 'access:ask' = any (project_permissions(person, project)) $$;
+    AS $$ select may_in_project(person, 'access:ask', project) $$;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_api;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_operator;
 GRANT ALL ON FUNCTION works_in(person text, project text) TO gpuaas_worker;
@@ -2003,7 +2018,7 @@ CREATE CONSTRAINT TRIGGER count_root_disk_change AFTER UPDATE OF cleanup_proven_
 CREATE CONSTRAINT TRIGGER count_root_disk_new AFTER INSERT OR DELETE ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_root_disk();
 CREATE CONSTRAINT TRIGGER refuse_suspended AFTER INSERT ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_suspended();
 CREATE CONSTRAINT TRIGGER usage_follows_insert AFTER INSERT ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION follow_usage();
-CREATE CONSTRAINT TRIGGER usage_follows_update AFTER UPDATE ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.status <> new.status) OR (old.billing_stopped_at IS DISTINCT FROM new.billing_stopped_at) OR (old.price_id <> new.price_id) OR (old.gpu_count <> new.gpu_count))) EXECUTE FUNCTION follow_usage();
+CREATE CONSTRAINT TRIGGER usage_follows_update AFTER UPDATE ON allocations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((old.status = ANY (ARRAY['active'::text, 'restarting'::text])) <> (new.status = ANY (ARRAY['active'::text, 'restarting'::text]))) OR (old.billing_stopped_at IS DISTINCT FROM new.billing_stopped_at) OR (old.price_id <> new.price_id) OR (old.gpu_count <> new.gpu_count))) EXECUTE FUNCTION follow_usage();
 CREATE INDEX allocations_ended ON allocations USING btree (status_since, status) WHERE (status = ANY (ARRAY['released'::text, 'failed'::text]));
 CREATE INDEX allocations_group ON allocations USING btree (group_id) WHERE (group_id IS NOT NULL);
 CREATE INDEX allocations_limited ON allocations USING btree (id) WHERE (((expires_at IS NOT NULL) OR (idle_minutes IS NOT NULL)) AND (status <> ALL (ARRAY['released'::text, 'failed'::text])));

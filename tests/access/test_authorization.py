@@ -46,11 +46,7 @@ MUTATIONS = {
     "a revoked grant admits": ("allocation_permissions", "g.status = 'active'", "true"),
     "nobody holds what is vacant": ("allocation_permissions", "not works_in(holder_id, project_id)", "false"),
     "a grantee is a holder": ("allocation_permissions", "select 'grantee'", "select 'holder'"),
-    "tenant roles count as project roles": (
-        "project_permissions",
-        "select 'tenant', m.role",
-        "select 'project', m.role",
-    ),
+    "tenant roles count as project roles": ("project_permissions", "r.place = 'tenant'", "r.place = 'project'"),
     "tenant roles do not count": ("project_permissions", "m.tenant_id = t.id", "false"),
     "a suspended person keeps the role": ("project_permissions", "and c.suspended_at is null", ""),
     "key sets ask nobody": ("render_keyset", "may_on_allocation(k.user_id, 'keys:choose', allocation)", "true"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuaas.cli.config import Settings, save
-from gpuaas.cli.surroundings import Surroundings
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.main.cli import run
 from tests.sdk import samples
 from tests.sdk.fake_api import FakeApi, running_api
@@ -32,21 +32,21 @@ class Terminal:
     became: list[Sequence[str]] = field(default_factory=list)
 
     @property
-    def around(self) -> Surroundings:
-        return Surroundings(
+    def process(self) -> ProcessContext:
+        return ProcessContext(
             environ=self.environ, now=lambda: samples.NOON, hostname=lambda: "desk", become=self.became.append
         )
 
     @property
     def config(self) -> Path:
-        return self.around.config_file
+        return self.process.config_file
 
     def sign_in(self, url: str, **changes: str) -> None:
-        save(self.around, Settings(**{"url": url, "token": TOKEN, "project": samples.PROJECT, **changes}))  # type: ignore[arg-type]
+        save(self.process, Settings(**{"url": url, "token": TOKEN, "project": samples.PROJECT, **changes}))  # type: ignore[arg-type]
 
     def run(self, *args: str, stdin: str = "") -> Ran:
         self.type_in(stdin)
-        code = run(args, self.around)
+        code = run(args, self.process)
         out, err = self.read()
         return Ran(code, out, err)
 

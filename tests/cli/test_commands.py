@@ -1,4 +1,4 @@
-"""Declared commands: which options each shape has, what is asked and followed, and what people type for objects."""
+"""Declared commands: the options of each shape, questions, waits, and objects by name or id."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,7 +10,6 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from gpuaas.cli import commands
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import (
     Action,
     Call,
@@ -24,6 +23,7 @@ from gpuaas.cli.commands import (
     show_command,
 )
 from gpuaas.cli.complaints import Complaint
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column
 from gpuaas.cli.speech import ReasonOption
 from gpuaas.wire.allocations import Allocation
@@ -36,7 +36,7 @@ COLUMNS: list[Column[Allocation]] = [Column("Name", lambda one: one.name), Colum
 ALLOCATIONS, MACHINE = f"/projects/{samples.PROJECT}/allocations", f"/allocations/{samples.ALLOCATION}"
 QUESTION = Question(words="Restart it?", lost="processes.", survives="files.")
 ASKED = samples.allocation(operation_id=samples.OPERATION)
-app = new_app("Examples of each shape.")
+app = new_group("Examples of each shape.")
 
 
 @list_command(app, "list", COLUMNS, empty="None here.")
@@ -81,7 +81,7 @@ class Shell:
     runner: CliRunner = field(default_factory=CliRunner)
 
     def run(self, *line: str) -> Result:
-        return self.runner.invoke(app, line, obj=self.terminal.around)
+        return self.runner.invoke(app, line, obj=self.terminal.process)
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_an_action_without_columns_only_remarks(shell: Shell, api: FakeApi) -> N
 
 def test_a_word_that_is_left_out_is_none(shell: Shell) -> None:
     seen: list[Allocation | None] = []
-    group = new_app("One more.")
+    group = new_group("One more.")
     optional = Find(typer.Option("--beside"), commands.found_allocation, in_project=True)
 
     @list_command(group, "beside", COLUMNS)
@@ -180,5 +180,5 @@ def test_a_word_that_is_left_out_is_none(shell: Shell) -> None:
         return []
 
     for line in (["beside"], ["beside", "--beside", "train-a"]):
-        assert shell.runner.invoke(group, line, obj=shell.terminal.around).exit_code == 0
+        assert shell.runner.invoke(group, line, obj=shell.terminal.process).exit_code == 0
     assert [one and one.id for one in seen] == [None, samples.ALLOCATION]

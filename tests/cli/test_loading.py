@@ -47,6 +47,23 @@ def test_daemons_load_nothing_that_only_people_need() -> None:
     assert not {"asyncssh", "rich", "pygments"} & loaded_by("server", "--help")
 
 
+STAYING = {"asyncpg", "click", "cryptography", "httpx", "litestar", "rich", "structlog", "uvloop", "websockets"}
+
+
+def test_the_supervisor_of_up_stays_small() -> None:
+    loaded = loaded_by("up", "--help")
+    assert "gpuaas.main.up" in loaded
+    assert not STAYING & loaded
+    assert not [name for name in loaded if name.startswith(("gpuaas.domain", "gpuaas.agent", "gpuaas.main.up_setup"))]
+
+
+def test_the_root_process_of_up_stays_small() -> None:
+    script = "import gpuaas.main.root_agent, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "gpuaas.main.root_agent" in done.stdout.split()
+    assert not STAYING & set(done.stdout.split())
+
+
 def test_help_lists_every_command(terminal: Terminal) -> None:
     ran = terminal.run("--help")
     assert ran.code == 0

@@ -112,7 +112,7 @@ def test_long_names_give_way_and_nothing_else_does(terminal: Terminal, width: in
     assert all(len(line.rstrip()) <= width for line in text.splitlines())
     assert {"release_failed", "127.0.0.1:20001", "local"} <= set(text.split())
     for table in (
-        table_of([samples.node("n" * 63)], node_columns(terminal.around), width),
+        table_of([samples.node("n" * 63)], node_columns(terminal.process), width),
         table_of([samples.slot()], SLOT_COLUMNS, width),
         table_of([samples.worker()], WORKER_COLUMNS, width),
     ):

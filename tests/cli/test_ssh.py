@@ -26,7 +26,7 @@ def one(api: FakeApi) -> FakeApi:
 
 def test_ssh_becomes_openssh_with_the_key_the_api_vouches_for(terminal: Terminal, one: FakeApi) -> None:
     assert terminal.run("ssh", "train-a", "-L", "8888:localhost:8888", "--", "nvidia-smi", "-L").code == 0
-    file = known_hosts_file(terminal.around)
+    file = known_hosts_file(terminal.process)
     assert terminal.became == [
         [
             "ssh",
@@ -62,8 +62,8 @@ def test_there_is_no_way_into_what_is_not_active(terminal: Terminal, api: FakeAp
 def test_a_host_key_is_kept_per_allocation_and_replaced(terminal: Terminal) -> None:
     first, second = samples.allocation(), samples.allocation(id=samples.id_of("alloc", 2))
     for seen in ([first], [second], [first, second], []):
-        remember_host_keys(terminal.around, seen)
-    lines = known_hosts_file(terminal.around).read_text().splitlines()
+        remember_host_keys(terminal.process, seen)
+    lines = known_hosts_file(terminal.process).read_text().splitlines()
     assert [line.split()[0] for line in lines] == [first.id, second.id]
 
 
@@ -80,7 +80,7 @@ def test_ssh_config_lists_every_active_allocation_and_openssh_agrees(
     understood = dict(line.split(" ", 1) for line in read.splitlines())
     assert (understood["hostname"], understood["port"], understood["user"]) == ("127.0.0.1", "20001", "ada")
     assert (understood["hostkeyalias"], understood["stricthostkeychecking"]) == (two.id, "true")
-    assert understood["userknownhostsfile"] == str(known_hosts_file(terminal.around))
+    assert understood["userknownhostsfile"] == str(known_hosts_file(terminal.process))
 
 
 def test_a_config_folder_with_spaces_reaches_openssh_whole(terminal: Terminal, one: FakeApi, tmp_path: Path) -> None:

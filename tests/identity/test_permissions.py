@@ -1,6 +1,8 @@
 """Who may do what: the table is whole, and each route keeps to it."""
 
+import ast
 import re
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -22,6 +24,7 @@ async def test_the_database_has_the_same_rule(world: World) -> None:
     assert {tuple(row) for row in copied} == set(rows())
 
 
+ROOT = Path(__file__).parents[2]
 ROLE_NAME = re.compile(r"'(owner|admin|member|viewer|ops)'")
 DATA = {"join_by_invitation", "answer_invitation"}  # give the role `member`, and compare none
 SCOPES = re.compile(r"array\['read', 'write', 'admin'\]|'admin' = any \(caller_scopes\)")  # of tokens
@@ -141,3 +144,40 @@ async def test_a_worker_is_switched_off_and_on_by_operators_and_shown_so(world: 
     on = await world.operator.http.post(f"{workers}/allocations/enable", json={})
     assert on.json()["disabled_at"] is None
     assert (await world.operator.http.post(f"{workers}/nobody/disable", json={})).status_code == 404
+
+
+# Give a role, which is data, or ask for one in a text; none of these decides what a role may do.
+GIVING = {"src/gpuaas/cli/members.py"}
+
+
+def comparing_roles(path: Path, text: str) -> list[str]:
+    """Comparisons with a member of Role or PlatformRole, and role names in SQL."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            names = [each.value for each in ast.walk(node) if isinstance(each, ast.Attribute)]
+            if any(isinstance(each, ast.Name) and each.id in ("Role", "PlatformRole") for each in names):
+                found.append(f"{path}:{node.lineno}")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and ROLE_NAME.search(node.value):
+            found.append(f"{path}:{node.lineno}")
+    return found
+
+
+def test_no_service_compares_roles() -> None:
+    sources = {path.relative_to(ROOT): path.read_text() for path in (ROOT / "src/gpuaas").rglob("*.py")}
+    rule = Path("src/gpuaas/domain/identity/permissions.py")
+    found = [one for path, text in sources.items() if path != rule for one in comparing_roles(path, text)]
+    assert {one.partition(":")[0] for one in found} == GIVING
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if member.role is Role.OWNER: pass",
+        "leads = role in (Role.OWNER, Role.ADMIN)",
+        "if caller.platform_role == PlatformRole.ADMIN: pass",
+        """SQL = "select id from users where platform_role = 'admin'" """,
+    ],
+)
+def test_a_comparison_of_roles_is_found(line: str) -> None:
+    assert comparing_roles(Path("planted.py"), line) == ["planted.py:1"]

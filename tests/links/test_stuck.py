@@ -22,7 +22,7 @@ from tests.links.wires import URL, Wire, linked
 from tests.world import World
 
 
-class AllTogether(Dispatch):
+class SerialDispatch(Dispatch):
     """Planted: tasks of all links go down in one step, which ends when the last link has taken its own."""
 
     async def take(self, node_ids: list[str]) -> list[str]:
@@ -99,7 +99,7 @@ async def test_a_task_reaches_its_node_while_another_link_takes_nothing(world: W
 
 
 async def test_the_old_way_holds_everybody_up(world: World) -> None:
-    async with one_stuck(world) as (stuck, wire, node_id), dispatching(world, AllTogether):
+    async with one_stuck(world) as (stuck, wire, node_id), dispatching(world, SerialDispatch):
         await stuck.held.wait()
         await ask(world, node_id)
         with pytest.raises(TimeoutError):

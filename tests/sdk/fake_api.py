@@ -1,4 +1,4 @@
-"""An API on a real socket that says exactly what a test tells it to, and remembers what it was asked."""
+"""An API on a real socket that replies as a test says, and records its requests."""
 
 import json
 import threading
@@ -85,7 +85,7 @@ def event(entry: Entry, id: str | None = None) -> bytes:
 
 
 class FakeApi:
-    """Each route has a queue of replies; the last one is given for ever."""
+    """Each route has a queue of replies; the last one is repeated."""
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []

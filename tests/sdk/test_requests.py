@@ -1,4 +1,4 @@
-"""What goes over the wire, and what comes back as values or errors."""
+"""Requests as they are sent, and answers as values or errors."""
 
 import pytest
 

@@ -76,14 +76,14 @@ async def renumber(world: World, node_id: str) -> None:
 
 
 async def ended_by_hand(world: World, node_id: str) -> None:
-    """What a statement without a guard would do."""
+    """The effect of a statement without a guard."""
     await peek.plant(
         world.db, "update node_tasks set status = 'queued' where node_id = $1 and lane = $2", node_id, LANE
     )
 
 
 async def moves_by(world: World, act: str, status: TaskStatus) -> set[tuple[NodeTaskStatus, NodeTaskStatus]]:
-    """What becomes of a task in each status."""
+    """The fate of a task in each status."""
     node = await world.nodes.add()
     await peek.plant(world.db, LINK_ALL, [node.id])
     await peek.plant(world.db, PLANT, node.id, LANE, [status.value for status in NodeTaskStatus])

@@ -1,4 +1,4 @@
-"""What people and operators do in these tests, over HTTP alone: the code behind the URL may be of any release."""
+"""Actions of people and operators over HTTP; the server may run the code of any release."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Account(Protocol):
-    """What a create names of whoever asks for it."""
+    """Values of a create request that depend on the requester."""
 
     @property
     def key_id(self) -> str: ...

@@ -43,7 +43,7 @@ async def fill(world: World) -> None:
 
 
 async def seen(world: World) -> dict[str, Any]:
-    """What must be the same after an upgrade."""
+    """Facts that an upgrade must preserve."""
     path = f"/api/v1/projects/{world.ada.project_id}"
     rows = (await world.http.get(f"{path}/allocations", params={"limit": 100})).raise_for_status().json()["items"]
     volumes = (await world.http.get(f"{path}/volumes")).raise_for_status().json()["items"]

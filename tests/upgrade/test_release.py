@@ -29,7 +29,7 @@ MIGRATION_SECONDS = 60.0  # of all, beside the load
 @pytest.fixture
 async def released(tmp_path: Path) -> AsyncIterator[str]:
     """The database as the release left it, and its master key in the folder of the test."""
-    await template_database("world", migrate)  # the cluster's roles are made by whoever comes first
+    await template_database("world", migrate)  # the first test creates the cluster's roles
     dsn = await fresh_database()
     await run(dsn, "grant create, usage on schema public to gpuaas_owner")  # the dump grants it after its functions
     restore = [str(program("psql")), "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={DUMP}", dsn]
@@ -41,7 +41,7 @@ async def released(tmp_path: Path) -> AsyncIterator[str]:
 
 
 def before() -> dict[str, Any]:
-    """What people saw of it with the release."""
+    """Responses that people received from the release."""
     shown: dict[str, Any] = json.decode(SEEN.read_bytes())
     return shown
 
@@ -69,7 +69,7 @@ async def test_new_code_shows_what_people_saw_before_the_upgrade(released: str, 
 
 
 class Load:
-    """People who create, read and release through a server of the release until they are told to stop."""
+    """People who create, read and release through a server of the release until the test stops them."""
 
     def __init__(self, url: str, person: Known) -> None:
         self.url, self._person = url, person
@@ -116,7 +116,7 @@ async def test_a_release_that_serves_people_is_upgraded_and_nothing_acknowledged
         operator, ada = accounts["operator"], accounts["ada"]
         await drain_all(url, operator.token)
         await people.enrol(url, operator.token, tmp_path / "node")
-        async with people.new_agent(tmp_path / "node"):  # that of the release knows no engine but a real one
+        async with people.new_agent(tmp_path / "node"):  # the agent of the release supports only a real engine
             load = Load(url, ada)
             async with asyncio.TaskGroup() as group:
                 for number in range(3):

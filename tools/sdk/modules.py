@@ -28,7 +28,7 @@ HAND_WRITTEN = {
     "operations": ("gpuaas.sdk.operations", "Operations"),
     "runtimes": ("gpuaas.sdk.runtimes", "Runtimes"),
 }
-"""Resources with methods of their own besides the generated ones: waiting, watching, one call for several routes."""
+"""Resources with hand-written methods: waiting, watching, one call for several routes."""
 
 
 def modules(operations: Iterable[Operation]) -> dict[str, str]:
@@ -128,7 +128,7 @@ def method(
 def signature(
     name: str, operation: Operation, arguments: list[Argument], answer: str, imports: Imports
 ) -> Iterator[str]:
-    """What identifies comes first, then what is required, then by keyword what may be left out."""
+    """Path parameters first, then required arguments, then optional ones by keyword."""
     named = [one for one in arguments if one.name]
     positional = [one for one in named if one.default is None and not one.by_keyword]
     if len(positional) >= MOST_POSITIONAL:

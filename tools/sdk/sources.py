@@ -33,7 +33,7 @@ LISTS, MAPPINGS = (list, tuple, set, frozenset), (dict, Mapping)
 
 @dataclass
 class Imports:
-    """What a module imports; each name once."""
+    """The imports of a module, each name once."""
 
     names: dict[str, set[str]] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class Imports:
 
 
 def parts_of(type: Any) -> tuple[Any, ...]:
-    """Members of a union; a plain type is a union of itself. Limits on values are the server's to check."""
+    """Members of a union; a plain type is a union with one member. Limits on values are the server's to check."""
     while get_origin(type) is Annotated:
         type = get_args(type)[0]
     return get_args(type) if get_origin(type) in {Union, types.UnionType} else (type,)

@@ -17,10 +17,10 @@ from gpuaas.cli import (
     admin_unknown_volumes,
     admin_workers,
 )
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import show_command
+from gpuaas.cli.groups import new_group
 
-command = new_app("For operators: the fleet, all allocations, the work loop.")
+command = new_group("For operators: the fleet, all allocations, the work loop.")
 command.add_typer(admin_nodes.command, name="nodes")
 command.add_typer(admin_slots.command, name="slots")
 command.add_typer(admin_allocations.command, name="allocations")

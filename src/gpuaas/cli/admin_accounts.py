@@ -5,15 +5,15 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Question, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column
 from gpuaas.cli.speech import ReasonOption
 from gpuaas.wire.accounts import AccountKind, AdminProject, AdminTenant, AdminUser, Suspension
 
-tenants = new_app("Tenants: list, suspend, resume.")
-projects = new_app("Projects of all tenants: list, suspend, resume.")
-users = new_app("People with an account: list, suspend, resume.")
+tenants = new_group("Tenants: list, suspend, resume.")
+projects = new_group("Projects of all tenants: list, suspend, resume.")
+users = new_group("People with an account: list, suspend, resume.")
 
 Account: TypeAlias = AdminTenant | AdminProject | AdminUser
 SearchOption = Annotated[str, typer.Option("--search", "-s", help="An id, or part of a name.")]

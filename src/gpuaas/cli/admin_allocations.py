@@ -6,17 +6,17 @@ import typer
 
 from gpuaas.cli.admin_nodes import chosen_node
 from gpuaas.cli.allocation_views import SUMMARY, card, summary, timeline_rows
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Question, action_command, show_command
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import ENDED
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.process_context import process_context
 from gpuaas.cli.speech import ReasonOption, YesOption, confirm
-from gpuaas.cli.surroundings import surroundings_of
-from gpuaas.cli.terminal import attend_to, conclude, require_terminal
+from gpuaas.cli.terminal import conclude, require_terminal, run_terminal
 from gpuaas.wire.allocations import Allocation, CleanupProof, FleetFilter, InspectedAllocation, NodeTask, Status
 
-command = new_app("Allocations of all projects, and what to do when one is stuck.")
+command = new_group("Allocations of all projects, and what to do when one is stuck.")
 
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the allocation: names are unique only in a project.")
@@ -37,7 +37,7 @@ def list_allocations(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """List allocations across projects; CSV and JSON carry their ids."""
-    now = surroundings_of(ctx).now
+    now = process_context(ctx).now
     with connected(ctx) as client:
         node_id = chosen_node(client, node).id if node else None
         found = list(client.admin.allocations.list(status=status, node_id=node_id, only=only))
@@ -64,7 +64,7 @@ def show_inspected(call: Call, found: InspectedAllocation) -> None:
     if call.output is Output.JSON:
         show_json(found)
         return
-    show_one(found.allocation, card(call.around.now), call.output)
+    show_one(found.allocation, card(call.process.now), call.output)
     show_rows(timeline_rows(found.timeline), SUMMARY, call.output)
     show_rows(found.tasks, TASKS, call.output, empty="No node was asked for anything.")
     show_rows(found.proofs, PROOFS, call.output, empty="Nothing is proven yet.")
@@ -76,7 +76,7 @@ def inspect_allocation(call: Call, id: IdArgument) -> InspectedAllocation:
     return call.client.admin.allocations.inspect(id)
 
 
-@action_command(command, "force-release", lambda around: summary(around.now))
+@action_command(command, "force-release", lambda process: summary(process.now))
 def force_release(call: Call, id: IdArgument, reason: ReasonOption = "") -> Action[Allocation]:
     """Release somebody's allocation for them."""
     return Action(
@@ -89,7 +89,7 @@ def force_release(call: Call, id: IdArgument, reason: ReasonOption = "") -> Acti
     )
 
 
-@action_command(command, "force-cleanup", lambda around: summary(around.now))
+@action_command(command, "force-cleanup", lambda process: summary(process.now))
 def force_cleanup(
     call: Call,
     id: IdArgument,
@@ -147,7 +147,7 @@ def break_glass(
             opened = client.admin.allocations.break_glass(id, reason=reason, minutes=minutes, session_id=session_id)
             return opened.terminal.token
 
-        session, outcome = attend_to(ctx, id, mint)
+        session, outcome = run_terminal(ctx, id, mint)
     conclude(id, session, outcome)
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 import msgspec
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.audit import (
     COLUMNS,
     ActionOption,
@@ -24,11 +23,12 @@ from gpuaas.cli.audit import (
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
 from gpuaas.cli.extras import require
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Output, OutputOption, show_rows
 from gpuaas.cli.speech import note, say
 from gpuaas.wire.audit import ExportLine, Seal, Verification
 
-command = new_app("The audit log of the platform: read, export, verify.")
+command = new_group("The audit log of the platform: read, export, verify.")
 decoder: msgspec.json.Decoder[ExportLine] = msgspec.json.Decoder(ExportLine)
 
 

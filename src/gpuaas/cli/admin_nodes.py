@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from msgspec.structs import asdict
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
 from gpuaas.cli.config import effective
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import choose, is_id
 from gpuaas.cli.output import Column, Output, show_json
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.speech import ReasonOption, note, say
-from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, clock, memory
 from gpuaas.sdk import Client
 from gpuaas.wire.capacity import EnrolmentToken, Node
@@ -21,18 +21,18 @@ from gpuaas.wire.environments import VIEWS
 from gpuaas.wire.images import CurrentImage
 from gpuaas.wire.spares import SpareReport
 
-command = new_app("Machines of the fleet.")
+command = new_group("Machines of the fleet.")
 
 NodeArgument = typer.Argument(metavar="NODE", help="Exact name or id.")
 
 
-def columns(around: Surroundings) -> list[Column[Node]]:
+def columns(process: ProcessContext) -> list[Column[Node]]:
     return [
         Column("Name", lambda node: node.name, may_shrink=True),
         Column("Region", lambda node: node.region),
         Column("Intent", lambda node: node.intent, is_state=True),
         Column("Link", lambda node: "offline" if node.offline_since else "ok", is_state=True),
-        Column("Seen", lambda node: node.last_seen_at, lambda seen: age(seen, around.now()), align="right"),
+        Column("Seen", lambda node: node.last_seen_at, lambda seen: age(seen, process.now()), align="right"),
         Column("Engine", lambda node: f"{node.engine}{' (sim)' if node.simulated else ''}"),
         Column("Free", lambda node: node.slots_free, align="right"),
         Column("Claimed", lambda node: node.slots_claimed, align="right"),
@@ -40,9 +40,9 @@ def columns(around: Surroundings) -> list[Column[Node]]:
     ]
 
 
-def details(around: Surroundings) -> list[Column[Node]]:
+def details(process: ProcessContext) -> list[Column[Node]]:
     return [
-        *columns(around),
+        *columns(process),
         Column("Id", lambda node: node.id),
         Column("Intent reason", lambda node: node.intent_reason),
         Column("Agent", lambda node: node.agent_version),
@@ -156,7 +156,7 @@ def shown_once(words: tuple[str, str]) -> Callable[[Call, EnrolmentToken], None]
             return
         say(made.token)
         note(words[0])
-        note("  " + words[1].format(url=shlex.quote(effective(call.around).url)))
+        note("  " + words[1].format(url=shlex.quote(effective(call.process).url)))
 
     return show
 

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Call, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.operations import show_operation, summary
 from gpuaas.wire.timeline import Operation, OperationStatus
 
-command = new_app("Operations of the whole fleet, staging included.")
+command = new_group("Operations of the whole fleet, staging included.")
 
 
 @list_command(command, "list", summary, empty="There are no such operations.")

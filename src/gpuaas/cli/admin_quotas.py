@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column, Output, OutputOption, show_rows
 from gpuaas.cli.quotas import COLUMNS
 from gpuaas.cli.speech import ReasonOption, note
 from gpuaas.wire.quotas import Dimension, QuotaLimit, QuotaScope
 
-command = new_app("Quotas: the platform's defaults, and limits of tenants, projects and people.")
+command = new_group("Quotas: the platform's defaults, and limits of tenants, projects and people.")
 
 NO_LIMIT = "none"
 AMOUNT = re.compile(r"[0-9]{1,13}")

@@ -7,9 +7,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
 from gpuaas.cli.complaints import Complaint
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import choose, is_id
 from gpuaas.cli.output import Column, Output, show_json, show_one
 from gpuaas.cli.runtimes import BUNDLES
@@ -18,7 +18,7 @@ from gpuaas.cli.words import clock
 from gpuaas.sdk import Client, recipes
 from gpuaas.wire.runtimes import PublishRuntimeBundle, RuntimeBundle, Staging, StagingDetail
 
-command = new_app("The catalog of runtime bundles, and where each is staged.")
+command = new_group("The catalog of runtime bundles, and where each is staged.")
 
 BUNDLE = typer.Argument(metavar="BUNDLE", help="Id, or SLUG@VERSION.")
 FoundBundle = Annotated[RuntimeBundle, Find(BUNDLE, lambda call, word: chosen(call.client, word))]

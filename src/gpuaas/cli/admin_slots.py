@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from gpuaas.cli.admin_nodes import FoundNode
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Question, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column
 from gpuaas.cli.speech import ReasonOption
 from gpuaas.cli.words import memory
 from gpuaas.wire.capacity import Slot
 
-command = new_app("What a node sells: one slot, one GPU and all that goes with it.")
+command = new_group("What a node sells: one slot, one GPU and all that goes with it.")
 
 IndexArgument = Annotated[int, typer.Argument(metavar="INDEX", min=0, help="Number of the slot on its node.")]
 

@@ -6,15 +6,15 @@ from typing import Annotated
 import typer
 
 from gpuaas.cli.admin_nodes import chosen_node
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Call, list_command
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column, Output, OutputOption, show_json, show_rows
 from gpuaas.cli.speech import note
 from gpuaas.wire.storage import Backend, Check, StorageBackend
 
-command = new_app("Storage backends: what they promise, and whether they keep it.")
+command = new_group("Storage backends: what they promise, and whether they keep it.")
 
 
 def verdict(one: StorageBackend) -> str:

@@ -5,23 +5,23 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Question, action_command, list_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.speech import ReasonOption
-from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age
 from gpuaas.wire.task_keys import TaskKey
 
-command = new_app("Keys that sign node tasks: list, rotate, retire.")
+command = new_group("Keys that sign node tasks: list, rotate, retire.")
 NAMES_SHOWN = 5
 
 
-def columns(around: Surroundings) -> list[Column[TaskKey]]:
+def columns(process: ProcessContext) -> list[Column[TaskKey]]:
     return [
         Column("Generation", lambda key: key.generation, align="right"),
         Column("State", state, is_state=True),
-        Column("Created", lambda key: key.created_at, lambda at: age(at, around.now()), align="right"),
+        Column("Created", lambda key: key.created_at, lambda at: age(at, process.now()), align="right"),
         Column("Trusting", lambda key: key.nodes_trusting, align="right"),
         Column("Missing", lambda key: key.nodes_missing, align="right"),
         Column("Names", lambda key: names(key) or None, may_shrink=True),

@@ -7,14 +7,14 @@ import typer
 
 from gpuaas.cli.admin_nodes import FoundNode, chosen_node
 from gpuaas.cli.allocation_views import summary
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.capacity import Node
 from gpuaas.wire.unknown_environments import UnknownEnvironment
 
-command = new_app("Environments on nodes that the database does not know: adopt or remove them.")
+command = new_group("Environments on nodes that the database does not know: adopt or remove them.")
 
 EnvironmentArgument = Annotated[str, typer.Argument(metavar="ENVIRONMENT", help="Exact id, as the list shows it.")]
 EvidenceOption = Annotated[str, typer.Option("--reason", help="What you looked at; kept in the audit log.")]
@@ -42,7 +42,7 @@ def list_unknown(call: Call, node: OfNode = None) -> Iterable[UnknownEnvironment
     return unknown.list_of_node(node.id) if node else unknown.list()
 
 
-@show_command(command, "adopt", lambda around: summary(around.now))
+@show_command(command, "adopt", lambda process: summary(process.now))
 def adopt(
     call: Call,
     node: FoundNode,

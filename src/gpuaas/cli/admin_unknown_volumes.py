@@ -7,15 +7,15 @@ import typer
 
 from gpuaas.cli.admin_nodes import FoundNode, chosen_node
 from gpuaas.cli.admin_unknown import EvidenceOption
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column
 from gpuaas.cli.volumes import CARD as VOLUME_CARD
 from gpuaas.wire.capacity import Node
 from gpuaas.wire.storage import Volume
 from gpuaas.wire.unknown_volumes import UnknownVolume
 
-command = new_app("Volumes that the database does not know: adopt or remove them.")
+command = new_group("Volumes that the database does not know: adopt or remove them.")
 
 VolumeArgument = Annotated[str, typer.Argument(metavar="VOLUME", help="Exact id, as the list shows it.")]
 

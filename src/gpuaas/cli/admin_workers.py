@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Question, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column
 from gpuaas.cli.speech import ReasonOption
 from gpuaas.cli.words import took
 from gpuaas.wire.work import WorkerStatus
 
-command = new_app("The work loop: what is due, what is stuck, and the switch to stop it.")
+command = new_group("The work loop: what is due, what is stuck, and the switch to stop it.")
 
 WorkerArgument = Annotated[str, typer.Argument(metavar="WORKER", help="One of `gpuaas admin workers list`.")]
 

@@ -18,8 +18,8 @@ from gpuaas.cli.commands import (
 from gpuaas.cli.launching import chosen_keys
 from gpuaas.cli.names import choose, chosen_member
 from gpuaas.cli.output import Column, Output, show_json, show_rows
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.speech import ReasonOption, note
-from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, clock
 from gpuaas.wire.access import AllocationKeys
 from gpuaas.wire.allocations import Allocation
@@ -52,14 +52,14 @@ BREAK_GLASS: list[Column[BreakGlass]] = [
 ]
 
 
-def columns(around: Surroundings) -> list[Column[LiveSession]]:
+def columns(process: ProcessContext) -> list[Column[LiveSession]]:
     return [
         Column(
             "Person", lambda one: "unknown key" if one.is_unknown_key else one.email or one.user_id, may_shrink=True
         ),
         Column("Kind", lambda one: one.kind),
         Column("From", lambda one: one.source),
-        Column("Since", lambda one: one.opened_at, lambda opened: age(opened, around.now()), align="right"),
+        Column("Since", lambda one: one.opened_at, lambda opened: age(opened, process.now()), align="right"),
         Column("In", lambda one: str(one.bytes_in), align="right"),
         Column("Out", lambda one: str(one.bytes_out), align="right"),
         Column("Key", lambda one: one.key_fingerprint, may_shrink=True),
@@ -74,7 +74,7 @@ def add_to(command: typer.Typer) -> None:
     action_command(command, "end-break-glass")(end_break_glass)
     action_command(command, "set-keys", KEYS)(set_keys)
     action_command(command, "own-keys", KEYS)(own_keys)
-    action_command(command, "handover", lambda around: card(around.now))(hand_over)
+    action_command(command, "handover", lambda process: card(process.now))(hand_over)
 
 
 def sessions_of(call: Call, name: FoundAllocation) -> LiveSessions:
@@ -86,7 +86,7 @@ def show_sessions(call: Call, seen: LiveSessions) -> None:
     if call.output is Output.JSON:
         show_json(seen)
         return
-    show_rows(seen.items, columns(call.around), call.output, empty="Nobody is in.")
+    show_rows(seen.items, columns(call.process), call.output, empty="Nobody is in.")
     if not seen.is_current:
         note("The node does not answer now: this is how it was when it was last heard.")
 

@@ -21,7 +21,7 @@ def add_to(command: typer.Typer) -> None:
     change = partial(action_command, command, show=show_changed, no_wait=True)
     change("restart")(restart_allocation)
     change("resize")(resize_allocation)
-    show_command(command, "extend", lambda around: card(around.now))(extend_allocation)
+    show_command(command, "extend", lambda process: card(process.now))(extend_allocation)
     show_command(command, "limits", show=show_limits)(limits_of)
     change("release")(release_allocation)
 
@@ -120,7 +120,7 @@ def show_limits(call: Call, found: LimitsNow) -> None:
     if call.output is Output.JSON:
         show_json(found)
         return
-    now = call.around.now
+    now = call.process.now
     columns: list[Column[UseSignal]] = [
         Column("Signal", lambda one: one.kind),
         Column("Last work", last_work, lambda at: at if isinstance(at, str) else f"{age(at, now())} ago"),
@@ -181,7 +181,7 @@ def show_changed(call: Call, changed: Allocation) -> None:
     if call.output is Output.JSON:
         show_json(changed)
     elif call.output is not Output.TABLE:
-        show_rows([changed], summary(call.around.now), call.output)
+        show_rows([changed], summary(call.process.now), call.output)
     elif changed.status is Status.ACTIVE:
         say_how_to_get_in([changed])
     else:

@@ -11,19 +11,19 @@ from gpuaas.cli.commands import Call, FoundAllocation, list_command
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import NameArgument, ProjectOption, choose, chosen_allocation
 from gpuaas.cli.output import Column
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.speech import note
-from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age
 from gpuaas.wire.terminals import Terminal
 
 
-def columns(around: Surroundings) -> list[Column[Terminal]]:
+def columns(process: ProcessContext) -> list[Column[Terminal]]:
     return [
-        Column("Opened", lambda one: one.opened_at, lambda opened: age(opened, around.now()), align="right"),
+        Column("Opened", lambda one: one.opened_at, lambda opened: age(opened, process.now()), align="right"),
         Column("By", lambda one: one.user_id),
         Column("From", lambda one: one.source),
         Column("Recorded", lambda one: f"{one.recorded_bytes:,} bytes" if one.recorded else "no", align="right"),
-        Column("Ended", lambda one: one.closed_at, lambda closed: age(closed, around.now()), align="right"),
+        Column("Ended", lambda one: one.closed_at, lambda closed: age(closed, process.now()), align="right"),
         Column("Why", lambda one: one.reason, may_shrink=True),
         Column("Id", lambda one: one.id),
     ]

@@ -7,22 +7,22 @@ import typer
 
 from gpuaas.cli import allocation_access, allocation_changes, allocation_terminals
 from gpuaas.cli.allocation_views import SUMMARY, card, say_how_to_get_in, show_changes, summary, timeline_rows
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Call, FoundAllocation, NoWaitOption, show_command
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.launching import chosen_keys, chosen_sku, chosen_volumes, finish, launch_project, volume_to_make
 from gpuaas.cli.limits import IdleOption, LifetimeOption
 from gpuaas.cli.names import ENDED, NameArgument, ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Output, OutputOption, show_json, show_one, show_rows
+from gpuaas.cli.process_context import process_context
 from gpuaas.cli.speech import note
-from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.cli.watching import look, show_watch
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Status, SubmittedAllocations
 from gpuaas.wire.timeline import Entry
 
-command = new_app("Environments on the fleet: create, follow, restart, resize, release.")
+command = new_group("Environments on the fleet: create, follow, restart, resize, release.")
 
 allocation_changes.add_to(command)
 allocation_access.add_to(command)
@@ -79,7 +79,7 @@ def create_allocation(
             size=size or None,
             count=count,
             region=region or None,
-            expires_at=surroundings_of(ctx).now() + timedelta(hours=hours) if hours is not None else None,
+            expires_at=process_context(ctx).now() + timedelta(hours=hours) if hours is not None else None,
             idle_minutes=idle,
             runtime_bundle_slug=runtime or None,
             storage_attachments=[
@@ -123,7 +123,7 @@ def show_launch(
     ctx: typer.Context, client: Client, submitted: SubmittedAllocations, *, no_wait: bool, output: Output
 ) -> None:
     """What was asked for, at once or once it is there."""
-    now = surroundings_of(ctx).now
+    now = process_context(ctx).now
     made = submitted.allocations if no_wait else finish(ctx, client, submitted)
     if output is Output.TABLE and not no_wait:
         say_how_to_get_in(made)
@@ -155,7 +155,7 @@ def list_allocations(
     is_whole = everything or status is not None
     shown = [one for one in found if is_whole or one.status not in ENDED]
     empty = "No allocations here: gpuaas allocations create --sku SKU --name train-a"
-    show_rows(shown, summary(surroundings_of(ctx).now), output, empty=empty)
+    show_rows(shown, summary(process_context(ctx).now), output, empty=empty)
     if len(shown) < len(found) and output is Output.TABLE:
         note(f"{len(found) - len(shown)} released or failed not shown; --all shows them.")
 
@@ -176,7 +176,7 @@ def get_allocation(
       gpuaas allocations get train-a
       gpuaas allocations get train-a --watch
     """
-    now = surroundings_of(ctx).now
+    now = process_context(ctx).now
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)
         if watch:
@@ -196,7 +196,7 @@ def watch_allocation(ctx: typer.Context, name: NameArgument, *, project: Project
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)
         changes = client.allocations.watch(found.id, until=Status.ACTIVE)
-        show_watch(look(client, changes), surroundings_of(ctx).now)
+        show_watch(look(client, changes), process_context(ctx).now)
 
 
 def show_entries(call: Call, entries: list[Entry]) -> None:

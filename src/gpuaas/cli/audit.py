@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import choose
 from gpuaas.cli.output import Column, Output, OutputOption, show_rows
 from gpuaas.cli.speech import note
@@ -18,7 +18,7 @@ from gpuaas.cli.words import clock
 from gpuaas.sdk import Client
 from gpuaas.wire.timeline import AuditResult, AuditRow
 
-command = new_app("The audit log of a tenant that you lead. Operators: `gpuaas admin audit`.")
+command = new_group("The audit log of a tenant that you lead. Operators: `gpuaas admin audit`.")
 ActorOption = Annotated[str | None, typer.Option("--actor", help="Id of who acted.")]
 ActionOption = Annotated[str | None, typer.Option("--action", help="Action or its beginning, such as `token`.")]
 TargetOption = Annotated[str | None, typer.Option("--target", help="Id of what was acted on.")]

@@ -18,9 +18,9 @@ from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_allocation, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_one, show_rows
+from gpuaas.cli.process_context import ProcessContext, process_context
 from gpuaas.cli.progress import follow
 from gpuaas.cli.speech import YesOption, confirm, note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.timeline import OperationStatus
@@ -28,7 +28,7 @@ from gpuaas.wire.timeline import OperationStatus
 P = ParamSpec("P")
 T = TypeVar("T")
 NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is accepted.")]
-Columns = Sequence[Column[T]] | Callable[[Surroundings], Sequence[Column[T]]]
+Columns = Sequence[Column[T]] | Callable[[ProcessContext], Sequence[Column[T]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,15 +42,15 @@ class Call:
     no_wait: bool = False
 
     @property
-    def around(self) -> Surroundings:
-        return surroundings_of(self.ctx)
+    def process(self) -> ProcessContext:
+        return process_context(self.ctx)
 
     @cached_property
     def project_id(self) -> str:
         return chosen_project(self.ctx, self.client, self.project)
 
     def columns(self, columns: Columns[T]) -> Sequence[Column[T]]:
-        return columns(self.around) if callable(columns) else columns
+        return columns(self.process) if callable(columns) else columns
 
 
 Declared = Callable[Concatenate[Call, P], T]
@@ -115,7 +115,7 @@ class Action(Generic[T]):
 def list_command(
     app: typer.Typer, name: str, columns: Columns[T], *, empty: str = "Nothing here."
 ) -> Callable[[Declared[P, Iterable[T]]], Declared[P, Iterable[T]]]:
-    """Rows of a table. `empty` says what to do when there are none."""
+    """Rows of a table. `empty` is the next step when there is no row."""
 
     def finish(call: Call, found: Iterable[T], _given: Mapping[str, Any]) -> None:
         show_rows(found, call.columns(columns), call.output, empty=empty)
@@ -130,7 +130,7 @@ def show_command(
     *,
     show: Callable[[Call, T], None] | None = None,
 ) -> Callable[[Declared[P, T]], Declared[P, T]]:
-    """One object: what was asked for, or what a change that needs no question has made of it."""
+    """One object, read or changed; for changes that need no question."""
 
     def finish(call: Call, found: T, _given: Mapping[str, Any]) -> None:
         if show:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from gpuaas.cli.complaints import Complaint, ExitCode
-from gpuaas.cli.surroundings import Surroundings
+from gpuaas.cli.process_context import ProcessContext
 
 OWNER_ONLY = 0o600
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -26,9 +26,9 @@ class Settings:
         return f"Settings(url={self.url!r}, email={self.email!r})"  # never the token
 
 
-def saved(around: Surroundings) -> Settings:
+def saved(process: ProcessContext) -> Settings:
     """What the file says; nothing when there is none."""
-    file = around.config_file
+    file = process.config_file
     try:
         found = tomllib.loads(file.read_text())
     except FileNotFoundError:
@@ -39,9 +39,9 @@ def saved(around: Surroundings) -> Settings:
     return Settings(**{name: value for name, value in found.items() if name in known and type(value) is known[name]})
 
 
-def effective(around: Surroundings) -> Settings:
+def effective(process: ProcessContext) -> Settings:
     """The file, overruled by the environment. A saved token is sent to no other address than its own."""
-    file, environ = saved(around), around.environ
+    file, environ = saved(process), process.environ
     url = environ.get("GPUAAS_URL") or file.url
     is_same_place = url == file.url
     return Settings(
@@ -53,18 +53,18 @@ def effective(around: Surroundings) -> Settings:
     )
 
 
-def signed_in(around: Surroundings) -> Settings:
-    settings = effective(around)
+def signed_in(process: ProcessContext) -> Settings:
+    settings = effective(process)
     if not settings.token:
         where = f" to {settings.url}" if settings.url else ""
         raise Complaint(f"You are not signed in{where}.", next_step="gpuaas login", code=ExitCode.AUTH)
     return settings
 
 
-def save(around: Surroundings, settings: Settings) -> Path:
+def save(process: ProcessContext, settings: Settings) -> Path:
     lines = [f"{field.name} = {toml(getattr(settings, field.name))}\n" for field in fields(Settings)]
-    write_privately(around.config_file, "".join(lines))
-    return around.config_file
+    write_privately(process.config_file, "".join(lines))
+    return process.config_file
 
 
 def toml(value: str | bool) -> str:

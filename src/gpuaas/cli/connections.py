@@ -7,7 +7,7 @@ import typer
 
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import Settings, signed_in
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.process_context import ProcessContext, process_context
 from gpuaas.sdk import ApiError, Client, InsecureUrl, Options, SdkError, WaitFailed
 
 EXIT_CODES = {401: ExitCode.AUTH, 403: ExitCode.AUTH, 404: ExitCode.NOT_FOUND, 409: ExitCode.CONFLICT}
@@ -30,9 +30,9 @@ NEXT_STEPS = {
 @contextmanager
 def connected(ctx: typer.Context) -> Iterator[Client]:
     """Signed in, for the length of the command."""
-    around = surroundings_of(ctx)
+    process = process_context(ctx)
     try:
-        with connected_as(around, signed_in(around)) as client:
+        with connected_as(process, signed_in(process)) as client:
             yield client
     except Complaint as complaint:
         complaint.ctx = ctx
@@ -40,8 +40,8 @@ def connected(ctx: typer.Context) -> Iterator[Client]:
 
 
 @contextmanager
-def connected_as(around: Surroundings, settings: Settings) -> Iterator[Client]:
-    options = Options(user_agent=f"gpuaas-cli ({around.hostname()})", allow_plain_http=settings.allow_plain_http)
+def connected_as(process: ProcessContext, settings: Settings) -> Iterator[Client]:
+    options = Options(user_agent=f"gpuaas-cli ({process.hostname()})", allow_plain_http=settings.allow_plain_http)
     try:
         with Client(settings.url, settings.token or None, options=options) as client:
             yield client

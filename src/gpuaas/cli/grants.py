@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import (
     Action,
     Call,
@@ -18,18 +17,19 @@ from gpuaas.cli.commands import (
     show_command,
 )
 from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.launching import chosen_keys
 from gpuaas.cli.limits import GrantHoursOption
 from gpuaas.cli.names import choose, chosen_member
 from gpuaas.cli.output import Column, Output
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.speech import ReasonOption
-from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age
 from gpuaas.sdk import Client
 from gpuaas.wire.access import AccessGrant, GrantStatus
 from gpuaas.wire.allocations import Allocation
 
-command = new_app("Share a machine: who else may enter, who asked, and with which key.")
+command = new_group("Share a machine: who else may enter, who asked, and with which key.")
 EXTENDED_HOURS = 8.0
 LIVE = (GrantStatus.ASKED, GrantStatus.AWAITING_KEY, GrantStatus.ACTIVE)
 ALLOCATION = typer.Argument(metavar="ALLOCATION", help="Exact name or id.")
@@ -47,14 +47,14 @@ def observed(grant: AccessGrant) -> str:
     return "pending"
 
 
-def columns(around: Surroundings) -> list[Column[AccessGrant]]:
+def columns(process: ProcessContext) -> list[Column[AccessGrant]]:
     return [
         Column("Person", lambda grant: grant.email or grant.user_id, may_shrink=True),
         Column("Allocation", lambda grant: grant.allocation_name),
         Column("Status", lambda grant: grant.status),
         Column("Observed", observed),
         Column("Key", lambda grant: grant.key_fingerprint or "", may_shrink=True),
-        Column("Since", lambda grant: grant.status_since, lambda since: age(since, around.now()), align="right"),
+        Column("Since", lambda grant: grant.status_since, lambda since: age(since, process.now()), align="right"),
         Column("Ends", lambda grant: grant.expires_at),
         Column("Id", lambda grant: grant.id),
     ]
@@ -95,7 +95,7 @@ def create_grant(
       gpuaas grants create train-a bob@example.com --hours 8
     """
     member = chosen_member(call.client, allocation.project_id, person)
-    end = None if hours is None else end_of(call.around, hours)
+    end = None if hours is None else end_of(call.process, hours)
     create = call.client.access_grants.create
 
     def done(grant: AccessGrant) -> str:
@@ -106,8 +106,8 @@ def create_grant(
     return Action(run=lambda: create(allocation.id, member.user_id, ssh_key_id=key or None, expires_at=end), done=done)
 
 
-def end_of(around: Surroundings, hours: float) -> datetime:
-    return around.now() + timedelta(hours=hours)
+def end_of(process: ProcessContext, hours: float) -> datetime:
+    return process.now() + timedelta(hours=hours)
 
 
 @show_command(command, "extend", columns)
@@ -128,7 +128,7 @@ def extend_grant(
     """
     if hours is not None and forever:
         raise typer.BadParameter("give one of --hours and --forever")
-    end = None if forever else end_of(call.around, EXTENDED_HOURS if hours is None else hours)
+    end = None if forever else end_of(call.process, EXTENDED_HOURS if hours is None else hours)
     grant = chosen_grant(call.client, allocation, person)
     return call.client.access_grants.change(allocation.id, grant.id, expires_at=end)
 

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.members import INVITATION
 from gpuaas.cli.names import chosen_project
 from gpuaas.wire.members import Invitation
 
-command = new_app("Invitations to projects: accept one, or list and withdraw those of a project you lead.")
+command = new_group("Invitations to projects: accept one, or list and withdraw those of a project you lead.")
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the invitation.")]
 LinkArgument = Annotated[str, typer.Argument(metavar="LINK", help="The link that you were given, or its secret.")]
 

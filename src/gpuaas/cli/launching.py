@@ -7,8 +7,8 @@ import typer
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import effective
 from gpuaas.cli.names import choose, chosen_project
+from gpuaas.cli.process_context import process_context
 from gpuaas.cli.progress import follow
-from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.sdk import Client
 from gpuaas.wire.access import SshKey
 from gpuaas.wire.allocations import Allocation, SubmittedAllocations
@@ -68,7 +68,7 @@ def volume_to_make(word: str) -> LaunchAttachment:
 
 def launch_project(ctx: typer.Context, client: Client, word: str) -> str | None:
     """None lets the server take the only project there is, which saves asking it first."""
-    if not word and not effective(surroundings_of(ctx)).project:
+    if not word and not effective(process_context(ctx)).project:
         return None
     return chosen_project(ctx, client, word)
 

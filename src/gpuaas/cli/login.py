@@ -10,8 +10,8 @@ from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.config import DEFAULT_URL, Settings, effective, save
 from gpuaas.cli.connections import connected_as
 from gpuaas.cli.names import chosen_of, full_names
+from gpuaas.cli.process_context import ProcessContext, process_context
 from gpuaas.cli.speech import note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.wire.identity import Me, ProjectMembership
 
 
@@ -40,28 +40,28 @@ def command(
       gpuaas login --url https://gpuaas.example.com --email ada@example.com
       pass gpuaas | gpuaas login --email ada@example.com --password-stdin
     """
-    around = surroundings_of(ctx)
-    before = effective(around)
+    process = process_context(ctx)
+    before = effective(process)
     is_asking = sys.stdin.isatty() and not password_stdin
     url = url or before.url or (typer.prompt("Address", default=DEFAULT_URL, err=True) if is_asking else DEFAULT_URL)
     email = email or asked_email(before.email, is_asking=is_asking)
     password = sys.stdin.readline().rstrip("\r\n") if password_stdin else asked_password(is_asking=is_asking)
     settings = Settings(url=url.rstrip("/"), email=email, allow_plain_http=allow_plain_http or before.allow_plain_http)
-    with connected_as(around, settings) as client:
+    with connected_as(process, settings) as client:
         settings = replace(settings, token=client.auth.login(email, password).access_token)
-    remember(around, settings, project)
+    remember(process, settings, project)
 
 
-def remember(around: Surroundings, settings: Settings, project: str) -> None:
-    with connected_as(around, settings) as client:
+def remember(process: ProcessContext, settings: Settings, project: str) -> None:
+    with connected_as(process, settings) as client:
         me = client.auth.me()
     default = default_project(me, project)
-    file = save(around, replace(settings, project=default.id if default else ""))
+    file = save(process, replace(settings, project=default.id if default else ""))
     where = f", project {full_names(me)[default.id]}" if default else ""
     note(f"Signed in to {settings.url} as {me.user.email}{where}. Saved in {file}.")
     if default is None and me.projects:
         note("You are in several projects; choose one with: gpuaas projects use SLUG")
-    if around.environ.get("GPUAAS_TOKEN"):
+    if process.environ.get("GPUAAS_TOKEN"):
         note("GPUAAS_TOKEN is set and goes before what was saved.")
 
 

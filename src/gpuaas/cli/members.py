@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, ProjectId, Question, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import chosen_member
 from gpuaas.cli.output import Column, Output, show_json, show_rows
 from gpuaas.wire.identity import Role
 from gpuaas.wire.members import Invitation, Member, ReachedMachine, ReachedProject, SentInvitation
 
-command = new_app("Who works in a project, and as what.")
+command = new_group("Who works in a project, and as what.")
 PERSON = typer.Argument(metavar="PERSON", help="E-mail address or user id.")
 FoundMember = Annotated[
     Member, Find(PERSON, lambda call, word: chosen_member(call.client, call.project_id, word), in_project=True)

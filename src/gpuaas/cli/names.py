@@ -11,7 +11,7 @@ import typer
 
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import effective
-from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.process_context import process_context
 from gpuaas.sdk import Client
 from gpuaas.wire.allocations import Allocation, Status
 from gpuaas.wire.emails import key
@@ -75,7 +75,7 @@ def similar(word: str, names: Iterable[str]) -> list[str]:
 
 def chosen_project(ctx: typer.Context, client: Client, word: str) -> str:
     """The id of the project meant by --project, the environment, the config; or the only one there is."""
-    wanted = word or effective(surroundings_of(ctx)).project
+    wanted = word or effective(process_context(ctx)).project
     if is_id(wanted, "proj"):
         return wanted
     me = client.auth.me()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import OWNER_ONLY, write_privately
-from gpuaas.cli.surroundings import Surroundings
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.wire.allocations import Allocation, SshConnection, Status
 
 HAS_FCNTL = find_spec("fcntl") is not None  # not on Windows
@@ -15,8 +15,8 @@ if HAS_FCNTL:
     import fcntl
 
 
-def known_hosts_file(around: Surroundings) -> Path:
-    return around.config_file.parent / "known_hosts"
+def known_hosts_file(process: ProcessContext) -> Path:
+    return process.config_file.parent / "known_hosts"
 
 
 def connection_of(one: Allocation) -> SshConnection:
@@ -31,10 +31,10 @@ def connection_of(one: Allocation) -> SshConnection:
     return found
 
 
-def remember_host_keys(around: Surroundings, allocations: Iterable[Allocation]) -> None:
+def remember_host_keys(process: ProcessContext, allocations: Iterable[Allocation]) -> None:
     """One line per allocation, under its id: ports are used again, ids never are."""
     lines = {one.id: f"{one.id} {connection_of(one).host_key}" for one in allocations}
-    file = known_hosts_file(around)
+    file = known_hosts_file(process)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, OWNER_ONLY)
     try:
@@ -49,17 +49,17 @@ def remember_host_keys(around: Surroundings, allocations: Iterable[Allocation]) 
         os.close(lock)
 
 
-def options(around: Surroundings, one: Allocation) -> dict[str, str]:
+def options(process: ProcessContext, one: Allocation) -> dict[str, str]:
     return {
         "HostKeyAlias": one.id,
-        "UserKnownHostsFile": quoted(known_hosts_file(around)),
+        "UserKnownHostsFile": quoted(known_hosts_file(process)),
         "StrictHostKeyChecking": "yes",
         "UpdateHostKeys": "no",
     }
 
 
 def ssh_command(
-    around: Surroundings,
+    process: ProcessContext,
     one: Allocation,
     *,
     command: Sequence[str] = (),
@@ -68,7 +68,7 @@ def ssh_command(
 ) -> list[str]:
     connection = connection_of(one)
     words = ["ssh"]
-    for name, value in options(around, one).items():
+    for name, value in options(process, one).items():
         words += ["-o", f"{name}={value}"]
     for forward in forwards:
         words += ["-L", forward]
@@ -78,13 +78,13 @@ def ssh_command(
     return [*words, *command]
 
 
-def host_block(around: Surroundings, one: Allocation) -> str:
+def host_block(process: ProcessContext, one: Allocation) -> str:
     connection = connection_of(one)
     settings = {
         "HostName": connection.host,
         "Port": str(connection.port),
         "User": connection.username,
-        **options(around, one),
+        **options(process, one),
     }
     return "\n".join([f"Host {one.name}", *(f"    {name} {value}" for name, value in settings.items())])
 

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Call, Find, found_allocation, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column, Output, show_one, stdout, table_of
-from gpuaas.cli.surroundings import Surroundings
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.words import age, took
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.timeline import Operation, Phase
 
-command = new_app("Operations: running and past, phase by phase.")
+command = new_group("Operations: running and past, phase by phase.")
 
 TOOK: Column[Operation] = Column(
     "Took", lambda one: one.ended_at and (one.ended_at - one.started_at).total_seconds(), took, align="right"
@@ -41,11 +41,11 @@ PHASES: list[Column[Phase]] = [
 ]
 
 
-def summary(around: Surroundings) -> list[Column[Operation]]:
+def summary(process: ProcessContext) -> list[Column[Operation]]:
     return [
         Column("Kind", lambda one: one.kind, may_shrink=True),
         Column("Status", lambda one: one.status, is_state=True),
-        Column("Age", lambda one: one.started_at, lambda started: age(started, around.now()), align="right"),
+        Column("Age", lambda one: one.started_at, lambda started: age(started, process.now()), align="right"),
         TOOK,
         Column("Id", lambda one: one.id),
         Column("Reason", lambda one: one.reason, may_shrink=True),

@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import ProjectOption, chosen_project
 from gpuaas.cli.output import Column, Output, OutputOption, show_one
 from gpuaas.wire.capacity import Fit, Placement
 from gpuaas.wire.quotas import QuotaLine
 
-command = new_app("Ask where a request would go, without making it.")
+command = new_group("Ask where a request would go, without making it.")
 
 COLUMNS: list[Column[Placement]] = [
     Column("Fits", lambda answer: "yes" if answer.fits else "no"),

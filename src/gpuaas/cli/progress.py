@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gpuaas.cli.output import stderr
+from gpuaas.cli.process_context import process_context
 from gpuaas.cli.speech import note
-from gpuaas.cli.surroundings import surroundings_of
 from gpuaas.cli.words import BAD, GOOD, QUIET, plain, took
 from gpuaas.sdk import Client
 from gpuaas.wire.timeline import Operation, OperationStatus, Outcome, Phase
@@ -33,7 +33,7 @@ def follow(
     """Long work phase by phase until it has ended. `come_back` is what to type after Ctrl-C."""
     with waiting_kindly(come_back):
         seen = client.operations.watch(operation_id, allocation_id=allocation_id, project_id=project_id)
-        return show_progress(seen, surroundings_of(ctx).now)
+        return show_progress(seen, process_context(ctx).now)
 
 
 @contextmanager

@@ -7,30 +7,30 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Call, ProjectId, list_command, show_command
 from gpuaas.cli.config import effective, save, saved
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import chosen_of, full_names
 from gpuaas.cli.output import Column, Output, OutputOption, show_rows
+from gpuaas.cli.process_context import ProcessContext, process_context
 from gpuaas.cli.speech import note
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
 from gpuaas.cli.words import age, clock
 from gpuaas.wire.access import OwnKeyFile
 from gpuaas.wire.identity import Me, Project
 from gpuaas.wire.timeline import AuditRow
 
-command = new_app("Projects: what allocations belong to.")
+command = new_group("Projects: what allocations belong to.")
 
 
-def columns(around: Surroundings, me: Me | None = None) -> list[Column[Project]]:
-    default = effective(around).project
+def columns(process: ProcessContext, me: Me | None = None) -> list[Column[Project]]:
+    default = effective(process).project
     tenants = {one.id: one.slug for one in me.tenants} if me else {}
     return [
         Column(" ", lambda project: "*" if default in {project.id, project.slug} else ""),
         Column("Tenant", lambda project: tenants.get(project.tenant_id), may_shrink=True),
         Column("Slug", lambda project: project.slug, may_shrink=True),
-        Column("Age", lambda project: project.created_at, lambda created: age(created, around.now()), align="right"),
+        Column("Age", lambda project: project.created_at, lambda created: age(created, process.now()), align="right"),
         Column("Terminals", lambda project: "recorded" if project.record_terminals else ""),
         Column("Id", lambda project: project.id),
     ]
@@ -45,11 +45,11 @@ AUDIT: list[Column[AuditRow]] = [
 ]
 
 
-def own_key_columns(around: Surroundings) -> list[Column[OwnKeyFile]]:
+def own_key_columns(process: ProcessContext) -> list[Column[OwnKeyFile]]:
     return [
         Column("Allocation", lambda one: one.allocation_name),
         Column("Allowed by", lambda one: one.allowed_by_email or one.allowed_by, may_shrink=True),
-        Column("Since", lambda one: one.allowed_at, lambda at: age(at, around.now()), align="right"),
+        Column("Since", lambda one: one.allowed_at, lambda at: age(at, process.now()), align="right"),
         Column("Observed", lambda one: "admitted" if one.installed else "pending"),
         Column("Keys found", lambda one: ", ".join(one.fingerprints) or "none", may_shrink=True),
         Column("Refused", lambda one: ", ".join(one.refused_fingerprints), may_shrink=True),
@@ -62,7 +62,7 @@ def list_projects(ctx: typer.Context, output: OutputOption = Output.TABLE) -> No
     with connected(ctx) as client:
         empty = "You are in no project yet: gpuaas projects create SLUG"
         me = None if output is Output.JSON else client.auth.me()
-        show_rows(client.projects.list(), columns(surroundings_of(ctx), me), output, empty=empty)
+        show_rows(client.projects.list(), columns(process_context(ctx), me), output, empty=empty)
 
 
 @show_command(command, "create", columns)
@@ -129,11 +129,11 @@ def list_own_keys(call: Call, project_id: ProjectId) -> Iterable[OwnKeyFile]:
 @command.command("use")
 def use_project(ctx: typer.Context, project: Annotated[str, typer.Argument(help="Slug, tenant/slug or id.")]) -> None:
     """Make a project your default on this machine."""
-    around = surroundings_of(ctx)
+    process = process_context(ctx)
     with connected(ctx) as client:
         me = client.auth.me()
     found = chosen_of(me, project)
-    save(around, replace(saved(around), project=found.id))
+    save(process, replace(saved(process), project=found.id))
     note(f"{full_names(me)[found.id]} is your default project.")
-    if around.environ.get("GPUAAS_PROJECT"):
+    if process.environ.get("GPUAAS_PROJECT"):
         note("GPUAAS_PROJECT is set and goes before what was saved.")

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import (
     Action,
     Call,
@@ -19,13 +18,14 @@ from gpuaas.cli.commands import (
     list_command,
     show_command,
 )
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.output import Column, Output, show_one
 from gpuaas.cli.speech import ReasonOption, note
 from gpuaas.cli.words import clock
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.runtimes import AllocationRuntime, ChosenBundle, RuntimeBundle
 
-command = new_app(
+command = new_group(
     "Managed runtime bundles. They are supported and observable; environments installed by hand over SSH are allowed"
     " but not platform-managed."
 )

@@ -5,19 +5,19 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import choose
 from gpuaas.cli.output import Column
-from gpuaas.cli.surroundings import Surroundings
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.words import age, until
 from gpuaas.wire.identity import Session
 
-command = new_app("Where you are signed in.")
+command = new_group("Where you are signed in.")
 
 
-def columns(around: Surroundings) -> list[Column[Session]]:
-    now = around.now
+def columns(process: ProcessContext) -> list[Column[Session]]:
+    now = process.now
     return [
         Column(" ", lambda session: "*" if session.current else ""),
         Column("Device", lambda session: session.device, may_shrink=True),

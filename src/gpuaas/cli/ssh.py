@@ -8,8 +8,8 @@ import typer
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_allocation
 from gpuaas.cli.openssh import remember_host_keys, ssh_command
+from gpuaas.cli.process_context import process_context
 from gpuaas.cli.speech import say
-from gpuaas.cli.surroundings import surroundings_of
 
 
 def command(
@@ -38,12 +38,12 @@ def command(
       gpuaas ssh train-a -L 8888:localhost:8888
       gpuaas ssh train-a --print
     """
-    around = surroundings_of(ctx)
+    process = process_context(ctx)
     with connected(ctx) as client:
         found = chosen_allocation(ctx, client, name, project)
-    remember_host_keys(around, [found])
-    words = ssh_command(around, found, command=remote or (), forwards=forward or (), identity=identity)
+    remember_host_keys(process, [found])
+    words = ssh_command(process, found, command=remote or (), forwards=forward or (), identity=identity)
     if print_only:
         say(shlex.join(words))
     else:
-        around.become(words)
+        process.become(words)

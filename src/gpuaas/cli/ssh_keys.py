@@ -6,27 +6,27 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, Question, action_command, show_command
 from gpuaas.cli.complaints import Complaint
 from gpuaas.cli.connections import connected
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import choose
 from gpuaas.cli.output import Column, Output, OutputOption, show_rows
-from gpuaas.cli.surroundings import Surroundings, surroundings_of
+from gpuaas.cli.process_context import ProcessContext, process_context
 from gpuaas.cli.words import age
 from gpuaas.wire.access import SshKey
 
-command = new_app("Your SSH public keys: what lets you into your allocations.")
+command = new_group("Your SSH public keys: what lets you into your allocations.")
 COMMENT = 2  # type, blob, comment
 
 
-def columns(around: Surroundings) -> list[Column[SshKey]]:
+def columns(process: ProcessContext) -> list[Column[SshKey]]:
     return [
         Column("Title", lambda key: key.title, may_shrink=True),
         Column("Type", lambda key: key.type.removeprefix("ssh-")),
         Column("Fingerprint", lambda key: key.fingerprint),
         Column("Opens", lambda key: ", ".join(machine.name for machine in key.opens), may_shrink=True),
-        Column("Age", lambda key: key.created_at, lambda created: age(created, around.now()), align="right"),
+        Column("Age", lambda key: key.created_at, lambda created: age(created, process.now()), align="right"),
     ]
 
 
@@ -36,7 +36,7 @@ def list_keys(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
     with connected(ctx) as client:
         show_rows(
             client.ssh_keys.list(),
-            [*columns(surroundings_of(ctx)), *([Column("Id", lambda key: key.id)] if output is Output.CSV else [])],
+            [*columns(process_context(ctx)), *([Column("Id", lambda key: key.id)] if output is Output.CSV else [])],
             output,
             empty="You have no key here yet: gpuaas ssh-keys add",
         )
@@ -56,8 +56,8 @@ def add_key(
       gpuaas ssh-keys add ~/.ssh/work.pub --title work
       ssh-add -L | head -1 | gpuaas ssh-keys add -
     """
-    public_key = sys.stdin.read() if file == "-" else read_public_key(call.around, file)
-    return call.client.ssh_keys.add(title or title_of(public_key, call.around), public_key.strip())
+    public_key = sys.stdin.read() if file == "-" else read_public_key(call.process, file)
+    return call.client.ssh_keys.add(title or title_of(public_key, call.process), public_key.strip())
 
 
 def chosen_key(call: Call, word: str) -> SshKey:
@@ -80,8 +80,8 @@ def remove_key(
     )
 
 
-def read_public_key(around: Surroundings, name: str) -> str:
-    file = around.home / name[2:] if name.startswith("~/") else Path(name)
+def read_public_key(process: ProcessContext, name: str) -> str:
+    file = process.home / name[2:] if name.startswith("~/") else Path(name)
     try:
         text = file.read_text()
     except FileNotFoundError as error:
@@ -96,7 +96,7 @@ def read_public_key(around: Surroundings, name: str) -> str:
     return text
 
 
-def title_of(public_key: str, around: Surroundings) -> str:
+def title_of(public_key: str, process: ProcessContext) -> str:
     words = public_key.split(maxsplit=COMMENT)
     comment = words[COMMENT].strip() if len(words) > COMMENT else ""
-    return (comment or around.hostname() or "key")[:100]
+    return (comment or process.hostname() or "key")[:100]

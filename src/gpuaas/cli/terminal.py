@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.attending import HAS_TERMIOS, Outcome, attend
 from gpuaas.cli.complaints import Complaint, ExitCode
 from gpuaas.cli.config import signed_in
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import ProjectOption, chosen_allocation
 from gpuaas.cli.openssh import connection_of
+from gpuaas.cli.process_context import process_context
 from gpuaas.cli.speech import note
-from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.terminal_client import HAS_TERMIOS, Outcome, connect_terminal
 
 ATTEMPTS = 5  # to come back into a terminal whose connection was lost
 
@@ -45,7 +45,7 @@ def command(
         def mint(session_id: str | None) -> str:
             return client.allocations.mint_terminal_token(found.id, session_id=session_id, record=record).token
 
-        session, outcome = attend_to(ctx, found.id, mint, session)
+        session, outcome = run_terminal(ctx, found.id, mint, session)
     conclude(found.name, session, outcome)
 
 
@@ -56,14 +56,14 @@ def require_terminal(next_step: str) -> None:
         raise Complaint("A terminal needs a terminal.", next_step=next_step)
 
 
-def attend_to(
+def run_terminal(
     ctx: typer.Context, allocation_id: str, mint: Callable[[str | None], str], session: str = ""
 ) -> tuple[str, Outcome]:
     """Until the terminal ends or its person leaves; a lost connection is opened again, with a new token."""
-    url = signed_in(surroundings_of(ctx)).url.rstrip("/")
+    url = signed_in(process_context(ctx)).url.rstrip("/")
     address = f"ws{url.removeprefix('http')}/api/v1/terminal/{allocation_id}"
     for attempt in range(ATTEMPTS):
-        outcome = asyncio.run(attend(address, mint(session or None), pause=min(attempt, 1)))
+        outcome = asyncio.run(connect_terminal(address, mint(session or None), pause=min(attempt, 1)))
         session = outcome.session_id or session
         if not outcome.is_lost:
             break

@@ -5,20 +5,20 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import Action, Call, Find, Question, action_command, list_command, show_command
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import choose
 from gpuaas.cli.output import Column, Output, show_json
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.cli.speech import note, say
-from gpuaas.cli.surroundings import Surroundings
 from gpuaas.cli.words import age, until
 from gpuaas.wire.identity import NewToken, Scope, Token
 
-command = new_app("Personal tokens for programs: scoped, expiring, revocable.")
+command = new_group("Personal tokens for programs: scoped, expiring, revocable.")
 
 
-def columns(around: Surroundings) -> list[Column[Token]]:
-    now = around.now
+def columns(process: ProcessContext) -> list[Column[Token]]:
+    now = process.now
     return [
         Column("Title", lambda token: token.title, may_shrink=True),
         Column("Scopes", lambda token: ",".join(token.scopes)),

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from gpuaas.cli.apps import new_app
 from gpuaas.cli.commands import (
     Action,
     Call,
@@ -21,13 +20,14 @@ from gpuaas.cli.commands import (
     show_command,
 )
 from gpuaas.cli.complaints import Complaint, ExitCode
+from gpuaas.cli.groups import new_group
 from gpuaas.cli.names import choose, is_id
 from gpuaas.cli.output import Column
 from gpuaas.cli.words import clock
 from gpuaas.wire.allocations import Allocation
 from gpuaas.wire.storage import AccessMode, Attachment, Backend, Snapshot, Volume, WritePolicy
 
-command = new_app("Volumes: data that outlives allocations, attached to them on purpose.")
+command = new_group("Volumes: data that outlives allocations, attached to them on purpose.")
 
 MIB = 1 << 20
 

@@ -6,7 +6,7 @@ from gpuaas.cli.config import effective
 from gpuaas.cli.connections import connected
 from gpuaas.cli.names import full_names
 from gpuaas.cli.output import Column, Output, OutputOption, show_one
-from gpuaas.cli.surroundings import surroundings_of
+from gpuaas.cli.process_context import process_context
 from gpuaas.wire.identity import Me
 
 
@@ -14,7 +14,7 @@ def command(ctx: typer.Context, output: OutputOption = Output.TABLE) -> None:
     """Show who you are, where, and what you can reach."""
     with connected(ctx) as client:
         me = client.auth.me()
-    url = effective(surroundings_of(ctx)).url
+    url = effective(process_context(ctx)).url
     show_one(me, columns(url), output)
 
 

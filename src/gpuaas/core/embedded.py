@@ -43,7 +43,7 @@ SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_directories": ".",
     "unix_socket_permissions": "0700",
-    # One server has three pools of 12 connections and three of its own; shared memory is laid out for all of these.
+    # One server has three pools of 12 connections and three separate ones; shared memory is laid out for all of these.
     "max_connections": "100",
     "shared_buffers": "128MB",
     "wal_buffers": "1MB",
@@ -163,7 +163,7 @@ class Embedded:
             runner = me or uid
             entry = pwd.getpwuid(runner) if runner else system_user(SYSTEM_USER)
         except KeyError:
-            raise EmbeddedError(f"uid {uid or me} has no name on this machine: add it to /etc/passwd") from None
+            raise EmbeddedError(f"uid {uid or me} has no name on this computer: add it to /etc/passwd") from None
         return Owner(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
     def _processes(self) -> set[int]:

@@ -2,8 +2,8 @@
 
 A file runs in one transaction. A file whose first line is `-- no transaction` does not: its statements, separated by
 blank lines, run one by one, so that it can build indexes concurrently. After a crash it starts again at its first
-statement, so each statement must be idempotent; an invalid index left by a crash is dropped first. An old
-server may hold locks that a file needs, so a file runs again after a deadlock or a lock timeout.
+statement, so each statement must be idempotent; an invalid index left by a crash is dropped first. A running server may
+hold locks that a file needs: after a deadlock or a lock timeout the file runs again.
 """
 
 import asyncio

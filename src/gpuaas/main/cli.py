@@ -12,10 +12,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command as build
 
-from gpuaas.cli.apps import HELP_NAMES
 from gpuaas.cli.complaints import Complaint, ExitCode, tell
 from gpuaas.cli.extras import require
-from gpuaas.cli.surroundings import Surroundings
+from gpuaas.cli.groups import HELP_NAMES
+from gpuaas.cli.process_context import ProcessContext
 from gpuaas.core.clock import SystemClock
 
 # httpx brings a command line of its own, which would load click and pygments into every command of ours.
@@ -101,7 +101,7 @@ Environment: GPUAAS_URL, GPUAAS_TOKEN, GPUAAS_PROJECT, GPUAAS_CONFIG, NO_COLOR
 """
 
 
-DAEMONS = {COMMANDS[name].module for name in ("up", "server", "agent")}
+DAEMONS = {COMMANDS[name].module for name in ("server", "agent")}
 
 
 def load_logs_without_rich() -> None:
@@ -139,22 +139,22 @@ def root() -> None:
     """Being there makes this a group."""
 
 
-def run(args: Sequence[str], surroundings: Surroundings) -> int:
+def run(args: Sequence[str], process: ProcessContext) -> int:
     """Run one command line; the answer is the exit code."""
     try:
-        code = build(app).main(args=[*args], prog_name="gpuaas", standalone_mode=False, obj=surroundings)
+        code = build(app).main(args=[*args], prog_name="gpuaas", standalone_mode=False, obj=process)
     except typer.TyperException as error:
-        return explain(error, surroundings)
+        return explain(error, process)
     except typer.Abort:
         typer.echo("Stopped; nothing was changed.", err=True)
         return ExitCode.CLIENT
     return code if isinstance(code, int) else 0
 
 
-def explain(error: typer.TyperException, surroundings: Surroundings) -> int:
+def explain(error: typer.TyperException, process: ProcessContext) -> int:
     ctx: typer.Context | None = getattr(error, "ctx", None)  # whose usage it was, or who complains
     path = ctx.command_path if ctx else "gpuaas"
-    color = sys.stderr.isatty() and not surroundings.environ.get("NO_COLOR")
+    color = sys.stderr.isatty() and not process.environ.get("NO_COLOR")
     if isinstance(error, Complaint):
         tell(error, what=path, color=color)
         return error.exit_code
@@ -172,5 +172,5 @@ def become(words: Sequence[str]) -> NoReturn:
 
 
 def main() -> None:
-    around = Surroundings(environ=os.environ, now=SystemClock().now, hostname=platform.node, become=become)
-    sys.exit(run(sys.argv[1:], around))
+    process = ProcessContext(environ=os.environ, now=SystemClock().now, hostname=platform.node, become=become)
+    sys.exit(run(sys.argv[1:], process))

@@ -5,7 +5,7 @@ Nobody but root can signal it, so its standard input stands for the supervisor: 
 end of the input, however the supervisor ended, ends it at once, as the kernel ends the agent of a supervisor that is
 root. Environments outlive both.
 
-Once the node is prepared this program begins anew in the same process, without the modules that only preparing needs:
+Once the node is prepared this program restarts in the same process, without the modules that only preparing needs:
 it stays as long as the agent, and they cost about 20 MB.
 """
 
@@ -98,7 +98,7 @@ class RootAgent:
         await self._begin_anew(Handover(msgspec.structs.replace(begin, environ={}), node_id))
 
     async def _begin_anew(self, handover: Handover) -> None:
-        """No order is lost on the way: before the supervisor is told of the node it sends none but `Stop`."""
+        """No order is lost meanwhile: until the supervisor learns of the node, it sends only `Stop`."""
         self._input.pause_reading()
         await asyncio.sleep(0)  # what was read is an order by now
         if self._stop.is_set():

@@ -1,4 +1,4 @@
-"""What the supervisor of `gpuaas up` and the root process that runs its agent say to each other: JSON lines."""
+"""Messages between the supervisor of `gpuaas up` and the root process that runs its agent, as JSON lines."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ PYCACHE = "/var/cache/gpuaas/python"  # root leaves no files in a checkout that 
 
 
 class Begin(msgspec.Struct, tag="begin", frozen=True, kw_only=True):
-    """What to prepare and run; `environ` is what sudo would not let through."""
+    """The order to prepare and run a node; `environ` has the variables that sudo removes."""
 
     folder: Path
     url: str
@@ -57,7 +57,7 @@ class CrashLooping(msgspec.Struct, tag="crash_looping", frozen=True):
 
 
 class Handover(msgspec.Struct, frozen=True):
-    """Of the root process to itself, once the node is prepared."""
+    """Sent by the root process to its restarted self when the node is prepared."""
 
     begin: Begin
     node_id: str

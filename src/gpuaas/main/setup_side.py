@@ -55,7 +55,7 @@ class SetupSide:
         await self._order(NodeIs(node_id))
 
     async def end(self) -> None:
-        with suppress(ProcessLookupError):  # it has ended by itself
+        with suppress(ProcessLookupError):  # it has already ended
             if self._process.returncode is None:
                 self._process.terminate()
         await self._process.wait()

@@ -1,4 +1,4 @@
-"""`gpuaas up`: everything on this machine, from one command."""
+"""`gpuaas up`: everything on this computer, from one command."""
 
 import asyncio
 import fcntl
@@ -31,7 +31,7 @@ from gpuaas.main.up_messages import DatabaseReady, Done, NeedsNode, NodeReady, N
 
 PORT_SECONDS = 2.0  # the server of a supervisor that was just killed needs a moment to be gone
 TRAVERSABLE = 0o711  # people reach their machines through it, and see nothing else in it
-# Of the server of one machine: a connection that has worked for a while costs PostgreSQL 8 MB.
+# For the server of one computer: a connection that has worked for a while costs PostgreSQL 8 MB.
 POOL_SIZE = "4"
 
 
@@ -125,7 +125,7 @@ class Up:
         while why := refusal_of(self._port):
             if time.monotonic() > deadline:
                 raise Complaint(
-                    f"port {self._port} of 127.0.0.1 cannot be had: {why}",
+                    f"port {self._port} of 127.0.0.1 is not available: {why}",
                     next_step=f"gpuaas up --port {self._port + 1}, or end the program that listens there",
                 )
             await asyncio.sleep(0.1)
@@ -214,7 +214,7 @@ def command(
     ] = None,
     demo: Annotated[bool, typer.Option("--demo/--no-demo", help="With a demo tenant, user and approved slots.")] = True,
 ) -> None:
-    """Run a whole GPUaaS on this machine: PostgreSQL, control plane, one node."""
+    """Run a whole GPUaaS on this computer: PostgreSQL, control plane, one node."""
     began = time.monotonic()
     root, folder = step_down(data)
     prepare(folder)

@@ -32,7 +32,7 @@ def read(path: Path) -> UpFile | None:
 
 
 def write(path: Path, file: UpFile) -> None:
-    """Whole or not at all, and for our eyes only."""
+    """Written atomically, and readable only by its owner."""
     beside = path.with_suffix(".new")
     beside.unlink(missing_ok=True)
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:

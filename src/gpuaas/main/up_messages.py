@@ -1,4 +1,4 @@
-"""What the supervisor of `gpuaas up` and its setup process say to each other: JSON lines."""
+"""Messages between the supervisor of `gpuaas up` and its setup process, as JSON lines."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from gpuaas.main.up_file import UpFile
 
 
 class SetUp(msgspec.Struct, tag="set_up", frozen=True, kw_only=True):
-    """The first order. `has_root`: a root process prepares the node, and the supervisor speaks with it."""
+    """The first order. `has_root`: a root process prepares the node, and the supervisor exchanges messages with it."""
 
     folder: Path
     url: str

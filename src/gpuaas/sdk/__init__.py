@@ -4,8 +4,8 @@ from gpuaas.sdk import Client
 
 with Client("https://gpuaas.example.com", token) as client:
     submitted = client.allocations.create("sim-h200-slice", [key.id for key in client.ssh_keys.list()])
-    machine = client.allocations.wait(submitted.allocations[0].id)
-    print(machine.connection.command)
+    allocation = client.allocations.wait(submitted.allocations[0].id)
+    print(allocation.connection.command)
 """
 
 from gpuaas.sdk.client import AsyncClient, Client

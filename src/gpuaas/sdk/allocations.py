@@ -22,7 +22,7 @@ class Allocations(AllocationsRoutes[R_co]):
 
     @Watching
     def watch(self, id: str, *, until: Status | Sequence[Status] = ()) -> Watch[Allocation]:
-        """The allocation now and after each change, until it reaches `until` or can go no further by itself."""
+        """The allocation now and after each change, until `until` or a status that only a request changes."""
         return watch_of(id, wanted_of(until))
 
     @Waiting

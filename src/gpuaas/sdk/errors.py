@@ -1,4 +1,4 @@
-"""What can go wrong between a program and the API, as exceptions that carry the facts."""
+"""Exceptions for refusals of the API and failures on the way to it, with the facts of each."""
 
 from gpuaas.wire.common import ProblemDocument
 

@@ -30,7 +30,7 @@ class EventReader(Generic[T]):
         self._data: list[bytes] = []
 
     def forget_partial(self) -> None:
-        """A connection broke: half an event is no event, and its id was never reached."""
+        """A connection broke: half an event is dropped, and its id was never reached."""
         self._rest, self._id, self._kind, self._data = b"", None, MESSAGE, []
 
     def feed(self, chunk: bytes) -> list[T | None]:

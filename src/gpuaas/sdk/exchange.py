@@ -1,4 +1,4 @@
-"""What both clients do alike: where the API is, how a request becomes bytes and an answer becomes a value."""
+"""The part that both clients share: the address of the API, requests to bytes, and answers to values."""
 
 import secrets
 import ssl
@@ -47,7 +47,7 @@ class Exchange:
 
     @property
     def trust_env(self) -> bool:
-        """No proxy stands between a person and their own machine."""
+        """A loopback address is never reached through a proxy."""
         return not is_loopback(self.url.host)
 
     @property
@@ -71,7 +71,7 @@ class Exchange:
             body = msgspec.json.encode(request.body)
         query = {name: query_value(value) for name, value in request.query.items() if value is not None}
         url = f"{self.url}{BASE}{request.path}"
-        # A request built by hand carries its own time limits, or it would wait for ever.
+        # A request built by hand carries its own time limits, or it would wait forever.
         extensions = {"timeout": self._limits(self.options.timeout)}
         return httpx.Request(
             request.method, url, headers=headers, content=body, params=query or None, extensions=extensions
@@ -125,6 +125,6 @@ def problem_of(response: httpx.Response) -> ProblemDocument:
 
 def check_url(url: httpx.URL, *, allow_plain_http: bool) -> None:
     if url.scheme not in {"http", "https"} or not url.host:
-        raise InsecureUrl(f"{url} is no address of a GPUaaS; it looks like https://gpuaas.example.com.")
+        raise InsecureUrl(f"{url} is not an address of a GPUaaS; write it like https://gpuaas.example.com.")
     if url.scheme == "http" and not is_loopback(url.host) and not allow_plain_http:
         raise InsecureUrl(f"{url} would send your token in clear text over a network. Use https.")

@@ -1,4 +1,4 @@
-"""The two ways to run a request: now, or when awaited. Line for line alike; what they decide is decided elsewhere."""
+"""The two ways to run a request: now, or when awaited. Both have the same lines; the decisions are made elsewhere."""
 
 import asyncio
 import time
@@ -81,7 +81,7 @@ class SyncRunner:
         raise AssertionError("a watch ends only when it is settled")
 
     def _listen(self, following: Following[T]) -> Generator[list[T | None], None, None]:
-        """What came together; with None when the stream opened, beat, fell silent or failed: a moment to look."""
+        """Batches of events; None when the stream opened, sent a heartbeat, fell silent or failed."""
         while not following.is_done:
             sent = following.next_request()
             try:
@@ -168,7 +168,7 @@ class AsyncRunner:
         raise AssertionError("a watch ends only when it is settled")
 
     async def _listen(self, following: Following[T]) -> AsyncGenerator[list[T | None], None]:
-        """What came together; with None when the stream opened, beat, fell silent or failed: a moment to look."""
+        """Batches of events; None when the stream opened, sent a heartbeat, fell silent or failed."""
         while not following.is_done:
             sent = following.next_request()
             try:

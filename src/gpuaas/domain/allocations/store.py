@@ -322,7 +322,7 @@ SEEN = f"""
         where t.allocation_id = a.id and t.status not in ('detached', 'failed')
     ) as attachments, m.received_at as sampled_at,
         extract(epoch from clock_timestamp() - m.received_at)::float8 as sample_age_seconds,
-        works_in(a.holder_id, a.project_id) as is_held, exists (
+        may_in_project(a.holder_id, 'access:ask', a.project_id) as is_held, exists (
             select from access_grants g where g.allocation_id = a.id and fence_principal() = g.user_id
                 and g.status = 'active' and coalesce(g.expires_at, 'infinity') > clock_timestamp()
         ) as is_granted, {SUM.format(kind="allocation", id="a.id")} as usage

@@ -20,7 +20,7 @@ ENVIRONMENT = "environment"  # the lane of the environment itself; others are a 
 LOG_LINES_KEPT = 2000  # per task
 LONGEST_LINE = 2000
 ENTRIES_KEPT = 1000  # of one operation's timeline, from nodes; what one statement adds may exceed it
-HIGHEST_SEQ = 1 << 30  # no lane comes near: a node that names a higher one is not believed
+HIGHEST_SEQ = 1 << 30  # no lane comes near it: a higher number from a node is rejected
 MOST_RENUMBERED = 20  # times that a task is sent before a node that refuses each number has its way
 
 
@@ -109,7 +109,7 @@ class EndedTask(Struct, frozen=True):
 
     @property
     def row_id(self) -> str:
-        """What its lane's reconciler shall look at; empty for nothing."""
+        """The row that the lane's worker reconciles; empty if there is none."""
         return self.allocation_id or self.lane.partition(":")[2]
 
 
@@ -160,7 +160,7 @@ async def take_unfinished(tx: Tx, node_ids: Sequence[str]) -> list[SentTask]:
 
 
 async def doubt_removals(tx: Tx, node_id: str, since_epoch: int) -> None:
-    """What links of this node since that epoch said of removals proves nothing."""
+    """Reports of removals by links of this node since that epoch prove nothing."""
     await tx.run(DOUBT_REMOVALS, node_id, since_epoch, TaskKind.REMOVE.value)
 
 

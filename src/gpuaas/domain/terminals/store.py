@@ -14,7 +14,7 @@ from gpuaas.wire.sessions import LiveSession
 from gpuaas.wire.terminals import Terminal
 
 TERMINALS = "terminals"  # the topic of terminals that were closed; its row ids are theirs
-ENDS = "terminal_ends"  # the topic of terminals that a node must be told to end; its row ids are node ids
+ENDS = "terminal_ends"  # the topic of terminals that a node must end; its row ids are node ids
 
 
 class NewTicket(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What a command reads of the world outside it; main/cli.py hands over the real one, tests hand over their own."""
+"""Environment variables, clock and host name of the process. main/cli.py passes the real ones, tests pass others."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import typer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ProcessContext:
     environ: Mapping[str, str]
     now: Callable[[], datetime]
     hostname: Callable[[], str]
@@ -27,7 +27,7 @@ class Surroundings:
         return Path(base) / "gpuaas" / "config.toml"
 
 
-def surroundings_of(ctx: typer.Context) -> Surroundings:
-    found = ctx.find_object(Surroundings)
+def process_context(ctx: typer.Context) -> ProcessContext:
+    found = ctx.find_object(ProcessContext)
     assert found is not None  # noqa: S101 - main/cli.py put it there before any command ran
     return found

@@ -1,4 +1,4 @@
-"""A person's own terminal joined to one on a machine: keys go there as they are typed, what it shows comes here."""
+"""The client side of a terminal: sends typed keys to the terminal of an allocation and prints its output."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ class Outcome:
     is_lost: bool = True  # until it is known to be anything else
 
 
-async def attend(url: str, token: str, *, pause: float = 0) -> Outcome:
+async def connect_terminal(url: str, token: str, *, pause: float = 0) -> Outcome:
     await asyncio.sleep(pause)
     outcome, protocols = Outcome(), [SUBPROTOCOL, token]
     try:
