@@ -9,6 +9,7 @@ from gpuaas.domain.allocations.reconcile import (
     PROVISION_LIMIT,
     RELEASE_LIMIT,
     REMOVE_ATTEMPTS,
+    UNTIL_LIMIT,
     Block,
     Decision,
     Move,
@@ -37,7 +38,11 @@ STARTING = {
     ),
     "a machine in the making is waited for": (seen(Status.PROVISIONING, task(ENSURE, "sent")), SOON, None),
     "a lost task is asked for again": (seen(Status.PROVISIONING), SOON, Queue(ENSURE)),
-    "an expired task is asked for again": (seen(Status.PROVISIONING, task(ENSURE, "expired")), SOON, Queue(ENSURE)),
+    "an expired task is asked for again": (
+        seen(Status.PROVISIONING, task(ENSURE, "expired", ended_at=NOON)),
+        SOON + UNTIL_LIMIT.first,
+        Queue(ENSURE),
+    ),
     "a machine that was made is active": (
         seen(Status.PROVISIONING, task(ENSURE, "done", result=made())),
         SOON,

@@ -58,13 +58,18 @@ async def test_a_task_whose_number_the_node_has_used_up_is_sent_again_with_the_n
 
 @pytest.mark.parametrize("highest", [0, 1 << 40])
 async def test_without_a_believable_number_it_ends_as_superseded(world: World, highest: int) -> None:
-    """The red twin: ended as superseded, the allocation fails and its environment is removed."""
+    """The red twin: the task ends, and after a pause another one is queued instead of it."""
     id = await world.allocation(Status.PROVISIONING)
     node = world.node_of(await world.get(id))
     ended = await superseded(world, await world.value(OPEN_TASK, id), node.id, highest)
     assert [task.status for task in ended] == ["superseded"]
     await world.nodes.settle()
-    assert (await world.get(id)).status is Status.FAILED
+    assert (await world.get(id)).status is Status.PROVISIONING
+    world.clock.advance(seconds=3)
+    await world.nodes.settle()
+    assert (await world.get(id)).status is Status.ACTIVE
+    statuses = await world.value("select array_agg(status order by seq) from node_tasks where allocation_id = $1", id)
+    assert statuses == ["superseded", "done"]
 
 
 async def test_a_node_that_refuses_every_number_is_not_asked_for_ever(world: World) -> None:

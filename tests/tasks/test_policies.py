@@ -138,13 +138,13 @@ NONE, SECOND = timedelta(0), timedelta(seconds=1)
 NEVER: dict[str, str] = dict.fromkeys(ANSWERS, AGAIN)
 IDLE = NEVER | {"failed": FAILS}
 ROWS: dict[str, tuple[Judge, dict[str, str], timedelta]] = {
-    "create, restart": (create, IDLE, NONE),
+    "create, restart": (create, IDLE, 2 * SECOND),
     "release": (removal(Status.RELEASING, 1), NEVER, NONE),
     "release, the third time": (removal(Status.RELEASING, 3), dict.fromkeys(ANSWERS, FAILS), NONE),
     "cleanup of a failed allocation": (removal(Status.FAILED, 1), NEVER, 30 * SECOND),
     "cleanup, the eighth time and later": (removal(Status.FAILED, 99), NEVER, 30 * SECOND * 2**7),
     "keys": (keys, NEVER, 2 * SECOND),
-    "end of a connection": (end_of_a_connection, IDLE, NONE),
+    "end of a connection": (end_of_a_connection, IDLE, 2 * SECOND),
     "attach": (mount(ATTACH, AttachmentStatus.ATTACHING), IDLE, 5 * SECOND),
     "attach of what was mounted": (mount(ATTACH, AttachmentStatus.ATTACHING, observed=1), NEVER, 5 * SECOND),
     "detach": (mount(DETACH, AttachmentStatus.DETACHING), IDLE, 5 * SECOND),
@@ -200,4 +200,4 @@ def test_a_node_that_never_makes_it_again_is_not_asked_until_the_limit() -> None
 
 def test_a_create_that_was_superseded_is_asked_again_within_its_limit() -> None:
     later = allocations.PROVISION_LIMIT + SECOND
-    assert (create(*ANSWERS["superseded"], NONE), create(*ANSWERS["superseded"], later)) == (AGAIN, FAILS)
+    assert (create(*ANSWERS["superseded"], 2 * SECOND), create(*ANSWERS["superseded"], later)) == (AGAIN, FAILS)

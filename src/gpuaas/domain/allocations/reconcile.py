@@ -31,7 +31,7 @@ PROVISION_LIMIT = timedelta(minutes=5)
 RELEASE_LIMIT = timedelta(minutes=5)
 REMOVE_ATTEMPTS = 3
 CONTESTED = "Two agents use the key of this node, so nothing it says proves a removal. An operator has to look."
-UNTIL_LIMIT = Retry(deadline=PROVISION_LIMIT, late="The node did not finish in time.")
+UNTIL_LIMIT = Retry(first=timedelta(seconds=2), deadline=PROVISION_LIMIT, late="The node did not finish in time.")
 RELEASE = Retry(tries=REMOVE_ATTEMPTS, counts_idle=True)
 CLEAN_UP = Retry(first=timedelta(seconds=30), doublings=7, tries=None)  # up to an hour
 PORT_FENCE = "allocations_port"

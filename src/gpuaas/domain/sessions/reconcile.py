@@ -1,6 +1,6 @@
 """Ends sessions that somebody wants ended: a task each, in a lane each."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ from gpuaas.wire.link import ENVIRONMENT_REMOVED
 from gpuaas.wire.tasks import END_SESSION, EndSession, TaskKind
 from gpuaas.wire.timeline import OperationStatus
 
-ONCE = Retry()
+ONCE = Retry(first=timedelta(seconds=2))
 
 
 class Finish(Struct, frozen=True):
