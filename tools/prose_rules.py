@@ -73,7 +73,7 @@ RULES = {
     "lies": rule(r"\b(?:lies|lay|lie) (?:in|on|at|before|below|beyond|beside|under|over|there|within|between)\b", "is"),
     "by-itself": rule(r"\bby (?:itself|themselves)\b|\bof itself\b", "automatically, alone"),
     "of-its-own": rule(r"\bof (?:its|their|our|one's|his|her) own\b", "own, separate"),
-    "ones": rule(r"\bone's\b|\boneself\b|\bone (?:can|may|must|has|knows|sees|finds|learns)\b", "you, or the person"),
+    "ones": rule(r"\bone's\b|\boneself\b|(?:^|[,;:.(] |\b(?:what|where|how|when|as|if) )one (?:can|may|must|has|knows|sees|finds|learns)\b", "you, or the person"),
     "neighbour-turns": rule(r"\bin (?:its|their) place\b|\bin the place of\b|\btakes? the place of\b", "instead of, replaces"),
     "as-soon": rule(r"\bno sooner\b|\bas good as\b|\bwell and good\b|\bso to speak\b|\bas it were\b", "leave it out"),
     "never-opener": rule(FIRST_WORD + r"(?:Never|Nor|Neither|Only then|Not until|Nowhere|Hardly) (?:is|are|was|were|does|do|did|can|may|has|have|will)\b", "subject before verb", exact_case=True),

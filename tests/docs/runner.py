@@ -49,7 +49,7 @@ class Person:
         self.environ |= {"GPUAAS_CONFIG": str(self.home / "config.toml")}
 
     def answer_to(self, shown: str) -> str | None:
-        """What the person types now; None: nothing was asked."""
+        """The answer to a question at the end of the output; None without a question."""
         answers = {
             r"\[y/N\]: $": "y",
             r"Password: $": self.passwords.get(named_last(shown), ""),

@@ -1,4 +1,4 @@
-"""What each document presupposes: its reader, the resources before its first block, and the values of its variables."""
+"""Preconditions of each document: its reader, resources before its first block, and values of its variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -31,7 +31,7 @@ def documents_with(markers: tuple[str, ...]) -> list[str]:
 
 
 class Reading:
-    """One document, read by its people, each with a home folder of their own."""
+    """One document, read by its people, each with a separate home folder."""
 
     def __init__(self, up: Stack, folder: Path, scene: Scene) -> None:
         self._up, self._folder, self._scene = up, folder, scene

@@ -1,4 +1,4 @@
-"""What both ends of the link agree on for each kind of task, and what older ends make of it."""
+"""Contracts of task kinds: complete, the same on both ends of the link, and readable by older ends."""
 
 import msgspec
 import pytest

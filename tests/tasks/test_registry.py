@@ -1,4 +1,4 @@
-"""Registrations cover every worker, lane and task kind exactly once."""
+"""Registrations of packages: every worker, lane and task kind has one, and none has two."""
 
 from collections import Counter
 

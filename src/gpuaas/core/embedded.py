@@ -163,7 +163,7 @@ class Embedded:
             runner = me or uid
             entry = pwd.getpwuid(runner) if runner else system_user(SYSTEM_USER)
         except KeyError:
-            raise EmbeddedError(f"uid {uid or me} has no name on this machine: add it to /etc/passwd") from None
+            raise EmbeddedError(f"uid {uid or me} has no name on this computer: add it to /etc/passwd") from None
         return Owner(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
     def _processes(self) -> set[int]:

@@ -1,4 +1,4 @@
-"""Everything that workers bring to its wanted end. A new overlay is one package with a registration, and its line here.
+"""All registered resources. A new overlay is one package with a registration, and one line here.
 
 Server, node links and tests derive their lists from this one.
 """
@@ -41,12 +41,12 @@ def workers(parts: WorkerParts) -> tuple[Worker, ...]:
 
 
 def topic_of(lane: str) -> str | None:
-    """Where the worker waits whose task is in this lane; none for a lane of a newer or older server."""
+    """The topic of the worker that waits for tasks of this lane; none for a lane of another server version."""
     return TOPICS.get(lane.partition(":")[0])
 
 
 async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> None:
-    """Passes reports of environments, one per node, to every registered observer."""
+    """Pass reports, one of each node, to every package that registered for them."""
     for each in RESOURCES:
         if each.observe is not None:
             await each.observe(tx, reports, ids=ids, now=now)

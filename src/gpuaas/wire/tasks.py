@@ -1,4 +1,4 @@
-"""What a node can be asked: each kind of task with its parameters and its result, for both ends of the link.
+"""Tasks of nodes: each kind with its parameters and its result, for both ends of the link.
 
 A result is one struct per kind. On the wire its fields stand in `Result`: those that every agent knows under their own
 names, all others in `Result.found`. So older agents and servers read what they always read.
@@ -161,7 +161,7 @@ class Changed(Struct, frozen=True, kw_only=True):
 
 
 class Removed(Struct, frozen=True, kw_only=True):
-    """What was looked for after the removal, item by item."""
+    """Proofs of the removal, item by item."""
 
     proofs: list[ProofItem] = []
 
@@ -202,7 +202,7 @@ class Tried(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskContract(Generic[Wants_co, Found_co]):
-    """What both ends agree on for one kind of task."""
+    """One kind of task, as both ends of the link declare it."""
 
     kind: TaskKind
     wants: type[Wants_co]
@@ -219,7 +219,7 @@ class TaskContract(Generic[Wants_co, Found_co]):
         return known | ({"found": found} if found else {})
 
     def unpack(self, result: Result | None) -> Found_co | None:
-        """What a node answered; none if it left out what the kind requires."""
+        """The result in a node's answer; none if a required field is missing."""
         values: dict[str, object] = {}
         for field in fields(self.result):
             if field.name in Result.__struct_fields__:

@@ -25,10 +25,10 @@ class TaskRefusedError(Exception):
 
 @dataclass(frozen=True)
 class Effects(Generic[Found_co]):
-    """What a task brought about."""
+    """The effects of a task."""
 
     result: Found_co
-    shortfall: str = ""  # what of the end state was not reached; empty is success
+    shortfall: str = ""  # the part of the end state that was not reached; empty is success
 
 
 class Work(Protocol[Found_co]):
@@ -52,7 +52,7 @@ def read_wants(body: TaskBody, contract: TaskContract[Wants, msgspec.Struct]) ->
 
 
 def removed(proofs: Sequence[ProofItem], words: str) -> Effects[Removed]:
-    """What a removal left behind is what it falls short of."""
+    """The effects of a removal: items that are still there are its shortfall."""
     left = ", ".join(proof.item for proof in proofs if not proof.ok)
     return Effects(Removed(proofs=list(proofs)), f"{words}: {left}" if left else "")
 

@@ -1,4 +1,4 @@
-"""Access to allocations, as the registry knows it: key sets, grants, and the key files of the environments."""
+"""The registration of access to allocations: key sets, grants, and the key files of environments."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Allocations, and what is found of unknown environments, as the registry knows them."""
+"""The registrations of allocations and unknown environments."""
 
 from gpuaas.domain.allocations import store
 from gpuaas.domain.allocations.limits import LimitsWorker

@@ -1,4 +1,4 @@
-"""Runtimes of allocations and bundles on nodes, as the registry knows them."""
+"""The registrations of runtimes on allocations and of bundles on nodes."""
 
 from gpuaas.domain.runtimes import store
 from gpuaas.domain.runtimes.reconcile import RuntimeWorker

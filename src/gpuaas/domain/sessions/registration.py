@@ -1,4 +1,4 @@
-"""Connections to allocations, as the registry knows them."""
+"""The registration of connections to allocations."""
 
 from gpuaas.domain.sessions import store
 from gpuaas.domain.sessions.reconcile import SessionsWorker

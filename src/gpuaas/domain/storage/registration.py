@@ -1,4 +1,4 @@
-"""Volumes and their attachments, as the registry knows them."""
+"""The registrations of volumes, snapshots, attachments and unknown volumes."""
 
 from gpuaas.domain.storage.attachments import store as attachments
 from gpuaas.domain.storage.attachments.reconcile import AttachmentWorker, observe

@@ -1,7 +1,7 @@
-"""What the newest task of a lane means for whoever wants something of a node: one pure evaluation for all workers.
+"""The outcome of the newest task of a lane: one pure evaluation for all workers.
 
-`expired`, `superseded` and a stale boot mean that the node did nothing. Such an answer is never a failure by itself:
-the task is queued again, unless the policy says that time or tasks have run out.
+`expired`, `superseded` and a stale boot mean that the node did nothing. Such an answer alone is never a failure:
+the task is queued again, unless the policy has a deadline or counts such answers.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ NO_PAUSE = timedelta(0)
 
 
 class Target(Struct, Generic[Found], frozen=True, kw_only=True):
-    """The wanted end state, as far as a task is compared with it. What is left out does not matter."""
+    """The wanted end state. Fields without a value are not compared with the task."""
 
     task: TaskContract[Struct, Found]
     boot: int | None = None
@@ -39,7 +39,7 @@ class Target(Struct, Generic[Found], frozen=True, kw_only=True):
         )
 
     def found_by(self, result: Result | None) -> Found | None:
-        """The result if it is what is wanted."""
+        """The result if it reaches this target."""
         found = self.task.unpack(result)
         return None if self.is_proof_needed and not (isinstance(found, Removed) and found.is_proven) else found
 
@@ -99,7 +99,7 @@ def evaluate(
     is_believed: bool = True,
 ) -> Outcome[Found]:
     """Pure. `task` is the newest of its lane, `attempts` counts the tasks for this target with it, `since` is when the
-    target was first wanted. Nobody believes a node whose key has two holders: its `done` is a failed attempt."""
+    target was first wanted. A `done` that is not believed counts as a failed attempt."""
     if task is None or not target.is_of(task):
         return Open() if task and task.is_open and target.shares_lane else Missing()
     if task.status == TaskStatus.DONE and is_believed and (found := target.found_by(task.result)) is not None:
@@ -113,7 +113,7 @@ def evaluate(
     if is_counted and retry.tries is not None and attempts >= retry.tries:
         return Failed(task.reason, attempts)
     pause = retry.pause(attempts)
-    until = (task.ended_at or now) + pause  # by the node's clock, which must not make a pause where there is none
+    until = (task.ended_at or now) + pause  # by the node's clock, which must not add a pause to a policy without one
     return Missing() if pause == NO_PAUSE or now >= until else Waiting(task.reason, until)
 
 

@@ -1,4 +1,4 @@
-"""Registrations of packages, from which workers, routing, sweeps and tests derive their lists."""
+"""Registrations of packages, from which the server, the node links and the tests derive their lists."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from gpuaas.wire.tasks import TaskContract
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerParts:
-    """The dependencies of workers."""
+    """Dependencies of workers."""
 
     db: Database
     ids: Ids
@@ -28,12 +28,12 @@ class WorkerParts:
 
 class ObserveReport(Protocol):
     def __call__(self, tx: Tx, reports: Mapping[str, Report], /, *, ids: Ids, now: datetime) -> Awaitable[object]:
-        """Compare what nodes report, by node, with what should be there."""
+        """Compare reports, by node, with the wanted state."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """A resource with states, which workers reconcile."""
+    """A kind of row with states that workers bring to the wanted state."""
 
     name: str
     workers: tuple[Callable[[WorkerParts], Worker], ...]
@@ -42,8 +42,8 @@ class Resource:
     """First word of the lanes of its tasks → the topic on which its worker waits for their results."""
     observe: ObserveReport | None = None
     sweeps: tuple[str, ...] = ()  # statements that delete its rows when they have served their time
-    tables: tuple[str, ...] = ()  # its rows; as long as a worker changes them, it is not at rest
-    actions: tuple[str, ...] = ()  # what people do with it; a crash test of each has the same name
+    tables: tuple[str, ...] = ()  # of its rows; tests wait until no row changes
+    actions: tuple[str, ...] = ()  # of people; each has a crash test of the same name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ class NewTask(Struct, frozen=True, kw_only=True):
 
 
 class SentTask(Struct, frozen=True, kw_only=True):
-    """The part of a task that its node receives."""
+    """The part of a task that is sent to its node."""
 
     id: str
     node_id: str
@@ -363,8 +363,8 @@ ADD_LOGS = """
     select a.project_id from kept join allocations a on a.id = kept.allocation_id
 """  # house: project-filter because each line is bound to a task of the node that tells it
 SWEEPS = (
-    # Deletes the tasks of an environment whose removal is proven. The last task, a removal,
-    # stays: later tasks continue its numbers if the node reports the environment again.
+    # Tasks and log lines of an allocation whose cleanup is proven. Its last task, a removal, stays: later tasks are
+    # numbered on from it if the node shows the environment again.
     """
     delete from task_logs l using operations o, allocations a
     where l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id

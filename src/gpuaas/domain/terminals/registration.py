@@ -1,4 +1,4 @@
-"""Registration of browser terminals. They have no node tasks: a node ends them on request or automatically."""
+"""The registration of browser terminals. They have no node tasks: their node or the link server ends them."""
 
 from gpuaas.domain.tasks.registration import Overlay
 from gpuaas.domain.terminals import store

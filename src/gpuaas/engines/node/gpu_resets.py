@@ -183,7 +183,7 @@ class SimulatedReset:
         self._file = file
         self.problem = ""  # the error of a reset, for tests
 
-    async def look(self, slot: SlotDevice) -> GpuReset:  # noqa: ARG002 (all are alike)
+    async def look(self, slot: SlotDevice) -> GpuReset:  # noqa: ARG002 (all are equal)
         return GpuReset(method="simulated")
 
     async def reset(self, slots: Sequence[SlotDevice]) -> str:

@@ -84,7 +84,7 @@ def profile(held: frozenset[str]) -> Profile:
     if "CAP_SYS_ADMIN" in held:
         allowed += ["clone", "unshare"]
     else:
-        # glibc makes threads with clone3 and falls back to clone on ENOSYS. The flags of clone3 lie in memory, where no
+        # glibc makes threads with clone3 and falls back to clone on ENOSYS. The flags of clone3 are in memory, where no
         # filter sees a namespace being asked for.
         refused.remove("clone3")
         conditional += _without_namespaces()
@@ -121,7 +121,7 @@ def choose(name: str, index: int, cases: tuple[tuple[int, int, int], ...], *, ot
 
 
 def _rest(cases: list[tuple[int, int]], mask: int, value: int) -> Iterator[tuple[int, int]]:
-    """What no case covers among the numbers that are `value` under `mask`, as few such pieces as bits allow."""
+    """Split the numbers that equal `value` under `mask` and match no case into the fewest such pieces."""
     if not (meeting := [case for case in cases if (case[1] ^ value) & case[0] & mask == 0]):
         yield mask, value
         return

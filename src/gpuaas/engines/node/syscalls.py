@@ -92,11 +92,11 @@ NAMESPACES_AND_MOUNTS = """
 """.split()
 
 BY_CAPABILITY = {
-    # Units of systemd and nested Podman make namespaces and mounts of their own.
+    # Units of systemd and nested Podman create namespaces and mounts.
     "CAP_SYS_ADMIN": NAMESPACES_AND_MOUNTS,
     "CAP_SYS_BOOT": ["reboot"],
     "CAP_SYS_CHROOT": ["chroot"],
-    # Compares kernel objects of two processes, and advises another one's memory.
+    # Compares kernel objects of two processes, and advises the memory of another process.
     "CAP_SYS_PTRACE": ["kcmp", "process_madvise"],
 }
 """Allowed with the capability. CAP_SYS_MODULE, _RAWIO, _TIME, _PACCT, CAP_SYSLOG, CAP_BPF and CAP_PERFMON are not here:
@@ -124,7 +124,7 @@ REFUSED = {
     "quotactl": "disk quotas of the node",
     "quotactl_fd": "disk quotas of the node",
     "settimeofday": "the clock of the node",
-    "socketcall": "its arguments lie in memory, where a filter cannot see the address family",
+    "socketcall": "its arguments are in memory, where a filter cannot see the address family",
     "stime": "the clock of the node",
     "swapoff": "swap of the node",
     "swapon": "swap of the node",
@@ -180,7 +180,7 @@ TERMINAL_INJECTION = (TIOCSTI, TIOCLINUX)
 
 ADDR_NO_RANDOMIZE, PER_LINUX32, UNAME26 = 0x0040000, 0x0000008, 0x0020000
 PERSONALITY_BITS = ADDR_NO_RANDOMIZE | PER_LINUX32 | UNAME26
-"""What a process may choose for itself. Address randomization is switched off by gdb and the thread sanitizer; the
+"""Personality flags that a process may set. Address randomization is switched off by gdb and the thread sanitizer; the
 kernel clears it when a setuid program starts. READ_IMPLIES_EXEC and MMAP_PAGE_ZERO weaken the kernel's own defences."""
 PERSONALITY_QUERY = 0xFFFFFFFF
 

@@ -77,14 +77,12 @@ def uid_residue(uids: Collection[int]) -> ProofItem:
 
 def shared_memory_residue(uids: Collection[int]) -> ProofItem:
     left = [str(path) for path in _entries(Path("/dev/shm")) if path.lstat().st_uid in uids]  # noqa: S108
-    return item("shared_memory", left, "the machine's /dev/shm has nothing of it; its own went with its mounts")
+    return item("shared_memory", left, "the node has no file of it in /dev/shm; its own was removed with its mounts")
 
 
 def volumes_whole(volumes: tuple[str, ...], gone: list[str]) -> ProofItem:
     """Check that data of volumes still exists."""
-    looked = (
-        f"{len(volumes)} that were mounted are unmounted, their data in its place" if volumes else "none was mounted"
-    )
+    looked = f"{len(volumes)} are unmounted, and their data exists" if volumes else "none was mounted"
     return ProofItem(item="volumes", ok=not gone, evidence=f"data is gone: {', '.join(gone)}" if gone else looked)
 
 

@@ -268,7 +268,7 @@ class Staging:
 
 
 def require_current_image(bundle: BundleSpec, image: Image) -> None:
-    """What is built in the current image fits environments with the same distribution and Python, and no others."""
+    """Check the current image: a bundle built in it fits only environments with its distribution and Python."""
     needs = bundle.recipe.distribution, f"Python {bundle.recipe.python}"
     for needed, found in zip(needs, (image.system, f"Python {image.python_series}"), strict=True):
         if needed not in (None, found):
