@@ -113,6 +113,6 @@ async def test_a_server_that_would_pass_the_fence_does_not_start(
     async with wired(config, migrated):
         pass
     await database.execute(planted)
-    with pytest.raises(RuntimeError, match="policies"):
+    with pytest.raises(RuntimeError, match="row-level security"):
         async with wired(config, migrated):
             pass
