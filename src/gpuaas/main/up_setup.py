@@ -1,6 +1,7 @@
 """The setup process of `gpuaas up`: starts PostgreSQL, prepares database, demo and node, and ends.
 
-The supervisor stays as long as the platform; it would keep the modules that only this needs, about 25 MB.
+The supervisor stays as long as the platform; it would keep the modules that only this needs, about 25 MB. What is not
+needed for the database is imported after the server was started: the server takes longest.
 """
 
 import asyncio
@@ -9,12 +10,12 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import httpx
 import msgspec
 import uvloop
 
-from gpuaas.agent.identity import IdentityError
 from gpuaas.cli.complaints import Complaint
 from gpuaas.core import logs
 from gpuaas.core.clock import SystemClock
@@ -25,8 +26,6 @@ from gpuaas.core.ids import Ids
 from gpuaas.core.migrate import migrate
 from gpuaas.core.owners import MachineError
 from gpuaas.main.children import die_with_parent
-from gpuaas.main.demo import Demo
-from gpuaas.main.preparing import ensure_enrolled, ensure_image
 from gpuaas.main.up_file import SLOTS, UpFile, people, read, write
 from gpuaas.main.up_messages import (
     DatabaseReady,
@@ -44,6 +43,9 @@ from gpuaas.main.up_messages import (
     encode,
     orders,
 )
+
+if TYPE_CHECKING:
+    from gpuaas.main.demo import Demo
 
 READY_SECONDS = 60.0
 LOOK_SECONDS = 0.03
@@ -90,7 +92,9 @@ class Setup:
         return file
 
     @asynccontextmanager
-    async def _demo(self, dsn: str) -> AsyncIterator[Demo]:
+    async def _demo(self, dsn: str) -> AsyncIterator["Demo"]:
+        from gpuaas.main.demo import Demo
+
         clock = SystemClock()
         db = await connect(dsn, DbRole.WORKER, hints=Hints("up"), size=2)
         try:
@@ -98,8 +102,11 @@ class Setup:
         finally:
             await db.close()
 
-    async def _prepare_node(self, world: Demo) -> str:
+    async def _prepare_node(self, world: "Demo") -> str:
         """The node's image and identity; its id."""
+        from gpuaas.agent.identity import IdentityError
+        from gpuaas.main.preparing import ensure_enrolled, ensure_image
+
         wanted = self._wanted
 
         async def token() -> str:
@@ -109,7 +116,10 @@ class Setup:
 
         if not wanted.has_root:
             await ensure_image(self._agent_folder, wanted.engine, lambda line: tell(Progress(line)))
-            return await ensure_enrolled(self._agent_folder, wanted.engine, wanted.url, gpus=SLOTS, token=token)
+            try:
+                return await ensure_enrolled(self._agent_folder, wanted.engine, wanted.url, gpus=SLOTS, token=token)
+            except IdentityError as error:
+                raise Complaint(str(error), next_step=f"less {wanted.folder}/logs/*.log") from error
         tell(NeedsNode())
         while True:
             match await next_order():
@@ -146,7 +156,7 @@ async def set_up() -> None:
         tell(Done(await Setup(wanted).run()))
     except Complaint as error:
         tell(NotDone(why=error.why, details=error.details, next_step=error.next_step))
-    except (IdentityError, MachineError, OSError) as error:
+    except (MachineError, OSError) as error:
         tell(NotDone(why=str(error), next_step=f"less {wanted.folder}/logs/*.log"))
 
 
