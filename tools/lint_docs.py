@@ -23,7 +23,6 @@ FENCE = re.compile(r"^ {0,3}```(?P<language>\S*)")
 COMMENT = re.compile(r"^ {0,3}<!--\s*(?P<text>.*?)\s*-->$")
 MARKERS = {
     "not executed": "the test does not run the block",
-    "executed in the lab": "`make test-lab` runs the block",
     "executed as": "another person, by name, runs the block",
 }
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)|(?:src|srcset)=\"(?P<image>[^\"]+)\"")

@@ -1,5 +1,6 @@
 """What is answered without Litestar is answered as Litestar would: to the byte, header by header."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from tests.world import SLICE, Person, World
 
 MISSING = "alloc_00000000000000000000000000"
 PLACE = "/api/v1/allocations"
+COST = re.compile(rb'"cost_so_far":\{"amount":\{[^}]*\}[^}]*\}')
 
 
 def reads(id: str, token: str) -> Iterator[tuple[str, Ask]]:
@@ -61,10 +63,19 @@ async def differing(world: World, asks: Iterator[tuple[str, Ask]], direct: dict[
     found = []
     for says, ask in asks:
         asked = replace(ask, headers={**ask.headers, "x-correlation-id": "the-same"})
-        answers: list[Answer] = [await send(app, asked) for app in (without, beside)]
+        answers = [without_cost(await send(app, asked)) for app in (without, beside)]
         if answers[0] != answers[1]:
             found.append(f"{says}: {answers[0]} / {answers[1]}")
     return found
+
+
+def without_cost(answer: Answer) -> Answer:
+    """The cost so far grows between two reads."""
+    body, found = COST.subn(b'"cost_so_far":null', answer.body)
+    headers = (
+        tuple((name, value) for name, value in answer.headers if name != "content-length") if found else answer.headers
+    )
+    return replace(answer, body=body, headers=headers)
 
 
 async def test_reads_say_the_same_both_ways(world: World) -> None:

@@ -219,7 +219,7 @@ async def test_a_door_that_is_not_ours_alone_is_refused(tmp_path: Path) -> None:
     laid.mkdir(mode=0o777)
     laid.chmod(0o777)
     try:
-        with pytest.raises(EmbeddedError, match="not ours alone"):
+        with pytest.raises(EmbeddedError, match="writable by other users"):
             await embedded.start()
     finally:
         laid.rmdir()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import asyncpg
 import pytest
 
 from gpuaas.core.db import Database, DbRole, Tx, connect
@@ -19,6 +20,10 @@ FIRST = Idempotency("user_a", "POST /things", "key", request_hash("POST", "/thin
 
 @pytest.fixture
 async def db(migrated: str) -> AsyncIterator[Database]:
+    owner = await asyncpg.connect(migrated)
+    for caller in ("user_a", "user_b"):
+        await owner.execute("insert into principals values ($1, 'user', 'A caller', null, now())", caller)
+    await owner.close()
     made = await connect(migrated, DbRole.WORKER, hints=Hints("here"), size=20)
     yield made
     await made.close()

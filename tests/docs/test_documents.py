@@ -13,8 +13,7 @@ from tests.e2e.stack import Stack
 from tests.runtimes.wheels import publication
 from tools.lint_docs import EXECUTED, ROOT, Block, blocks, documents
 
-EVERY_DAY = ("", "executed as")
-IN_LAB = ("executed in the lab",)
+EXECUTED_MARKERS = ("", "executed as")
 ROLES = {"user": "user", "operator": "admin"}
 
 
@@ -108,23 +107,13 @@ async def read(up: Stack, folder: Path, name: str, chosen: list[Block]) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can create environments")
-@pytest.mark.parametrize("name", documents_with(EVERY_DAY))
+@pytest.mark.parametrize("name", documents_with(EXECUTED_MARKERS))
 async def test_every_block_of_a_document_succeeds(platform: Stack, tmp_path: Path, name: str) -> None:
-    await read(platform, tmp_path, name, executable(name, EVERY_DAY))
-
-
-@pytest.mark.lab
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can build base images")
-@pytest.mark.parametrize("name", documents_with(IN_LAB))
-async def test_every_block_for_the_lab_succeeds(
-    platform: Stack, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GPUAAS_IMAGES", str(tmp_path / "images"))
-    await read(platform, tmp_path, name, executable(name, IN_LAB))
+    await read(platform, tmp_path, name, executable(name, EXECUTED_MARKERS))
 
 
 def test_each_scene_is_of_a_document() -> None:
-    assert SCENES.keys() <= {*documents_with(EVERY_DAY)}
+    assert SCENES.keys() <= {*documents_with(EXECUTED_MARKERS)}
 
 
 async def test_a_block_that_fails_says_what_it_showed(tmp_path: Path) -> None:

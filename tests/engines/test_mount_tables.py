@@ -132,4 +132,4 @@ async def test_mounts_in_a_table_that_is_too_large_are_unknown(real: OciBench, a
         await here.attach(await new(real), "/mnt/second")
     items = await real.engine.remove(here.id, ignore)
     assert all(item.ok for item in items), items
-    assert next(item.evidence for item in items if item.item == "volumes").startswith("1 that were mounted")
+    assert next(item.evidence for item in items if item.item == "volumes").startswith("1 are unmounted")

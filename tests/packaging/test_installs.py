@@ -138,7 +138,6 @@ async def enrolment_token(dsn: str) -> str:
         await db.close()
 
 
-@pytest.mark.lab  # 160 MB are unpacked and every module is compiled: `make test` starts the same from this checkout
 async def test_everything_runs_with_its_own_postgresql_from_one_environment(
     environments: Environments, home: dict[str, str], tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
 """The setup process of `gpuaas up`: starts PostgreSQL, prepares database, demo and node, and ends.
 
-The supervisor stays as long as the platform; it would keep the modules that only this needs, about 25 MB. What is not
-needed for the database is imported after the server was started: the server takes longest.
+The supervisor runs as long as the platform, and would keep the modules that only setup needs, about 25 MB. Modules that
+the database does not need are imported after the start of the server, which takes longest.
 """
 
 import asyncio
