@@ -4,6 +4,7 @@ A result is one struct per kind. On the wire its fields stand in `Result`: those
 names, all others in `Result.found`. So older agents and servers read what they always read.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
@@ -219,7 +220,12 @@ class TaskContract(Generic[Wants_co, Found_co]):
         return known | ({"found": found} if found else {})
 
     def unpack(self, result: Result | None) -> Found_co | None:
-        """The result in a node's answer; none if a required field is missing."""
+        """The result in a node's answer; none if a required field is missing, or a field is of another type."""
+        with suppress(msgspec.ValidationError):
+            return self._unpack(result)
+        return None
+
+    def _unpack(self, result: Result | None) -> Found_co | None:
         values: dict[str, object] = {}
         for field in fields(self.result):
             if field.name in Result.__struct_fields__:

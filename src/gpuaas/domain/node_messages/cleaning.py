@@ -33,6 +33,7 @@ MOST_ITEMS = 10_000  # of any list
 MOST_ENVIRONMENTS = 1_024
 MOST_PHASES = 200  # of one task
 MOST_FOUND = 200  # fields and items of what a kind of task declares for itself
+DEEPEST_FOUND = 16  # levels of it
 HOST_KEY = re.compile(r"[a-z0-9-]{1,64} [A-Za-z0-9+/=]{1,1000}")
 T = TypeVar("T")
 
@@ -91,19 +92,19 @@ def cleaned_result(result: Result) -> Result:
     )
 
 
-def bounded(told: object) -> object:
-    """A value that a kind of task declares; only readers of that kind know its meaning."""
+def bounded(told: object, depth: int = DEEPEST_FOUND) -> object:
+    """A value that a kind of task declares; only readers of that kind know its meaning. Empty if no column holds it."""
     match told:
         case str():
             return text(told, LONGEST_FACT)
-        case dict():
-            return {text(str(key), LONGEST_NAME): bounded(told[key]) for key in islice(told, MOST_FOUND)}
-        case list() | tuple():
-            return [bounded(each) for each in islice(told, MOST_FOUND)]
-        case bytes():
-            return ""
-        case _:
+        case dict() if depth:
+            return {text(str(key), LONGEST_NAME): bounded(told[key], depth - 1) for key in islice(told, MOST_FOUND)}
+        case list() | tuple() if depth:
+            return [bounded(each, depth - 1) for each in islice(told, MOST_FOUND)]
+        case bool() | int() | float() | datetime() | None:
             return told
+        case _:
+            return ""
 
 
 def cleaned_environment(environment: Environment) -> Environment:

@@ -19,6 +19,7 @@ from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.domain.timeline.transitions import store as transitions
 from gpuaas.wire.allocations import Status
+from gpuaas.wire.timeline import Outcome
 
 BILLING_ENDS_AFTER = timedelta(minutes=10)
 LOST_AFTER = timedelta(hours=24)
@@ -77,4 +78,5 @@ class ReachWorker:
 
 
 def _because(now: datetime, at: datetime | None) -> transitions.Act:
-    return transitions.Act(actor=SYSTEM, now=now, at=at, note="the node's last proof of life decides")
+    note = "the node's last proof of life decides"
+    return transitions.Act(actor=SYSTEM, now=now, at=at, note=note, outcome=Outcome.BEGAN)

@@ -45,9 +45,9 @@ def move(kind: Kind[S], to: S, form: Form) -> Statement:
 
 @cache
 def restate(kind: Kind[S], columns: tuple[str, ...], outcome: Outcome, form: Form) -> Statement:
-    """New facts at the same status, with a timeline entry whose phase the caller names."""
+    """New facts at the same status, with a timeline entry whose phase the caller names. It is part of no operation."""
     parts = [
-        _entry(kind, "moved", ":phase::text", f"'{outcome}'"),
+        _entry(kind, "moved", ":phase::text", f"'{outcome}'", operation="null"),
         *([_audit(kind, "moved", form.audit, "")] if form.audit else []),
     ]
     return _statement(kind, {column: kind.facts[column] for column in columns}, parts, form)
@@ -118,13 +118,16 @@ def _operation(kind: Kind[S], source: str, operation_kind: str) -> str:
     """
 
 
-def _entry(kind: Kind[S], source: str, phase: str, outcome: str, evidence: str | None = None) -> str:
+def _entry(
+    kind: Kind[S], source: str, phase: str, outcome: str, evidence: str | None = None, *, operation: str | None = None
+) -> str:
     return f"""
         told as (
             insert into timeline_entries (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome,
                 at, actor, note, evidence)
-            select {kind.tenant}, {kind.project}, '{kind.subject_kind}', {kind.subject_id}, {kind.operation}, {phase},
-                {outcome}, :at::timestamptz, :actor::text, {kind.note}, {evidence or kind.evidence}
+            select {kind.tenant}, {kind.project}, '{kind.subject_kind}', {kind.subject_id},
+                {operation or kind.operation}, {phase}, {outcome}, :at::timestamptz, :actor::text, {kind.note},
+                {evidence or kind.evidence}
             from {source}
         )
     """
