@@ -1,14 +1,17 @@
 """Checks of the documents; `make check` runs it.
 
 Every code block names its language. tests/docs executes each block marked `sh`, unless a comment directly before it
-gives a reason: `<!-- not executed: REASON -->`. Links, anchors, and files named in documents and source code exist.
+gives a reason: `<!-- not executed: REASON -->`. Links, anchors, and files named in documents and source code exist;
+so do names in files, such as `core/work.py:Loop`.
 """
 
+import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -26,6 +29,8 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)|(?:src|srcset)=\"(?P
 MENTION = re.compile(r"(?<![\w/.-])(?P<path>(?:docs|tests|tools|src/gpuaas|migrations|benchmarks)/[\w./-]*\w)")
 # Of these, a name without its folder is a file of the package: `api/unit.py`.
 PACKAGES = re.compile(r"`(?P<path>(?:api|links|cli|agent|core|domain|engines|gateway|main|sdk|wire)/[\w/]+\.py)`")
+# A name in a file of the repository or of the package: `core/work.py:Loop`, `agent/loop.py:Agent.received`.
+NAME = re.compile(r"`(?P<path>[\w./-]+\.(?P<suffix>py|sql|toml)):(?P<name>[A-Za-z_][\w.]*)`")
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,40 @@ def of_mentions(name: str, text: str, root: Path) -> Iterator[str]:
                 yield f"{name}:{number}: file: {found['path']} does not exist"
 
 
+def of_names(document: str, text: str, root: Path) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in NAME.finditer(line):
+            path = next(
+                (each for each in (root / found["path"], root / "src/gpuaas" / found["path"]) if each.is_file()), None
+            )
+            if path is None:
+                yield f"{document}:{number}: file: {found['path']} does not exist"
+            elif found["name"] not in names(path):
+                yield f"{document}:{number}: name: {found['path']} has no {found['name']}"
+
+
+@cache
+def names(path: Path) -> frozenset[str]:
+    """The names that a file defines: members of a class behind its name; in SQL and TOML, every word."""
+    text = path.read_text()
+    if path.suffix != ".py":
+        return frozenset(re.findall(r"[A-Za-z_]\w*", text))
+    return frozenset(defined(ast.parse(text).body))
+
+
+def defined(body: Iterable[ast.stmt]) -> Iterator[str]:
+    for each in body:
+        if isinstance(each, ast.ClassDef):
+            yield each.name
+            yield from (f"{each.name}.{name}" for name in defined(each.body))
+        elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield each.name
+        elif isinstance(each, ast.Assign):
+            yield from (target.id for target in each.targets if isinstance(target, ast.Name))
+        elif isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            yield each.target.id
+
+
 def is_there(root: Path, path: str) -> bool:
     """A migration may be named by its number, and a module without its suffix."""
     if path in BUILT:
@@ -145,6 +184,7 @@ def findings(root: Path = ROOT) -> Iterator[str]:
             yield from of_links(name, text, root)
             if name != "CHANGELOG.md":  # names files as they were
                 yield from of_mentions(name, text, root)
+                yield from of_names(name, text, root)
         elif name.endswith((".py", ".sql", ".ts", ".tsx", ".sh", "Makefile")) and name not in PLANTED:
             yield from of_mentions(name, (root / name).read_text(), root)
 

@@ -9,6 +9,7 @@ from tools.lint_docs import blocks
 
 FENCED = "```{}\ntrue\n```\n"
 SH = FENCED.format("sh")
+CODE = "RULES: int = 1\nclass Loop:\n    name = 'loop'\n    async def run(self) -> None: ...\ndef look() -> None: ...\n"
 
 
 def of_blocks(text: str, document: str = "docs/howto/a.md") -> list[str]:
@@ -51,7 +52,7 @@ def test_a_block_in_a_list_ends_where_its_fence_does() -> None:
 def repository(tmp_path: Path) -> Path:
     (tmp_path / "docs").mkdir()
     (tmp_path / "tools").mkdir()
-    (tmp_path / "tools" / "b.py").touch()
+    (tmp_path / "tools" / "b.py").write_text(CODE)
     (tmp_path / "docs" / "a.md").write_text("# First steps: `here`\n")
     return tmp_path
 
@@ -85,6 +86,23 @@ def test_links_and_anchors_exist(repository: Path, text: str, *, is_found: bool)
 )
 def test_named_files_exist(repository: Path, name: str, text: str, *, is_found: bool) -> None:
     assert bool(list(lint_docs.of_mentions(name, text, repository))) is is_found
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("`tools/b.py:RULES`, `tools/b.py:Loop.run`, `tools/b.py:Loop.name`, `tools/b.py:look`", False),
+        ("`tools/gone.py:look`", True),
+        ("`tools/b.py:gone`", True),
+        ("`tools/b.py:run`", True),  # of the class only
+        ("`tools/b.py:Loop.gone`", True),
+        ("`docs/c.sql:render`", False),
+        ("`docs/c.sql:rend`", True),
+    ],
+)
+def test_names_in_files_exist(repository: Path, text: str, *, is_found: bool) -> None:
+    (repository / "docs" / "c.sql").write_text("create function render() returns text")
+    assert bool(list(lint_docs.of_names("docs/b.md", text, repository))) is is_found
 
 
 def test_the_documents_pass() -> None:
