@@ -110,7 +110,7 @@ async def test_after_a_day_of_looking_its_machines_have_failed_and_keep_their_sl
     await peek.plant(world.db, "update nodes set offline_for = $1", almost)
     await passes(world, node, 2, minutes=1)
     row = await world.get(a)
-    assert (row.status, row.status_reason) == (Status.FAILED, "node_lost: The node was away for a day.")
+    assert (row.status, row.status_reason) == (Status.FAILED, "node_lost: The node was offline for a day.")
     assert row.billing_stopped_at == row.node_offline_since
     assert await world.value("select count(*) from claims where released_at is null") == 1
 
