@@ -162,7 +162,7 @@ def test_what_no_column_holds_does_not_end_the_link_or_drop_the_result(wild: obj
 
 @pytest.mark.parametrize("port", ["http", None, [22], {"a": 1}])
 def test_a_field_of_another_type_is_no_result(port: object) -> None:
-    """Otherwise the worker would fail at this task for ever."""
+    """Otherwise the worker would fail at this task forever."""
     packed = LATER.pack(Opened(port=22, seen=FULL["volume"]))  # type: ignore[arg-type]
     wrong = {**packed["found"], "port": port}  # type: ignore[dict-item]
     assert LATER.unpack(over_the_link(replace(EMPTY, found=wrong))) is None
