@@ -145,7 +145,7 @@ async def test_a_revoke_ends_it_and_warns_of_other_doors(shared: Shared, whose: 
     assert node.log_in(shared.id, "gpu", fingerprint) is not None
     who = shared.world.ada if whose == "the holder" else shared.bob
     revoked = await shared.revoke(grant["id"], who)
-    assert (revoked.json()["status"], "other doors" in revoked.json()["notice"]) == ("revoked", True)
+    assert (revoked.json()["status"], "other ways to access" in revoked.json()["notice"]) == ("revoked", True)
     assert await shared.admitted() == {shared.world.ada.id}
     assert (await node.connections(shared.id), node.log_in(shared.id, "gpu", fingerprint)) == ([], None)
     again = await shared.revoke(grant["id"], who)
@@ -201,7 +201,7 @@ async def test_a_grant_ends_at_its_time(shared: Shared) -> None:
         await worker(shared.id)
     assert await shared.admitted() == {shared.world.ada.id}
     shown = (await shared.bob.http.get(f"/api/v1/allocations/{shared.id}/access-grants/{grant['id']}")).json()
-    assert (shown["status"], shown["status_reason"]) == ("ended", "its time is over")
+    assert (shown["status"], shown["status_reason"]) == ("ended", "the grant expired")
 
 
 async def test_a_grant_ends_with_its_machine(shared: Shared) -> None:

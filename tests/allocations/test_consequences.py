@@ -12,7 +12,7 @@ WORKS = GpuReset(method="nvidia-smi")
 CANNOT = GpuReset(detail="MIG is on")
 SHARED = GpuReset(method="amd-smi", together=("0000:05:00.0", "0000:06:00.0"))
 PAIR = GpuReset(method="amd-smi", together=("0000:05:00.0",))
-LOST = "What programs keep in it is lost. "
+LOST = "Data that programs keep in it is lost. "
 
 
 def said(of: Disruption, *resets: GpuReset | None) -> str:

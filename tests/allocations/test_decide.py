@@ -46,7 +46,7 @@ STARTING = {
     "a machine that was made is active": (
         seen(Status.PROVISIONING, task(ENSURE, "done", result=made())),
         SOON,
-        Move(Status.ACTIVE, "the machine is ready", environment=environment()),
+        Move(Status.ACTIVE, "the allocation is ready", environment=environment()),
     ),
     "a node's refusal is a failure with its reason": (
         seen(Status.PROVISIONING, task(ENSURE, "failed", reason="disk full", detail="ENOSPC")),
@@ -56,7 +56,7 @@ STARTING = {
     "a refusal without words gets ours": (
         seen(Status.PROVISIONING, task(ENSURE, "refused")),
         SOON,
-        Move(Status.FAILED, "The node could not make the machine."),
+        Move(Status.FAILED, "The node could not create the environment."),
     ),
     "a node that takes too long has failed": (
         seen(Status.PROVISIONING, task(ENSURE, "sent")),
@@ -66,7 +66,7 @@ STARTING = {
     "a machine that came at the last moment is active all the same": (
         seen(Status.PROVISIONING, task(ENSURE, "done", result=made())),
         LATE,
-        Move(Status.ACTIVE, "the machine is ready", environment=environment()),
+        Move(Status.ACTIVE, "the allocation is ready", environment=environment()),
     ),
     "a restart asks for the new boot": (
         seen(Status.RESTARTING, task(ENSURE, "done", result=made()), boot=2),
@@ -76,7 +76,7 @@ STARTING = {
     "a restart that came back is active": (
         seen(Status.RESTARTING, task(ENSURE, "done", boot=2, result=made()), boot=2),
         SOON,
-        Move(Status.ACTIVE, "the machine is ready", environment=environment()),
+        Move(Status.ACTIVE, "the allocation is ready", environment=environment()),
     ),
     "a restart that failed is not the end": (
         seen(Status.RESTARTING, task(ENSURE, "failed", boot=2, reason="no"), boot=2),

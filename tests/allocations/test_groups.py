@@ -17,7 +17,7 @@ async def test_a_group_that_does_not_fit_whole_leaves_nothing_behind(world: Worl
     await world.nodes.add()
     answer = await world.submit(count=5, gpu_count=2)
     assert (answer.status_code, answer.json()["code"]) == (409, "sku_unavailable")
-    assert "4 of the 5 allocations would have fitted" in answer.json()["detail"]
+    assert "4 of the 5 allocations would fit" in answer.json()["detail"]
     for table in ("allocations", "allocation_groups", "claims", "operations", "idempotency"):
         assert await world.value(f"select count(*) from {table}") == 0
     assert (await world.submit(count=4, gpu_count=2)).status_code == 202

@@ -88,7 +88,7 @@ async def test_people_are_told_and_then_it_is_released_with_the_reason(world: Wo
     world.clock.advance(minutes=6)
     await look(world, a)
     shown = await world.seen(a)
-    assert (shown["status"], shown["status_reason"]) == ("releasing", "its time was over")
+    assert (shown["status"], shown["status_reason"]) == ("releasing", "the allocation reached its end")
 
 
 async def test_one_call_extends_it_and_the_warning_starts_over(world: World) -> None:
@@ -168,7 +168,7 @@ async def test_an_idle_machine_is_told_then_released_and_work_stops_the_clock(wo
         world.clock.advance(minutes=minutes)
         await measured(world, a, 9.0)
         await look(world, a)
-    assert (await world.seen(a))["status_reason"] == "nothing showed work for 30 minutes"
+    assert (await world.seen(a))["status_reason"] == "idle for 30 minutes"
 
 
 async def test_whoever_extends_an_idle_machine_keeps_it(world: World) -> None:

@@ -88,7 +88,7 @@ async def test_before_the_first_sample_nothing_is_claimed(world: World) -> None:
     a = await world.allocation()
     answer = (await world.http.get(f"/api/v1/allocations/{a}/metrics")).json()
     assert (answer["series"], answer["age_seconds"]) == ([], None)
-    assert "no sample" in answer["unavailable"]
+    assert "not sent a sample" in answer["unavailable"]
 
 
 async def test_a_node_cannot_speak_for_machines_of_another(world: World) -> None:

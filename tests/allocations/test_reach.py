@@ -80,6 +80,22 @@ async def test_billing_stops_at_the_last_proof_of_life_and_resumes_when_the_node
     assert [entry.phase for entry in await world.timeline(a)][-2:] == ["billing_paused", "billing_resumed"]
 
 
+async def test_a_pause_is_no_phase_of_the_operation_that_was_last(world: World) -> None:
+    """The operation ended long before, and the entry of a pause is dated back."""
+    a, node = await absent(world)
+    operation = f"/api/v1/operations/{(await world.get(a)).operation_id}"
+    before = (await world.http.get(operation)).raise_for_status().json()
+    await passes(world, node, 12, minutes=1)
+    await world.nodes.connect(node)
+    await passes(world, node, 1, minutes=1)
+    told = (await world.timeline(a))[-2:]
+    assert [(entry.phase, entry.operation_id, entry.outcome) for entry in told] == [
+        ("billing_paused", None, "began"),
+        ("billing_resumed", None, "began"),
+    ]
+    assert (await world.http.get(operation)).json() == before
+
+
 async def test_a_gap_in_our_own_looking_does_not_count_against_the_node(world: World) -> None:
     a, node = await absent(world)
     await passes(world, node, 20, days=1)
@@ -94,7 +110,7 @@ async def test_after_a_day_of_looking_its_machines_have_failed_and_keep_their_sl
     await peek.plant(world.db, "update nodes set offline_for = $1", almost)
     await passes(world, node, 2, minutes=1)
     row = await world.get(a)
-    assert (row.status, row.status_reason) == (Status.FAILED, "node_lost: The node was away for a day.")
+    assert (row.status, row.status_reason) == (Status.FAILED, "node_lost: The node was offline for a day.")
     assert row.billing_stopped_at == row.node_offline_since
     assert await world.value("select count(*) from claims where released_at is null") == 1
 

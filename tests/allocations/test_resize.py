@@ -65,8 +65,8 @@ async def test_a_node_without_room_is_a_refusal_that_says_what_fits_where(world:
 
 
 BLOCKED = {
-    "does not answer now": "update nodes set offline_since = clock_timestamp()",
-    "gives out no more GPUs: an operator takes it out of service": "update nodes set intent = 'draining'",
+    "is offline and gives out": "update nodes set offline_since = clock_timestamp()",
+    "gives out no more GPUs, because an operator takes it out of service": "update nodes set intent = 'draining'",
     "lacks something that environments need; an operator has to provide it": (
         "update nodes set facts = jsonb_set(facts, '{missing}', '[\"root\"]')"
     ),

@@ -130,7 +130,7 @@ async def test_no_slot_joins_a_node_that_is_held_whole(world: World) -> None:
     )
     approve = f"/api/v1/admin/nodes/{node.id}/slots/8/approve"
     answer = await world.operator.http.post(approve, json={})
-    assert (answer.status_code, "held whole" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "holds the whole node" in answer.json()["detail"]) == (409, True)
 
 
 async def test_slots_of_a_release_that_left_residue_are_blocked_and_shown(world: World) -> None:

@@ -96,7 +96,7 @@ def test_disk_is_the_reason_only_if_there_would_be_places_without_it() -> None:
     refused = explain(nodes, sized_ask(disk_gib=10), count=2, others=[])
     assert refused.kind is Unavailable.NO_DISK
     told = "Nodes with free GPUs have too little disk left. Each allocation needs 10 GiB."
-    assert refused.detail == f"{told} 1 of the 2 allocations would have fitted."
+    assert refused.detail == f"{told} 1 of the 2 allocations would fit."
 
 
 def test_a_region_asked_for_is_kept_to() -> None:

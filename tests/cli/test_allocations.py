@@ -21,9 +21,11 @@ from gpuaas.wire.allocations import (
     SubmittedAllocations,
     UseSignal,
 )
+from gpuaas.wire.common import Money
 from gpuaas.wire.images import AllocationImage
 from gpuaas.wire.storage import LaunchAttachment
 from gpuaas.wire.timeline import OperationStatus, Outcome
+from gpuaas.wire.usage import Cost
 from tests.cli.conftest import Terminal
 from tests.sdk import samples
 from tests.sdk.fake_api import Answer, Events, FakeApi, event, page, problem
@@ -163,6 +165,14 @@ def test_get_shows_everything_below_each_other(terminal: Terminal, ready: FakeAp
     shown = dict(line.rstrip().split(None, 1) for line in out.splitlines())
     assert (shown["id"], shown["status"], shown["address"]) == (samples.ALLOCATION, "active", "127.0.0.1:20001")
     assert shown["holder"] == "ada@example.com"
+
+
+def test_get_shows_the_cost_so_far(terminal: Terminal, ready: FakeApi) -> None:
+    assert "cost so far" not in terminal.run("allocations", "get", samples.ALLOCATION).out
+    cost = Cost(amount=Money(amount_minor=1234, currency="USD"), seconds=9872, runs=True, at=samples.NOON)
+    ready.on("GET", ROUTE, Answer(samples.allocation(cost_so_far=cost)))
+    out = terminal.run("allocations", "get", samples.ALLOCATION).out
+    assert any(line.split() == ["cost", "so", "far", "12.34", "USD"] for line in out.splitlines())
 
 
 def test_get_says_what_to_do_about_an_outdated_image(terminal: Terminal, ready: FakeApi) -> None:

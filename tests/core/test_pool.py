@@ -74,3 +74,26 @@ async def test_a_connection_in_use_and_one_that_was_just_used_stay_open() -> Non
     pool._close_idle(asyncio.get_running_loop())
     assert not any(one.is_terminated for one in (lent, *others))
     await pool.close()
+
+
+async def test_a_connection_may_be_taken_while_the_pool_is_being_closed() -> None:
+    closing = asyncio.Event()
+
+    class Slow(StubConnection):
+        async def close(self, timeout: float) -> None:
+            closing.set()
+            await asyncio.sleep(0)
+            await super().close(timeout)
+
+    async def open_connection() -> Any:
+        return Slow()
+
+    pool = Pool(open_connection, 2)
+    for connection in [await pool.take() for _ in range(2)]:
+        pool.give(connection)
+    task = asyncio.create_task(pool.close())
+    await closing.wait()
+    last: Any = await pool.take()
+    pool.give(last)
+    await task
+    assert last.is_terminated

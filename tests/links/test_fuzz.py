@@ -47,7 +47,8 @@ HELLOS = 60
 LARGE = (0, -1, (1 << 31) - 2, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 63, (1 << 64) - 1, -(1 << 63))
 TIMES = ("0001-01-01T00:00:00+10:00", "9999-12-31T23:59:59-12:00", "9999-12-31T23:59:59Z", "2026-01-01")
 TEXTS = ("", "\x00", "x" * 5000, "\N{BRAIN}", *TIMES)
-OTHERS: tuple[object, ...] = (None, True, 1.5, float("nan"), b"\xff", [], {}, [[]], {"type": "beat"})
+EXTENSION = msgspec.msgpack.Ext(5, b"")
+OTHERS: tuple[object, ...] = (None, True, 1.5, float("nan"), b"\xff", [], {}, [[]], {"type": "beat"}, EXTENSION)
 # What later tellings, key sets and restarts are compared with: beyond these, none of them would count any more.
 POISONED = """
     select coalesce(string_agg(what, ', '), '') from (
@@ -117,7 +118,13 @@ def samples(allocation_id: str, task_id: str, at: datetime) -> dict[str, Up]:
         "log": LogLines(task_id=task_id, first_seq=1, lines=["one", "two"], at=at),
         "report": Report(environments=[standing], at=at),
         "result": Result(
-            task_id=task_id, status=TaskStatus.DONE, at=at, environment=standing, proofs=[proof], phases=[phase]
+            task_id=task_id,
+            status=TaskStatus.DONE,
+            at=at,
+            environment=standing,
+            proofs=[proof],
+            phases=[phase],
+            found={"port": 22, "inside": {"names": ["a"]}},
         ),
         "samples": Samples(
             samples=[

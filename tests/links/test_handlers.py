@@ -52,7 +52,7 @@ def test_every_message_that_an_agent_may_send_has_a_handler_or_a_buffer() -> Non
 
 
 def test_a_second_handler_for_a_type_is_refused() -> None:
-    with pytest.raises(HandlerExistsError, match="Progress has a handler already"):
+    with pytest.raises(HandlerExistsError, match="Progress already has a handler"):
         Handlers((PROGRESS, PROGRESS))
 
 

@@ -155,7 +155,7 @@ REPAIR = row(wants_check=True)
         (seen(CLEARING, task=task("done")), Move(RuntimeState.CLEARED, "raw compute")),
         (seen(row(RuntimeState.CLEARED, bundle_id=None), boot=2), None),
         (seen(row(), status=Status.PROVISIONING), None),
-        (seen(row(), status=Status.RELEASING), Move(RuntimeState.FAILED, "The machine was given back before.")),
+        (seen(row(), status=Status.RELEASING), Move(RuntimeState.FAILED, "The allocation was released before.")),
         (seen(APPLIED, status=Status.RELEASED), None),
     ],
 )

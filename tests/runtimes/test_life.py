@@ -135,7 +135,7 @@ async def test_a_submit_with_a_bundle_that_is_unknown_twofold_or_unfit_makes_not
     assert (both.status_code, both.json()["code"]) == (422, "validation_error")
     unfit = await world.submit(runtime_bundle_slug="cuda-data")
     assert (unfit.status_code, unfit.json()["code"]) == (409, "bundle_incompatible")
-    assert "none was observed on the node; its GPUs are simulated" in unfit.json()["detail"]
+    assert "the node does not report one; its GPUs are simulated" in unfit.json()["detail"]
     assert await world.value("select count(*) from allocations") == 0
 
 
@@ -163,7 +163,7 @@ async def test_bundles_are_judged_for_a_sku_before_there_is_a_machine(world: Wor
         shown = await world.http.get("/api/v1/runtime-bundles", params={"sku": SLICE})
         return {each["slug"]: each["compatibility"] for each in shown.json()["items"]}
 
-    assert (await judged())["python-data"]["reason"] == "no node offers such machines now."
+    assert (await judged())["python-data"]["reason"] == "no node offers such allocations now."
     await world.nodes.add()
     found = await judged()
     assert found["python-data"] == {"compatible": True, "reason": "", "staged": False}
@@ -245,4 +245,4 @@ async def test_a_newer_choice_overtakes_one_on_its_way(world: World, tmp_path: P
     shown = await applied(world, id, runtime_bundle_slug="python-data", version="2.0")
     assert shown["observed_bundle"]["version"] == "2.0"
     operation = (await world.http.get(f"/api/v1/operations/{first.json()['operation_id']}")).json()
-    assert (operation["status"], operation["reason"]) == ("failed", "overtaken by a newer choice")
+    assert (operation["status"], operation["reason"]) == ("failed", "superseded by a newer choice")

@@ -137,3 +137,32 @@ def test_what_a_node_says_of_a_later_kind_is_bounded() -> None:
     assert list(found) == ["ab", "long", "many", "deep"]
     assert (found["ab"], len(str(found["long"])), found["deep"]) == ("cd", LONGEST_FACT, {"bytes": "", "port": 22})
     assert found["many"] == list(range(MOST_FOUND))
+
+
+def nested(levels: int) -> object:
+    return [nested(levels - 1)] if levels else 1
+
+
+@pytest.mark.parametrize(
+    "wild",
+    [
+        nested(600),
+        msgspec.msgpack.Ext(5, b"\x01"),
+        {"deep": msgspec.msgpack.Ext(5, b"")},
+    ],
+    ids=["deep", "extension", "extension inside"],
+)
+def test_what_no_column_holds_does_not_end_the_link_or_drop_the_result(wild: object) -> None:
+    """The decoder accepts deeper nesting than Python functions can follow, and types that JSON does not have."""
+    sent = msgspec.msgpack.encode(replace(EMPTY, found={"port": 22, "wild": wild}))
+    found = cleaned_result(msgspec.msgpack.decode(sent, type=Result)).found
+    assert found["port"] == 22
+    msgspec.json.encode(found)
+
+
+@pytest.mark.parametrize("port", ["http", None, [22], {"a": 1}])
+def test_a_field_of_another_type_is_no_result(port: object) -> None:
+    """Otherwise the worker would fail at this task forever."""
+    packed = LATER.pack(Opened(port=22, seen=FULL["volume"]))  # type: ignore[arg-type]
+    wrong = {**packed["found"], "port": port}  # type: ignore[dict-item]
+    assert LATER.unpack(over_the_link(replace(EMPTY, found=wrong))) is None

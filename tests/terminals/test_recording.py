@@ -143,7 +143,7 @@ async def test_a_project_that_records_records_every_terminal_and_says_so_first(p
     for back_into in (None, open_already.session_id):
         async with browsing(world, place.url, place.allocation_id, session_id=back_into) as again:
             said = await again.session()
-            assert (said.recorded, "in this project" in said.notice) == (True, True)
+            assert (said.recorded, "of this project" in said.notice) == (True, True)
             await again.type("kept\n")
             await again.shows("kept\n")
         await eventually(partial(holds, place, said.session_id, b"kept"))

@@ -201,7 +201,7 @@ async def test_a_terminal_that_lived_too_long_ends(place: Place) -> None:
         session = await browser.session()
         age = f"update terminals set created_at = created_at - interval '9 hours' where id = '{session.session_id}'"
         await peek.plant(place.world.db, age)
-        assert (await browser.ended()) == (4410, Error(reason="a terminal lives 8 hours at most"))
+        assert (await browser.ended()) == (4410, Error(reason="a terminal stays open for at most 8 hours"))
 
 
 async def test_an_agent_that_goes_takes_its_terminals_with_it_and_they_are_told(migrated: str, tmp_path: Path) -> None:

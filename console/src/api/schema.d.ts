@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * ListAllAllocations
-         * @description Every allocation of the platform; `?only=unsettled` finds what is stuck or on its way.
+         * @description Every allocation of the platform; `?only=unsettled` finds those that are stuck or in transition.
          */
         get: operations["ApiV1AdminAllocationsListAllAllocations"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * InspectAllocation
-         * @description One allocation with its timeline, every task its node was given and every proof, in full.
+         * @description One allocation with its complete timeline, node tasks and proofs.
          */
         get: operations["ApiV1AdminAllocationsIdInspectAllocation"];
         put?: never;
@@ -55,7 +55,8 @@ export interface paths {
         put?: never;
         /**
          * OpenBreakGlass
-         * @description Open a recorded terminal on somebody's allocation. Its people see who, why and until when, and may end it.
+         * @description Open a recorded terminal on another person's allocation. Its people see who, why and until when, and may end
+         *     it.
          */
         post: operations["ApiV1AdminAllocationsIdBreakGlassOpenBreakGlass"];
         /**
@@ -79,7 +80,7 @@ export interface paths {
         put?: never;
         /**
          * ForceCleanup
-         * @description Stand in for the proof of cleanup that a node will not give.
+         * @description Confirm a cleanup that a node cannot prove.
          */
         post: operations["ApiV1AdminAllocationsIdForceCleanupForceCleanup"];
         delete?: never;
@@ -99,7 +100,7 @@ export interface paths {
         put?: never;
         /**
          * ForceRelease
-         * @description Release anybody's allocation; its timeline says that an operator did.
+         * @description Release the allocation of any project; its timeline shows that an operator did it.
          */
         post: operations["ApiV1AdminAllocationsIdForceReleaseForceRelease"];
         delete?: never;
@@ -117,7 +118,7 @@ export interface paths {
         };
         /**
          * PlatformAudit
-         * @description Who did what on the platform, newest first: log-ins, tokens, operators' and nodes' actions, all projects.
+         * @description Actions on the platform, newest first: logins, tokens, actions of operators and nodes, and all projects.
          */
         get: operations["ApiV1AdminAuditPlatformAudit"];
         put?: never;
@@ -158,7 +159,7 @@ export interface paths {
         };
         /**
          * VerifyAudit
-         * @description Verify the next seals of the hash chain on the server; ask again with `after` until `is_complete`.
+         * @description Verify the next seals of the hash chain on the server; repeat with `after` until `is_complete`.
          */
         get: operations["ApiV1AdminAuditVerificationVerifyAudit"];
         put?: never;
@@ -180,7 +181,7 @@ export interface paths {
         put?: never;
         /**
          * CreateEnrolmentToken
-         * @description A single-use token that makes one machine a node.
+         * @description Create a single-use token that enrols one computer as a node.
          */
         post: operations["ApiV1AdminEnrolmentTokensCreateEnrolmentToken"];
         delete?: never;
@@ -198,7 +199,7 @@ export interface paths {
         };
         /**
          * ListInvariants
-         * @description Each invariant with when it was last checked, and the violations that were seen at least twice in a row.
+         * @description Each invariant with the time of its last check, and the violations that were seen at least twice in a row.
          */
         get: operations["ApiV1AdminInvariantsListInvariants"];
         put?: never;
@@ -218,7 +219,7 @@ export interface paths {
         };
         /**
          * ListNodes
-         * @description The fleet.
+         * @description The nodes of the fleet.
          */
         get: operations["ApiV1AdminNodesListNodes"];
         put?: never;
@@ -238,7 +239,7 @@ export interface paths {
         };
         /**
          * GetNode
-         * @description One node, with the facts its probe found.
+         * @description One node, with the facts that its agent reported.
          */
         get: operations["ApiV1AdminNodesIdGetNode"];
         put?: never;
@@ -259,7 +260,8 @@ export interface paths {
         get?: never;
         /**
          * SetDiskOvercommit
-         * @description How much disk the node sells for each GiB that it has. Above 1 it sells nothing while less than 10 % is free.
+         * @description Set how much disk the node sells for each GiB that it has. Above 1, it sells nothing while less than 10 % is
+         *     free.
          */
         put: operations["ApiV1AdminNodesIdDiskOvercommitSetDiskOvercommit"];
         post?: never;
@@ -280,7 +282,7 @@ export interface paths {
         put?: never;
         /**
          * DrainNode
-         * @description Nothing new is placed here; what runs goes on.
+         * @description Place nothing new on the node; what runs there keeps running.
          */
         post: operations["ApiV1AdminNodesIdDrainDrainNode"];
         delete?: never;
@@ -300,7 +302,7 @@ export interface paths {
         put?: never;
         /**
          * DeclareNodeLost
-         * @description Say that a node which does not answer never will: what lived on it has failed.
+         * @description Declare an offline node permanently lost: everything alive on it fails.
          */
         post: operations["ApiV1AdminNodesIdLostDeclareNodeLost"];
         delete?: never;
@@ -320,7 +322,7 @@ export interface paths {
         put?: never;
         /**
          * QuarantineNode
-         * @description Kept out of sale because something is wrong with it.
+         * @description Take the node out of service because of a fault.
          */
         post: operations["ApiV1AdminNodesIdQuarantineQuarantineNode"];
         delete?: never;
@@ -340,7 +342,7 @@ export interface paths {
         put?: never;
         /**
          * RetireNode
-         * @description Gone for good; refused while anything is claimed on it, or a volume is on its disk.
+         * @description Retire the node permanently; refused while it has claims or volumes on its disk.
          */
         post: operations["ApiV1AdminNodesIdRetireRetireNode"];
         delete?: never;
@@ -360,7 +362,7 @@ export interface paths {
         put?: never;
         /**
          * RotateKey
-         * @description A single-use token with which the node changes its key: `gpuaas agent rotate-key` on the node.
+         * @description Create a single-use token for a rotation of the node's key: `gpuaas agent rotate-key` on the node.
          */
         post: operations["ApiV1AdminNodesIdRotateKeyRotateKey"];
         delete?: never;
@@ -400,7 +402,7 @@ export interface paths {
         put?: never;
         /**
          * ApproveSlot
-         * @description This slot may be sold.
+         * @description Approve the slot for sale.
          */
         post: operations["ApiV1AdminNodesIdSlotsIndexApproveApproveSlot"];
         delete?: never;
@@ -420,7 +422,7 @@ export interface paths {
         put?: never;
         /**
          * DisableSlot
-         * @description Not sold again; who has it keeps it.
+         * @description Take the slot out of service; its current allocation keeps it.
          */
         post: operations["ApiV1AdminNodesIdSlotsIndexDisableDisableSlot"];
         delete?: never;
@@ -440,7 +442,7 @@ export interface paths {
         put?: never;
         /**
          * EnableSlot
-         * @description For sale again.
+         * @description Put the slot back into service.
          */
         post: operations["ApiV1AdminNodesIdSlotsIndexEnableEnableSlot"];
         delete?: never;
@@ -460,7 +462,7 @@ export interface paths {
         put?: never;
         /**
          * UndrainNode
-         * @description Back to work.
+         * @description End draining: the node takes new allocations again.
          */
         post: operations["ApiV1AdminNodesIdUndrainUndrainNode"];
         delete?: never;
@@ -478,7 +480,7 @@ export interface paths {
         };
         /**
          * ListUnknownEnvironmentsOfNode
-         * @description Those of one node.
+         * @description The unknown environments of one node.
          */
         get: operations["ApiV1AdminNodesIdUnknownEnvironmentsListUnknownEnvironmentsOfNode"];
         put?: never;
@@ -500,8 +502,8 @@ export interface paths {
         put?: never;
         /**
          * AdoptEnvironment
-         * @description Restore the allocation that its ownership record names, on the same slots, port and host key, and the attachments
-         *     of volumes that the database knows.
+         * @description Restore the allocation that the ownership record names, on the same slots, port and host key, and the
+         *     attachments of volumes that the database contains.
          */
         post: operations["ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdAdoptAdoptEnvironment"];
         delete?: never;
@@ -521,7 +523,7 @@ export interface paths {
         put?: never;
         /**
          * RemoveUnknownEnvironment
-         * @description Have its node destroy it, with proof of cleanup; it keeps its devices until then.
+         * @description Make the node destroy the environment, with proof; it keeps its devices until then.
          */
         post: operations["ApiV1AdminNodesIdUnknownEnvironmentsEnvironmentIdRemoveRemoveUnknownEnvironment"];
         delete?: never;
@@ -539,7 +541,7 @@ export interface paths {
         };
         /**
          * ListUnknownVolumesOfNode
-         * @description Those that one node sees, shared ones among them.
+         * @description The unknown volumes that one node sees, including shared ones.
          */
         get: operations["ApiV1AdminNodesIdUnknownVolumesListUnknownVolumesOfNode"];
         put?: never;
@@ -559,7 +561,7 @@ export interface paths {
         };
         /**
          * GetUnknownVolume
-         * @description One of them, also after its removal, with the proof.
+         * @description One unknown volume; after its removal with the proof.
          */
         get: operations["ApiV1AdminNodesIdUnknownVolumesVolumeIdGetUnknownVolume"];
         put?: never;
@@ -581,7 +583,7 @@ export interface paths {
         put?: never;
         /**
          * AdoptVolume
-         * @description Restore the volume that its ownership record names, with its data.
+         * @description Restore the volume that the ownership record names, with its data.
          */
         post: operations["ApiV1AdminNodesIdUnknownVolumesVolumeIdAdoptAdoptVolume"];
         delete?: never;
@@ -601,7 +603,7 @@ export interface paths {
         put?: never;
         /**
          * RemoveUnknownVolume
-         * @description Have a node that sees it erase its data, with proof; the volume is never made again.
+         * @description Make a node that sees the volume erase its data, with proof; the volume is never created again.
          */
         post: operations["ApiV1AdminNodesIdUnknownVolumesVolumeIdRemoveRemoveUnknownVolume"];
         delete?: never;
@@ -621,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * UnquarantineNode
-         * @description Found well again.
+         * @description End the quarantine: the node takes new allocations again.
          */
         post: operations["ApiV1AdminNodesIdUnquarantineUnquarantineNode"];
         delete?: never;
@@ -659,7 +661,7 @@ export interface paths {
         };
         /**
          * GetFleetOperation
-         * @description Any operation, phase by phase, with the last the node said in each.
+         * @description Any operation with its phases, and the last log lines of the node in each.
          */
         get: operations["ApiV1AdminOperationsIdGetFleetOperation"];
         put?: never;
@@ -679,7 +681,7 @@ export interface paths {
         };
         /**
          * Overview
-         * @description What waits and for how long, what fails, how fast it answers, and what the fleet has.
+         * @description Queues, failures, latencies and the capacity of the fleet.
          */
         get: operations["ApiV1AdminOverviewOverview"];
         put?: never;
@@ -724,13 +726,14 @@ export interface paths {
         get: operations["ApiV1AdminProjectsIdQuotasGetQuotas"];
         /**
          * SetQuotas
-         * @description Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well.
+         * @description Set limits. Existing resources above a new limit stay, but none can be added. The tenant's limits also apply to
+         *     a project.
          */
         put: operations["ApiV1AdminProjectsIdQuotasSetQuotas"];
         post?: never;
         /**
          * ClearQuotas
-         * @description Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold.
+         * @description Remove limits of one dimension or of all: then the platform's defaults and the tenant's limits apply.
          */
         delete: operations["ApiV1AdminProjectsIdQuotasClearQuotas"];
         options?: never;
@@ -749,8 +752,9 @@ export interface paths {
         put?: never;
         /**
          * Suspend
-         * @description Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
-         *     tokens and keys of a suspended person are refused, and admins of their projects hold their allocations.
+         * @description Refuse new work and close connections until the suspension ends; allocations keep running, and data is kept.
+         *     Sessions, tokens and keys of a suspended person are refused, and admins of their projects hold their
+         *     allocations.
          */
         post: operations["ApiV1AdminProjectsIdSuspendSuspend"];
         delete?: never;
@@ -788,12 +792,12 @@ export interface paths {
         };
         /**
          * ListQuotaLimits
-         * @description Every limit that is set: the platform's defaults, and what differs from them.
+         * @description Every limit that is set: the platform's defaults, and exceptions from them.
          */
         get: operations["ApiV1AdminQuotasListQuotaLimits"];
         /**
          * SetDefaultQuotas
-         * @description The defaults: for every tenant and person without a limit of their own.
+         * @description Set the defaults, for every tenant and person without a limit.
          */
         put: operations["ApiV1AdminQuotasSetDefaultQuotas"];
         post?: never;
@@ -812,13 +816,13 @@ export interface paths {
         };
         /**
          * ListAllRuntimeBundles
-         * @description The whole catalog, retired ones too.
+         * @description The whole catalogue, including retired bundles.
          */
         get: operations["ApiV1AdminRuntimeBundlesListAllRuntimeBundles"];
         put?: never;
         /**
          * PublishRuntimeBundle
-         * @description Offer a bundle. Its version is its own for ever: the digest of its recipe is what nodes are held to.
+         * @description Publish a bundle. A version never changes: nodes check the digest of its recipe.
          */
         post: operations["ApiV1AdminRuntimeBundlesPublishRuntimeBundle"];
         delete?: never;
@@ -858,7 +862,7 @@ export interface paths {
         put?: never;
         /**
          * DeprecateRuntimeBundle
-         * @description No slug leads to it any more; who names it exactly still gets it.
+         * @description Deprecate a bundle: its slug no longer selects it, but an exact version still does.
          */
         post: operations["ApiV1AdminRuntimeBundlesIdDeprecateDeprecateRuntimeBundle"];
         delete?: never;
@@ -876,7 +880,7 @@ export interface paths {
         };
         /**
          * ListStagings
-         * @description Where it is staged, on its way or failed, with the evidence of its check.
+         * @description The nodes on which it is staged, being staged or failed, with the evidence of its check.
          */
         get: operations["ApiV1AdminRuntimeBundlesIdNodesListStagings"];
         put?: never;
@@ -896,14 +900,15 @@ export interface paths {
         };
         /**
          * GetStaging
-         * @description One staging, phase by phase, with the node's log lines.
+         * @description One staging with its phases and the log lines of the node.
          */
         get: operations["ApiV1AdminRuntimeBundlesIdNodesNodeIdGetStaging"];
         put?: never;
         post?: never;
         /**
          * UnstageRuntimeBundle
-         * @description Take it off a node, which frees its disk; refused while a machine there runs with it or may roll back to it.
+         * @description Remove a bundle from a node, which frees its disk; refused while an allocation there uses it or may roll back
+         *     to it.
          */
         delete: operations["ApiV1AdminRuntimeBundlesIdNodesNodeIdUnstageRuntimeBundle"];
         options?: never;
@@ -922,7 +927,7 @@ export interface paths {
         put?: never;
         /**
          * RepublishRuntimeBundle
-         * @description Take a deprecation back.
+         * @description Undo a deprecation.
          */
         post: operations["ApiV1AdminRuntimeBundlesIdRepublishRepublishRuntimeBundle"];
         delete?: never;
@@ -942,7 +947,7 @@ export interface paths {
         put?: never;
         /**
          * RetireRuntimeBundle
-         * @description For nobody new, for good; who runs with it keeps it.
+         * @description Retire a bundle permanently: nobody can apply it; allocations that use it keep it.
          */
         post: operations["ApiV1AdminRuntimeBundlesIdRetireRetireRuntimeBundle"];
         delete?: never;
@@ -962,7 +967,7 @@ export interface paths {
         put?: never;
         /**
          * StageRuntimeBundle
-         * @description Make it ready on nodes, beside what is there; each staging names its operation.
+         * @description Stage a bundle on nodes, next to those already there; each staging names its operation.
          */
         post: operations["ApiV1AdminRuntimeBundlesIdStageStageRuntimeBundle"];
         delete?: never;
@@ -982,7 +987,7 @@ export interface paths {
         put?: never;
         /**
          * RunConformance
-         * @description Try on one node whether a backend keeps what it promises; the result is shown with the backend.
+         * @description Test on one node whether a backend has its declared properties; the result is shown with the backend.
          */
         post: operations["ApiV1AdminStorageBackendsConformanceRunConformance"];
         delete?: never;
@@ -1069,13 +1074,14 @@ export interface paths {
         get: operations["ApiV1AdminTenantsIdQuotasGetQuotas"];
         /**
          * SetQuotas
-         * @description Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well.
+         * @description Set limits. Existing resources above a new limit stay, but none can be added. The tenant's limits also apply to
+         *     a project.
          */
         put: operations["ApiV1AdminTenantsIdQuotasSetQuotas"];
         post?: never;
         /**
          * ClearQuotas
-         * @description Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold.
+         * @description Remove limits of one dimension or of all: then the platform's defaults and the tenant's limits apply.
          */
         delete: operations["ApiV1AdminTenantsIdQuotasClearQuotas"];
         options?: never;
@@ -1094,8 +1100,9 @@ export interface paths {
         put?: never;
         /**
          * Suspend
-         * @description Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
-         *     tokens and keys of a suspended person are refused, and admins of their projects hold their allocations.
+         * @description Refuse new work and close connections until the suspension ends; allocations keep running, and data is kept.
+         *     Sessions, tokens and keys of a suspended person are refused, and admins of their projects hold their
+         *     allocations.
          */
         post: operations["ApiV1AdminTenantsIdSuspendSuspend"];
         delete?: never;
@@ -1133,7 +1140,7 @@ export interface paths {
         };
         /**
          * ListUnknownEnvironments
-         * @description Every environment of the fleet that the database does not know; each holds its devices.
+         * @description Every unknown environment of the fleet; each holds its devices.
          */
         get: operations["ApiV1AdminUnknownEnvironmentsListUnknownEnvironments"];
         put?: never;
@@ -1153,7 +1160,7 @@ export interface paths {
         };
         /**
          * ListUnknownVolumes
-         * @description Every volume of the fleet that the database does not know, a shared one once; their data is kept.
+         * @description Every unknown volume of the fleet, a shared one once; their data is kept.
          */
         get: operations["ApiV1AdminUnknownVolumesListUnknownVolumes"];
         put?: never;
@@ -1173,7 +1180,7 @@ export interface paths {
         };
         /**
          * ListUsers
-         * @description Everybody who has an account, newest first.
+         * @description Every person with an account, newest first.
          */
         get: operations["ApiV1AdminUsersListUsers"];
         put?: never;
@@ -1198,13 +1205,14 @@ export interface paths {
         get: operations["ApiV1AdminUsersIdQuotasGetQuotas"];
         /**
          * SetQuotas
-         * @description Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well.
+         * @description Set limits. Existing resources above a new limit stay, but none can be added. The tenant's limits also apply to
+         *     a project.
          */
         put: operations["ApiV1AdminUsersIdQuotasSetQuotas"];
         post?: never;
         /**
          * ClearQuotas
-         * @description Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold.
+         * @description Remove limits of one dimension or of all: then the platform's defaults and the tenant's limits apply.
          */
         delete: operations["ApiV1AdminUsersIdQuotasClearQuotas"];
         options?: never;
@@ -1223,8 +1231,9 @@ export interface paths {
         put?: never;
         /**
          * Suspend
-         * @description Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
-         *     tokens and keys of a suspended person are refused, and admins of their projects hold their allocations.
+         * @description Refuse new work and close connections until the suspension ends; allocations keep running, and data is kept.
+         *     Sessions, tokens and keys of a suspended person are refused, and admins of their projects hold their
+         *     allocations.
          */
         post: operations["ApiV1AdminUsersIdSuspendSuspend"];
         delete?: never;
@@ -1262,7 +1271,7 @@ export interface paths {
         };
         /**
          * ListWorkers
-         * @description Each worker: what is due, in hand, failing, and whether it is switched off.
+         * @description Each worker with the number of rows that are due, in progress and failing, and whether it is disabled.
          */
         get: operations["ApiV1AdminWorkersListWorkers"];
         put?: never;
@@ -1284,7 +1293,7 @@ export interface paths {
         put?: never;
         /**
          * DisableWorker
-         * @description Break the glass: stop a worker on every replica, without a restart.
+         * @description Stop a worker on every replica, without a restart; for emergencies.
          */
         post: operations["ApiV1AdminWorkersDisableDisableWorker"];
         delete?: never;
@@ -1304,7 +1313,7 @@ export interface paths {
         put?: never;
         /**
          * EnableWorker
-         * @description Let it work again; it catches up by itself.
+         * @description Start a worker again; it catches up automatically.
          */
         post: operations["ApiV1AdminWorkersEnableEnableWorker"];
         delete?: never;
@@ -1344,7 +1353,7 @@ export interface paths {
         put?: never;
         /**
          * ReleaseAllocationGroup
-         * @description Release every member that still lives.
+         * @description Release every live member of the group.
          */
         post: operations["ApiV1AllocationGroupsIdReleaseReleaseAllocationGroup"];
         delete?: never;
@@ -1364,7 +1373,7 @@ export interface paths {
         put?: never;
         /**
          * CreateAllocation
-         * @description Ask for one machine, or for several as a group, all or nothing. Watch the timeline for progress.
+         * @description Create an allocation, or several as a group, all or none. The timeline shows the progress.
          */
         post: operations["ApiV1AllocationsCreateAllocation"];
         delete?: never;
@@ -1382,13 +1391,13 @@ export interface paths {
         };
         /**
          * ListAttachments
-         * @description What is and was attached to a machine, newest first.
+         * @description The current and former attachments of an allocation, newest first.
          */
         get: operations["ApiV1AllocationsAllocationIdStorageAttachmentsListAttachments"];
         put?: never;
         /**
          * AttachVolume
-         * @description Mount a volume on a machine, also while it runs. It comes back by itself after every restart.
+         * @description Mount a volume on an allocation, also while it runs. It is mounted again automatically after every restart.
          */
         post: operations["ApiV1AllocationsAllocationIdStorageAttachmentsAttachVolume"];
         delete?: never;
@@ -1413,8 +1422,8 @@ export interface paths {
         post?: never;
         /**
          * DetachVolume
-         * @description Unmount a volume from a machine; its data stays. If it is in use, the attachment's reason names by what;
-         *     with `force` those processes are ended.
+         * @description Unmount a volume from an allocation; its data stays. If it is in use, the attachment's reason names the
+         *     processes; with `force` they are ended.
          */
         delete: operations["ApiV1AllocationsAllocationIdStorageAttachmentsAttachmentIdDetachVolume"];
         options?: never;
@@ -1451,13 +1460,14 @@ export interface paths {
         };
         /**
          * ListAccessGrants
-         * @description Who was granted this machine, and who asked, also what is over.
+         * @description Grants and access requests of this allocation, including those that ended.
          */
         get: operations["ApiV1AllocationsIdAccessGrantsListAccessGrants"];
         put?: never;
         /**
          * CreateAccessGrant
-         * @description Share the machine with a member, at once; without a key of theirs it waits for them to choose one.
+         * @description Share the allocation with a project member, at once. Without one of their keys, the grant waits until they
+         *     choose one.
          */
         post: operations["ApiV1AllocationsIdAccessGrantsCreateAccessGrant"];
         delete?: never;
@@ -1482,14 +1492,14 @@ export interface paths {
         post?: never;
         /**
          * RevokeAccessGrant
-         * @description Take it back, or give it up: new logins are refused and open sessions cut within seconds.
+         * @description Revoke a grant, or give up your own: new logins are refused and live connections closed within seconds.
          */
         delete: operations["ApiV1AllocationsIdAccessGrantsGrantIdRevokeAccessGrant"];
         options?: never;
         head?: never;
         /**
          * ChangeAccessGrant
-         * @description The grantee chooses the key, whoever shares the machine when it ends.
+         * @description Change a grant. The grantee chooses the key; people who share the allocation set the end.
          */
         patch: operations["ApiV1AllocationsIdAccessGrantsGrantIdChangeAccessGrant"];
         trace?: never;
@@ -1505,7 +1515,7 @@ export interface paths {
         put?: never;
         /**
          * AskAccess
-         * @description Ask for access; whoever holds the machine grants it in one step.
+         * @description Request access; the holder or a project admin accepts the request.
          */
         post: operations["ApiV1AllocationsIdAccessRequestsAskAccess"];
         delete?: never;
@@ -1523,7 +1533,7 @@ export interface paths {
         };
         /**
          * ListBreakGlass
-         * @description Which operators had or have access to this allocation, and why.
+         * @description The operators who had or have access to this allocation, with their reasons.
          */
         get: operations["ApiV1AllocationsIdBreakGlassListBreakGlass"];
         put?: never;
@@ -1547,7 +1557,7 @@ export interface paths {
         };
         /**
          * AllocationConsequences
-         * @description What a release, restart or resize would end, and what it would leave.
+         * @description List the consequences of a release, restart or resize: what ends, and what is kept.
          */
         get: operations["ApiV1AllocationsIdConsequencesAllocationConsequences"];
         put?: never;
@@ -1567,7 +1577,7 @@ export interface paths {
         };
         /**
          * AllocationEvents
-         * @description One allocation's timeline from its beginning, then as it happens; resume with Last-Event-ID.
+         * @description The timeline of an allocation from its beginning, then as it happens; resume with Last-Event-ID.
          */
         get: operations["ApiV1AllocationsIdEventsAllocationEvents"];
         put?: never;
@@ -1589,7 +1599,7 @@ export interface paths {
         put?: never;
         /**
          * ExtendAllocation
-         * @description Change when the machine ends by itself: its time, its idle limit, or neither any more.
+         * @description Change when the allocation ends automatically: its end time, its idle limit, or remove both.
          */
         post: operations["ApiV1AllocationsIdExtendExtendAllocation"];
         delete?: never;
@@ -1609,7 +1619,7 @@ export interface paths {
         put?: never;
         /**
          * HandOverAllocation
-         * @description Somebody else holds it from now on, with keys of their own; nothing inside is touched.
+         * @description Make another project member the holder, with keys of that person; the environment is not changed.
          */
         post: operations["ApiV1AllocationsIdHandoverHandOverAllocation"];
         delete?: never;
@@ -1627,7 +1637,7 @@ export interface paths {
         };
         /**
          * AllocationHealth
-         * @description How it is, why, since when, and what to do next.
+         * @description The health of the allocation with reasons, times and next steps.
          */
         get: operations["ApiV1AllocationsIdHealthAllocationHealth"];
         put?: never;
@@ -1647,7 +1657,7 @@ export interface paths {
         };
         /**
          * AllocationLimits
-         * @description When it ends by itself, with the time left and every signal of use behind it.
+         * @description When the allocation ends automatically, with the time left and every signal of use.
          */
         get: operations["ApiV1AllocationsIdLimitsAllocationLimits"];
         put?: never;
@@ -1667,7 +1677,7 @@ export interface paths {
         };
         /**
          * AllocationLogs
-         * @description What its node said in all its operations, newest first. With `follow` as server-sent events, until you go.
+         * @description The log lines of an allocation's operations, newest first. With `follow`: as server-sent events without end.
          */
         get: operations["ApiV1AllocationsIdLogsAllocationLogs"];
         put?: never;
@@ -1687,8 +1697,8 @@ export interface paths {
         };
         /**
          * AllocationMetrics
-         * @description What it uses, each series with its source and age; what cannot be known says why. Ten seconds fine for the last
-         *     hour, a minute for the last day.
+         * @description Metrics of the allocation, each series with its source and age, or the reason why it is unavailable. The
+         *     resolution is ten seconds for the last hour, and a minute for the last day.
          */
         get: operations["ApiV1AllocationsIdMetricsAllocationMetrics"];
         put?: never;
@@ -1709,8 +1719,8 @@ export interface paths {
         get?: never;
         /**
          * AllowOwnKeys
-         * @description Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are. Allowing
-         *     it needs a login; a personal token may only refuse it.
+         * @description Allow or refuse keys of the allocation's own ~/.ssh/authorized_keys. The platform does not know whose keys
+         *     these are. Allowing needs a login; a personal token can only refuse.
          */
         put: operations["ApiV1AllocationsIdOwnKeysAllowOwnKeys"];
         post?: never;
@@ -1731,7 +1741,7 @@ export interface paths {
         put?: never;
         /**
          * ReleaseAllocation
-         * @description Give the machine back: its local disk is lost, billing stops now. Also retries a failed release.
+         * @description Release the allocation: its root disk is erased, and billing stops now. Also retries a failed release.
          */
         post: operations["ApiV1AllocationsIdReleaseReleaseAllocation"];
         delete?: never;
@@ -1751,7 +1761,8 @@ export interface paths {
         put?: never;
         /**
          * ResizeAllocation
-         * @description Another GPU count or size on the same node, by way of a restart. After a failed resize, also the way back.
+         * @description Change the GPU count or size on the same node, with a restart. After a failed resize, the old size can be
+         *     requested too.
          */
         post: operations["ApiV1AllocationsIdResizeResizeAllocation"];
         delete?: never;
@@ -1771,7 +1782,7 @@ export interface paths {
         put?: never;
         /**
          * RestartAllocation
-         * @description Reboot the machine; disk, address, keys and all that lies over it stay. Also retries a failed restart.
+         * @description Reboot the environment; disk, address, keys, volumes and runtime stay. Also retries a failed restart.
          */
         post: operations["ApiV1AllocationsIdRestartRestartAllocation"];
         delete?: never;
@@ -1789,19 +1800,20 @@ export interface paths {
         };
         /**
          * GetAllocationRuntime
-         * @description What is wanted, what is in force since when, and where a roll back leads. Managed bundles are supported and
-         *     observable; environments installed by hand over SSH are allowed but not platform-managed.
+         * @description The desired runtime, the active one with its time, and the target of a roll back. Managed bundles are supported
+         *     and observed; environments installed by hand over SSH are allowed but not platform-managed.
          */
         get: operations["ApiV1AllocationsIdRuntimeBundlesGetAllocationRuntime"];
         put?: never;
         /**
          * ApplyRuntimeBundle
-         * @description Apply or switch; or upgrade, roll back, repair what is there. No restart; what runs keeps its version.
+         * @description Apply or switch a bundle, or upgrade, roll back or repair the current one. No restart; running programs keep
+         *     their version.
          */
         post: operations["ApiV1AllocationsIdRuntimeBundlesApplyRuntimeBundle"];
         /**
          * ClearAllocationRuntime
-         * @description Back to raw compute.
+         * @description Remove the runtime.
          */
         delete: operations["ApiV1AllocationsIdRuntimeBundlesClearAllocationRuntime"];
         options?: never;
@@ -1818,7 +1830,7 @@ export interface paths {
         };
         /**
          * ListLiveSessions
-         * @description Who is in, from where, since when and by which key, as the node last said; with the age of that knowledge.
+         * @description Live connections with person, source, time and key, as last reported by the node, and the age of that report.
          */
         get: operations["ApiV1AllocationsIdSessionsListLiveSessions"];
         put?: never;
@@ -1841,7 +1853,7 @@ export interface paths {
         post?: never;
         /**
          * EndLiveSession
-         * @description Cut one session, telling its person why. Their key still admits: revoke the grant to keep them out.
+         * @description End one connection; its person sees the reason. Their key still gives access: revoke the grant to end that.
          */
         delete: operations["ApiV1AllocationsIdSessionsSessionIdEndLiveSession"];
         options?: never;
@@ -1858,12 +1870,13 @@ export interface paths {
         };
         /**
          * GetAllocationKeys
-         * @description Which keys open this machine, and whether it was seen to admit exactly these.
+         * @description The keys that admit to this allocation, and whether the node has confirmed exactly these.
          */
         get: operations["ApiV1AllocationsIdSshKeysGetAllocationKeys"];
         /**
          * SetAllocationKeys
-         * @description Change the holder's keys of a running machine; sessions of keys that go are cut. The last one needs a word.
+         * @description Change the holder's keys of a live allocation; connections of removed keys are closed. Removing the last key
+         *     needs confirm_no_way_in.
          */
         put: operations["ApiV1AllocationsIdSshKeysSetAllocationKeys"];
         post?: never;
@@ -1884,7 +1897,7 @@ export interface paths {
         put?: never;
         /**
          * MintTerminalToken
-         * @description A token for one terminal on this machine: for 30 seconds, once, ten a minute.
+         * @description Create a token for one terminal on this allocation: valid once and for 30 seconds, at most ten per minute.
          */
         post: operations["ApiV1AllocationsIdTerminalTokenMintTerminalToken"];
         delete?: never;
@@ -1902,7 +1915,7 @@ export interface paths {
         };
         /**
          * ListTerminals
-         * @description The terminals opened on this machine in a browser, also those that ended.
+         * @description The browser terminals of this allocation, including those that ended.
          */
         get: operations["ApiV1AllocationsIdTerminalsListTerminals"];
         put?: never;
@@ -1922,7 +1935,7 @@ export interface paths {
         };
         /**
          * GetRecording
-         * @description What a recorded terminal showed, byte for byte, as asciicast v2 (`asciinema play`).
+         * @description The output of a recorded terminal, byte for byte, as asciicast v2 (`asciinema play`).
          */
         get: operations["ApiV1AllocationsIdTerminalsTerminalIdRecordingGetRecording"];
         put?: never;
@@ -1942,7 +1955,7 @@ export interface paths {
         };
         /**
          * AllocationTimeline
-         * @description What happened to it, newest first: who, when, why.
+         * @description The timeline of the allocation, newest first: who, when, why.
          */
         get: operations["ApiV1AllocationsIdTimelineAllocationTimeline"];
         put?: never;
@@ -1962,7 +1975,7 @@ export interface paths {
         };
         /**
          * AllocationUsage
-         * @description What it used and at which rate, newest first, and what all of that cost so far.
+         * @description The usage intervals with their rates, newest first, and the cost so far.
          */
         get: operations["ApiV1AllocationsIdUsageAllocationUsage"];
         put?: never;
@@ -1984,7 +1997,7 @@ export interface paths {
         put?: never;
         /**
          * Logout
-         * @description End this session, here and everywhere its token is used.
+         * @description End this session, everywhere that its token is used.
          */
         post: operations["ApiV1AuthLogoutLogout"];
         delete?: never;
@@ -2024,7 +2037,7 @@ export interface paths {
         put?: never;
         /**
          * SignUp
-         * @description Make an account with a tenant and a project of its own, and log in.
+         * @description Create an account with a new tenant and project, and log in.
          */
         post: operations["ApiV1AuthPersonalSignupSignUp"];
         delete?: never;
@@ -2042,7 +2055,7 @@ export interface paths {
         };
         /**
          * ListSessions
-         * @description Where you are logged in.
+         * @description Your sessions.
          */
         get: operations["ApiV1AuthSessionsListSessions"];
         put?: never;
@@ -2065,7 +2078,7 @@ export interface paths {
         post?: never;
         /**
          * RevokeSession
-         * @description Log out somewhere else.
+         * @description End one of your sessions.
          */
         delete: operations["ApiV1AuthSessionsIdRevokeSession"];
         options?: never;
@@ -2082,7 +2095,7 @@ export interface paths {
         };
         /**
          * SignUpOffer
-         * @description Who may sign up here: everybody, those with an invitation, or nobody.
+         * @description The sign-up mode: open to everybody, to people with an invitation, or to nobody.
          */
         get: operations["ApiV1AuthSignUpSignUpOffer"];
         put?: never;
@@ -2102,13 +2115,13 @@ export interface paths {
         };
         /**
          * ListTokens
-         * @description Your personal tokens; the secret itself was shown once.
+         * @description Your personal tokens; the secret of each was shown once.
          */
         get: operations["ApiV1AuthTokensListTokens"];
         put?: never;
         /**
          * CreateToken
-         * @description Make a personal token for scripts: scoped, expiring, revocable.
+         * @description Create a personal token for scripts: with scopes, an end, and revocable.
          */
         post: operations["ApiV1AuthTokensCreateToken"];
         delete?: never;
@@ -2146,7 +2159,7 @@ export interface paths {
         };
         /**
          * ListInvitations
-         * @description Open invitations that you sent; or, with `project_id`, all of a project that you lead.
+         * @description Open invitations that you sent; with `project_id`, all invitations of a project of which you are an admin.
          */
         get: operations["ApiV1InvitationsListInvitations"];
         put?: never;
@@ -2189,7 +2202,7 @@ export interface paths {
         post?: never;
         /**
          * WithdrawInvitation
-         * @description Withdraw an invitation of a project that you lead; its link ends.
+         * @description Withdraw an invitation of a project of which you are an admin; its link becomes invalid.
          */
         delete: operations["ApiV1InvitationsIdWithdrawInvitation"];
         options?: never;
@@ -2206,7 +2219,7 @@ export interface paths {
         };
         /**
          * Me
-         * @description Who you are and what you can reach.
+         * @description Your account, roles and permissions.
          */
         get: operations["ApiV1MeMe"];
         put?: never;
@@ -2226,7 +2239,7 @@ export interface paths {
         };
         /**
          * MyQuota
-         * @description How many tokens, SSH keys and open streams you may have; streams are counted by each replica for itself.
+         * @description Your limits on tokens, SSH keys and open streams. Each replica counts its own streams.
          */
         get: operations["ApiV1MeQuotaMyQuota"];
         put?: never;
@@ -2246,7 +2259,7 @@ export interface paths {
         };
         /**
          * MyReach
-         * @description All that you can reach: projects, your role in each, and machines that you hold or were granted.
+         * @description Everything you can access: projects, your role in each, and allocations that you hold or were granted.
          */
         get: operations["ApiV1MeReachMyReach"];
         put?: never;
@@ -2286,7 +2299,7 @@ export interface paths {
         };
         /**
          * GetOperation
-         * @description One operation, phase by phase: start, end, duration, which attempt, by whom, and the last the node said in it.
+         * @description One operation with its phases: start, end, duration, attempt, actor, and the last log lines of the node.
          */
         get: operations["ApiV1OperationsIdGetOperation"];
         put?: never;
@@ -2306,8 +2319,8 @@ export interface paths {
         };
         /**
          * OperationLogs
-         * @description What the node said while it worked, newest first. With `follow` from the first line on as server-sent events,
-         *     until the operation has ended (`event: done`); resume with Last-Event-ID.
+         * @description The log lines of an operation, newest first. With `follow`: as server-sent events from the first line until the
+         *     operation ends (`event: done`); resume with Last-Event-ID.
          */
         get: operations["ApiV1OperationsIdLogsOperationLogs"];
         put?: never;
@@ -2329,7 +2342,8 @@ export interface paths {
         put?: never;
         /**
          * ExplainPlacement
-         * @description Where a would-be request would go; or why not, and what would fit. With a project, its remaining quota too.
+         * @description Where a request would be placed; or why it cannot be, and what would fit. With a project, also its remaining
+         *     quota.
          */
         post: operations["ApiV1PlacementExplainExplainPlacement"];
         delete?: never;
@@ -2347,13 +2361,13 @@ export interface paths {
         };
         /**
          * ListProjects
-         * @description The projects you can reach.
+         * @description The projects that you can access.
          */
         get: operations["ApiV1ProjectsListProjects"];
         put?: never;
         /**
          * CreateProject
-         * @description Make a project in your tenant; you own it.
+         * @description Create a project in your tenant; you become its owner.
          */
         post: operations["ApiV1ProjectsCreateProject"];
         delete?: never;
@@ -2381,7 +2395,7 @@ export interface paths {
         head?: never;
         /**
          * ChangeProject
-         * @description Change what holds for the whole project, such as that terminals on its machines are recorded.
+         * @description Change settings of the project, such as recording of terminals.
          */
         patch: operations["ApiV1ProjectsProjectIdChangeProject"];
         trace?: never;
@@ -2415,7 +2429,7 @@ export interface paths {
         };
         /**
          * ListAllocations
-         * @description The project's allocations, also released and failed ones.
+         * @description The project's allocations, including released and failed ones.
          */
         get: operations["ApiV1ProjectsProjectIdAllocationsListAllocations"];
         put?: never;
@@ -2435,7 +2449,7 @@ export interface paths {
         };
         /**
          * ProjectAudit
-         * @description Who did what in the project, or was refused, newest first.
+         * @description Actions and refusals in the project, newest first.
          */
         get: operations["ApiV1ProjectsProjectIdAuditProjectAudit"];
         put?: never;
@@ -2455,7 +2469,7 @@ export interface paths {
         };
         /**
          * ProjectEvents
-         * @description Everything that happens in a project, as it happens; resume with Last-Event-ID.
+         * @description The events of a project as they happen; resume with Last-Event-ID.
          */
         get: operations["ApiV1ProjectsProjectIdEventsProjectEvents"];
         put?: never;
@@ -2475,14 +2489,14 @@ export interface paths {
         };
         /**
          * ListMembers
-         * @description Who is in the project, and as what.
+         * @description The members of a project, with their roles.
          */
         get: operations["ApiV1ProjectsProjectIdMembersListMembers"];
         put?: never;
         /**
          * InviteMember
-         * @description Invite somebody. The response contains the link to pass on to them, once; inviting again makes a new link. Needs
-         *     a login; a personal token is refused.
+         * @description Invite a person. The response contains the link for them, once; another invitation makes a new link. Needs a
+         *     login; a personal token is refused.
          */
         post: operations["ApiV1ProjectsProjectIdMembersInviteMember"];
         delete?: never;
@@ -2500,19 +2514,19 @@ export interface paths {
         };
         /**
          * GetMember
-         * @description One member: their role, and the machines of the project that they hold or were granted.
+         * @description One member: their role, and the allocations of the project that they hold or were granted.
          */
         get: operations["ApiV1ProjectsProjectIdMembersUserIdGetMember"];
         /**
          * ChangeMember
-         * @description Change a role; who becomes a viewer loses the machines they could enter. The last owner stays. A personal token
-         *     may only lower a role.
+         * @description Change a role. A person who becomes a viewer loses access to allocations. The last owner stays. A personal
+         *     token can only lower a role.
          */
         put: operations["ApiV1ProjectsProjectIdMembersUserIdChangeMember"];
         post?: never;
         /**
          * RemoveMember
-         * @description Remove a member, or leave: their keys go from every machine of the project at once.
+         * @description Remove a member, or leave: their keys are removed from every allocation of the project at once.
          */
         delete: operations["ApiV1ProjectsProjectIdMembersUserIdRemoveMember"];
         options?: never;
@@ -2549,7 +2563,7 @@ export interface paths {
         };
         /**
          * ProjectQuota
-         * @description What the project has, and how much more it may have: the tightest of its own and its tenant's limits.
+         * @description The project's usage and what remains, by the tighter limit of project and tenant.
          */
         get: operations["ApiV1ProjectsProjectIdQuotaProjectQuota"];
         put?: never;
@@ -2569,7 +2583,7 @@ export interface paths {
         };
         /**
          * ProjectTimeline
-         * @description What happened to anything in the project, newest first; the events stream tells what comes next.
+         * @description The timeline of the project, newest first; the events stream sends new entries.
          */
         get: operations["ApiV1ProjectsProjectIdTimelineProjectTimeline"];
         put?: never;
@@ -2589,13 +2603,14 @@ export interface paths {
         };
         /**
          * ListVolumes
-         * @description The project's volumes; deleted ones only when asked for by status.
+         * @description The project's volumes; deleted ones only with a filter by status.
          */
         get: operations["ApiV1ProjectsProjectIdVolumesListVolumes"];
         put?: never;
         /**
          * CreateVolume
-         * @description Make a volume: data that outlives machines. It can be attached at once; the mount waits until it is there.
+         * @description Create a volume: data that outlives allocations. It can be attached at once; the mount waits until it is
+         *     available.
          */
         post: operations["ApiV1ProjectsProjectIdVolumesCreateVolume"];
         delete?: never;
@@ -2613,21 +2628,21 @@ export interface paths {
         };
         /**
          * GetVolume
-         * @description One volume: its durability, use as measured, and where it is attached.
+         * @description One volume: its durability, measured usage, and attachments.
          */
         get: operations["ApiV1ProjectsProjectIdVolumesVolumeIdGetVolume"];
         put?: never;
         post?: never;
         /**
          * DeleteVolume
-         * @description Erase its data for good, with proof. Refused while it is attached, protected, or has snapshots.
+         * @description Erase the volume permanently, with proof. Refused while it is attached, protected, or has snapshots.
          */
         delete: operations["ApiV1ProjectsProjectIdVolumesVolumeIdDeleteVolume"];
         options?: never;
         head?: never;
         /**
          * ChangeVolume
-         * @description Rename it, or protect it against deletion.
+         * @description Rename a volume, or protect it against deletion.
          */
         patch: operations["ApiV1ProjectsProjectIdVolumesVolumeIdChangeVolume"];
         trace?: never;
@@ -2641,8 +2656,8 @@ export interface paths {
         };
         /**
          * ListRuntimeBundles
-         * @description Supported environments, newest first; for an allocation, or for a SKU before there is one, whether each fits, and
-         *     why not.
+         * @description Available bundles, newest first. With an allocation, or with a SKU before one exists, each has its
+         *     compatibility and the reason.
          */
         get: operations["ApiV1RuntimeBundlesListRuntimeBundles"];
         put?: never;
@@ -2662,7 +2677,7 @@ export interface paths {
         };
         /**
          * ListSkus
-         * @description What is sold, with its price and how much of it is free now.
+         * @description The SKUs with their prices and current availability.
          */
         get: operations["ApiV1SkusListSkus"];
         put?: never;
@@ -2708,7 +2723,7 @@ export interface paths {
         put?: never;
         /**
          * AddSshKey
-         * @description Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never a private one.
+         * @description Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never send a private key.
          */
         post: operations["ApiV1SshKeysAddSshKey"];
         delete?: never;
@@ -2733,7 +2748,7 @@ export interface paths {
         post?: never;
         /**
          * RemoveSshKey
-         * @description Remove a key from your account; it opens no machine any more.
+         * @description Remove a key from your account; it no longer gives access to any allocation.
          */
         delete: operations["ApiV1SshKeysIdRemoveSshKey"];
         options?: never;
@@ -2750,7 +2765,7 @@ export interface paths {
         };
         /**
          * ListStorageBackends
-         * @description What volumes can be kept on, how durable that is, and how it did when it was last tried.
+         * @description The storage backends, their durability, and the result of their last conformance run.
          */
         get: operations["ApiV1StorageBackendsListStorageBackends"];
         put?: never;
@@ -2770,7 +2785,7 @@ export interface paths {
         };
         /**
          * TenantAudit
-         * @description Who did what in the tenant, or was refused, newest first; for its owners and admins.
+         * @description Actions and refusals in the tenant, newest first; for its owners and admins.
          */
         get: operations["ApiV1TenantsTenantIdAuditTenantAudit"];
         put?: never;
@@ -2810,7 +2825,7 @@ export interface paths {
         };
         /**
          * TenantQuota
-         * @description What all projects of the tenant have together, and how much more they may have.
+         * @description The usage of all projects of the tenant, and what remains.
          */
         get: operations["ApiV1TenantsTenantIdQuotaTenantQuota"];
         put?: never;
@@ -2836,7 +2851,7 @@ export interface paths {
         put?: never;
         /**
          * CreateSnapshot
-         * @description Copy the volume as it is now; `consistency` says how it was taken. Restore it by creating a volume from it.
+         * @description Copy the volume as it is now; `consistency` says how. Restore it by creating a volume from the snapshot.
          */
         post: operations["ApiV1VolumesVolumeIdSnapshotsCreateSnapshot"];
         delete?: never;
@@ -2857,7 +2872,7 @@ export interface paths {
         post?: never;
         /**
          * DeleteSnapshot
-         * @description Erase a snapshot; the volume, and volumes restored from it, stay as they are.
+         * @description Erase a snapshot; the volume, and volumes restored from it, stay.
          */
         delete: operations["ApiV1VolumesVolumeIdSnapshotsSnapshotIdDeleteSnapshot"];
         options?: never;
@@ -2874,7 +2889,7 @@ export interface paths {
         };
         /**
          * VolumeTimeline
-         * @description What happened to it, newest first; attaching and detaching stand on the machine's own timeline.
+         * @description The timeline of the volume, newest first; attaching and detaching are on the timeline of the allocation.
          */
         get: operations["ApiV1VolumesVolumeIdTimelineVolumeTimeline"];
         put?: never;
@@ -2970,18 +2985,18 @@ export interface components {
         };
         /** AdoptEnvironment */
         AdoptEnvironment: {
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             holder_id?: string | null;
             /** @description lower case, digits, - */
             name?: string | null;
-            /** @description what you looked at, for the audit log */
+            /** @description what you checked, for the audit log */
             reason: string;
         };
         /** AdoptVolume */
         AdoptVolume: {
             /** @description lower case, digits, - */
             name?: string | null;
-            /** @description what you looked at, for the audit log */
+            /** @description what you checked, for the audit log */
             reason: string;
         };
         /** Alert */
@@ -3136,18 +3151,18 @@ export interface components {
             action?: components["schemas"]["RuntimeAction"];
             /** @default  */
             reason: string;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             runtime_bundle_id?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             runtime_bundle_slug?: string | null;
-            /** @description as in 2.13.0-cpu */
+            /** @description such as 2.13.0-cpu */
             version?: string | null;
         };
         /** AskAccess */
         AskAccess: {
             /** @default  */
             reason: string;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             ssh_key_id?: string | null;
         };
         /** AskPlacement */
@@ -3156,13 +3171,13 @@ export interface components {
             count: number;
             /** @default 1 */
             gpu_count: number;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             project_id?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             region?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             size?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             sku: string;
         };
         /** AttachVolume */
@@ -3170,7 +3185,7 @@ export interface components {
             access_mode?: components["schemas"]["AccessMode"];
             /** @description absolute, such as /data */
             mount_path: string;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             volume_id: string;
         };
         /** Attachment */
@@ -3273,7 +3288,8 @@ export interface components {
         };
         /**
          * BundleState
-         * @description `deprecated`: still applied when it is named exactly. `retired`: who has it keeps it, nobody else gets it.
+         * @description `deprecated`: still applied when named exactly. `retired`: allocations that use it keep it, others cannot apply
+         *         it.
          * @enum {string}
          */
         BundleState: "published" | "deprecated" | "retired";
@@ -3315,7 +3331,7 @@ export interface components {
         /** ChangeAccessGrant */
         ChangeAccessGrant: {
             expires_at?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             ssh_key_id?: string;
         };
         /** ChangeMember */
@@ -3422,9 +3438,9 @@ export interface components {
         /** CreateAccessGrant */
         CreateAccessGrant: {
             expires_at?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             ssh_key_id?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             user_id: string;
         };
         /** CreateAllocation */
@@ -3434,21 +3450,21 @@ export interface components {
             expires_at?: string | null;
             /** @default 1 */
             gpu_count: number;
-            /** @description released when nothing showed work for so long */
+            /** @description released after so many minutes without work */
             idle_minutes?: number | null;
             /** @description lower case, digits, - */
             name?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             project_id?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             region?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             runtime_bundle_id?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             runtime_bundle_slug?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             size?: string | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             sku: string;
             ssh_key_ids: string[];
             storage_attachments?: components["schemas"]["LaunchAttachment"][];
@@ -3469,7 +3485,7 @@ export interface components {
         CreateProject: {
             /** @description lower case, digits, - */
             slug: string;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             tenant_id?: string | null;
         };
         /** CreateSnapshot */
@@ -3486,13 +3502,13 @@ export interface components {
         };
         /** CreateVolume */
         CreateVolume: {
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             allocation_id?: string | null;
             backend?: components["schemas"]["Backend"];
             /** @description lower case, digits, - */
             name: string;
             size_gib: number;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             snapshot_id?: string | null;
             write_policy?: components["schemas"]["WritePolicy"];
         };
@@ -3513,7 +3529,8 @@ export interface components {
         };
         /**
          * Dimension
-         * @description What is limited. Tenants and projects: everything down to snapshots; tenants: projects; people: the rest.
+         * @description Resources with a limit. Tenants and projects have all down to snapshots, tenants also projects, and people the
+         *         rest.
          * @enum {string}
          */
         Dimension: "allocations" | "gpus" | "vcpus" | "memory_mib" | "volumes" | "storage_gib" | "snapshots" | "projects" | "tokens" | "ssh_keys" | "streams";
@@ -3524,7 +3541,7 @@ export interface components {
         };
         /**
          * Disruption
-         * @description What a person may do to a live machine that ends something.
+         * @description Actions that end something of a live allocation.
          * @default release
          * @enum {string}
          */
@@ -3574,7 +3591,7 @@ export interface components {
         ExtendAllocation: {
             expires_at?: string | null;
             hours?: number;
-            /** @description released when nothing showed work for so long */
+            /** @description released after so many minutes without work */
             idle_minutes?: number | null;
         };
         /** Fact */
@@ -3595,7 +3612,7 @@ export interface components {
         };
         /**
          * FleetFilter
-         * @description `on_node`: it holds slots, since its cleanup is not proven. `unsettled`: of those, all but the active ones.
+         * @description `on_node`: holds slots, because its cleanup is not proven. `unsettled`: those of them that are not active.
          * @enum {string}
          */
         FleetFilter: "on_node" | "unsettled";
@@ -3635,7 +3652,7 @@ export interface components {
             /** @default  */
             reason: string;
             ssh_key_ids?: string[];
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             user_id: string;
         };
         /**
@@ -3660,7 +3677,7 @@ export interface components {
         HeldBy: "holder" | "project_admins";
         /**
          * Init
-         * @description What runs as pid 1 in an environment.
+         * @description The program that runs as pid 1 in an environment.
          * @default plain
          * @enum {string}
          */
@@ -3675,7 +3692,7 @@ export interface components {
         };
         /**
          * Intent
-         * @description What operators want of a node; whether it answers is `offline_since`.
+         * @description The state that operators want for a node; whether it is online is `offline_since`.
          * @enum {string}
          */
         Intent: "enrolling" | "active" | "draining" | "quarantined" | "retired";
@@ -3735,7 +3752,7 @@ export interface components {
             /** @description absolute, such as /data */
             mount_path: string;
             new_volume?: components["schemas"]["NewVolume"] | null;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             volume_id?: string | null;
         };
         /**
@@ -3846,7 +3863,7 @@ export interface components {
         MintTerminalToken: {
             /** @default false */
             record: boolean;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             session_id?: string | null;
         };
         /** Money */
@@ -3942,7 +3959,7 @@ export interface components {
             /** @default 60 */
             minutes: number;
             reason: string;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             session_id?: string | null;
         };
         /** OpenedMachine */
@@ -3983,7 +4000,7 @@ export interface components {
         };
         /**
          * Outcome
-         * @description `began` opens a phase that the next entry of its operation closes; the rest are moments.
+         * @description `began` opens a phase that the next entry of its operation closes; the others are moments.
          * @enum {string}
          */
         Outcome: "began" | "done" | "failed";
@@ -4321,7 +4338,7 @@ export interface components {
             slug: string;
             support_level?: components["schemas"]["SupportLevel"];
             vendor: string;
-            /** @description as in 2.13.0-cpu */
+            /** @description such as 2.13.0-cpu */
             version: string;
         };
         /** Queue */
@@ -4387,7 +4404,7 @@ export interface components {
         /** Recipe */
         Recipe: {
             check: string[];
-            /** @description as in debian-12 */
+            /** @description such as debian-12 */
             distribution?: string | null;
             python: string;
             requirements: components["schemas"]["Requirement"][];
@@ -4399,16 +4416,16 @@ export interface components {
         };
         /** RemoveUnknownEnvironment */
         RemoveUnknownEnvironment: {
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             confirm: string;
-            /** @description what you looked at, for the audit log */
+            /** @description what you checked, for the audit log */
             reason: string;
         };
         /** RemoveVolume */
         RemoveVolume: {
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             confirm: string;
-            /** @description what you looked at, for the audit log */
+            /** @description what you checked, for the audit log */
             reason: string;
         };
         /** Requests */
@@ -4434,7 +4451,7 @@ export interface components {
             gpu_count: number;
             /** @default  */
             reason: string;
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             size?: string | null;
         };
         /** RestartAllocation */
@@ -4461,7 +4478,7 @@ export interface components {
         };
         /** RunConformance */
         RunConformance: {
-            /** @description the id or name of a thing there is */
+            /** @description the id or name of an existing resource */
             node_id: string;
         };
         /**
@@ -4515,7 +4532,7 @@ export interface components {
         };
         /**
          * Scope
-         * @description What a personal token may do at most; its owner's roles still bound it.
+         * @description The most that a personal token permits; its owner's roles still limit it.
          * @enum {string}
          */
         Scope: "read" | "write" | "admin";
@@ -4609,7 +4626,7 @@ export interface components {
         };
         /**
          * SignUpMode
-         * @description Who may make an account by themselves.
+         * @description The people who may create an account without an operator.
          * @enum {string}
          */
         SignUpMode: "open" | "invitation" | "closed";
@@ -4679,7 +4696,7 @@ export interface components {
         };
         /**
          * SlotStatus
-         * @description Derived, never stored: the first of these that is true.
+         * @description Derived, never stored: the first value that applies.
          * @enum {string}
          */
         SlotStatus: "claimed" | "candidate" | "disabled" | "cleanup_blocked" | "unknown_environment" | "missing_requirements" | "free";
@@ -5353,7 +5370,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -5439,7 +5456,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -5549,7 +5566,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -5660,14 +5677,14 @@ export interface operations {
             query?: {
                 /** @description an id */
                 actor?: string | null;
-                /** @description how it begins */
+                /** @description a prefix */
                 action?: string | null;
                 /** @description an id */
                 target?: string | null;
                 result?: components["schemas"]["AuditResult"] | null;
-                /** @description that moment included */
+                /** @description from this time, inclusive */
                 since?: string | null;
-                /** @description that moment left out */
+                /** @description before this time */
                 until?: string | null;
                 limit?: number | null;
                 cursor?: string | null;
@@ -5880,7 +5897,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -6188,7 +6205,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -6298,7 +6315,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -6408,7 +6425,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -6518,7 +6535,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -6628,7 +6645,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -6738,7 +6755,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -6924,7 +6941,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -7035,7 +7052,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -7146,7 +7163,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -7257,7 +7274,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -7446,7 +7463,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -7557,7 +7574,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -7824,7 +7841,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -7935,7 +7952,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -8046,7 +8063,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -8518,7 +8535,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -8630,7 +8647,7 @@ export interface operations {
                 dimension?: components["schemas"]["Dimension"] | null;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -8716,7 +8733,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -8826,7 +8843,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -9004,7 +9021,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -9180,7 +9197,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -9355,7 +9372,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -9620,7 +9637,7 @@ export interface operations {
                 reason?: string | null;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -9709,7 +9726,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -9819,7 +9836,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -9929,7 +9946,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -10039,7 +10056,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -10214,7 +10231,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -10313,7 +10330,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -10569,7 +10586,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -10681,7 +10698,7 @@ export interface operations {
                 dimension?: components["schemas"]["Dimension"] | null;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -10767,7 +10784,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -10877,7 +10894,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -11269,7 +11286,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -11381,7 +11398,7 @@ export interface operations {
                 dimension?: components["schemas"]["Dimension"] | null;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -11467,7 +11484,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -11577,7 +11594,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -11752,7 +11769,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -11862,7 +11879,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -12048,7 +12065,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -12159,7 +12176,7 @@ export interface operations {
             query?: never;
             header: {
                 "X-Project-ID"?: string | null;
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key": string;
             };
             path?: never;
@@ -12346,7 +12363,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -12535,7 +12552,7 @@ export interface operations {
                 force?: boolean;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -12779,7 +12796,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -12968,7 +12985,7 @@ export interface operations {
                 reason?: string | null;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -13057,7 +13074,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -13168,7 +13185,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -13357,7 +13374,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -13442,7 +13459,7 @@ export interface operations {
     ApiV1AllocationsIdConsequencesAllocationConsequences: {
         parameters: {
             query?: {
-                /** @description What a person may do to a live machine that ends something. */
+                /** @description Actions that end something of a live allocation. */
                 of?: components["schemas"]["Disruption"];
             };
             header?: never;
@@ -13609,7 +13626,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -13719,7 +13736,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -13980,7 +13997,7 @@ export interface operations {
     ApiV1AllocationsIdLogsAllocationLogs: {
         parameters: {
             query?: {
-                /** @description stay, and send lines as server-sent events */
+                /** @description stay, and stream lines as server-sent events */
                 follow?: boolean;
                 limit?: number | null;
                 cursor?: string | null;
@@ -14154,7 +14171,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -14264,7 +14281,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -14374,7 +14391,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -14484,7 +14501,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -14670,7 +14687,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -14782,7 +14799,7 @@ export interface operations {
                 reason?: string | null;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -14948,7 +14965,7 @@ export interface operations {
                 reason?: string | null;
             };
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -15113,7 +15130,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -15985,7 +16002,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -16186,7 +16203,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -16285,7 +16302,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -16449,7 +16466,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -16557,7 +16574,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -16992,7 +17009,7 @@ export interface operations {
     ApiV1OperationsIdLogsOperationLogs: {
         parameters: {
             query?: {
-                /** @description stay, and send lines as server-sent events */
+                /** @description stay, and stream lines as server-sent events */
                 follow?: boolean;
                 limit?: number | null;
                 cursor?: string | null;
@@ -17085,7 +17102,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -17261,7 +17278,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -17445,7 +17462,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -17716,14 +17733,14 @@ export interface operations {
             query?: {
                 /** @description an id */
                 actor?: string | null;
-                /** @description how it begins */
+                /** @description a prefix */
                 action?: string | null;
                 /** @description an id */
                 target?: string | null;
                 result?: components["schemas"]["AuditResult"] | null;
-                /** @description that moment included */
+                /** @description from this time, inclusive */
                 since?: string | null;
-                /** @description that moment left out */
+                /** @description before this time */
                 until?: string | null;
                 limit?: number | null;
                 cursor?: string | null;
@@ -17971,7 +17988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -18158,7 +18175,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -18269,7 +18286,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -18671,7 +18688,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -18858,7 +18875,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -18947,7 +18964,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -19346,7 +19363,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path?: never;
@@ -19521,7 +19538,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -19673,14 +19690,14 @@ export interface operations {
             query?: {
                 /** @description an id */
                 actor?: string | null;
-                /** @description how it begins */
+                /** @description a prefix */
                 action?: string | null;
                 /** @description an id */
                 target?: string | null;
                 result?: components["schemas"]["AuditResult"] | null;
-                /** @description that moment included */
+                /** @description from this time, inclusive */
                 since?: string | null;
-                /** @description that moment left out */
+                /** @description before this time */
                 until?: string | null;
                 limit?: number | null;
                 cursor?: string | null;
@@ -20002,7 +20019,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {
@@ -20112,7 +20129,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked twice with one key within 24 hours, it is done once and answered the same. */
+                /** @description A repeated request with the same key within 24 hours is done once and receives the same response. */
                 "X-Idempotency-Key"?: string;
             };
             path: {

@@ -39,7 +39,7 @@ export function mountPathMistake(path: string, others: readonly string[] = []): 
   for (const other of others) {
     if (path === other) return "Another volume is mounted there.";
     if (path.startsWith(`${other}/`) || other.startsWith(`${path}/`))
-      return `It and the volume at ${other} would lie inside each other.`;
+      return `It and the mount path ${other} would be nested.`;
   }
   return null;
 }

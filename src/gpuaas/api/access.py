@@ -1,4 +1,4 @@
-"""Access to a machine: its keys, what is granted to others, who holds it."""
+"""Access to an allocation: its keys, grants and holder."""
 
 from litestar import Router, delete, get, patch, post, put
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ def with_leases(context: Context, keys: AllocationKeys) -> AllocationKeys:
 
 @get("/allocations/{id:str}/ssh-keys", responses=READ)
 async def get_allocation_keys(id: str, context: Context) -> AllocationKeys:
-    """Which keys open this machine, and whether it was seen to admit exactly these."""
+    """The keys that admit to this allocation, and whether the node has confirmed exactly these."""
     return with_leases(context, await commands.get_keys(context.tx, context.caller, id))
 
 
@@ -44,20 +44,23 @@ async def get_allocation_keys(id: str, context: Context) -> AllocationKeys:
     responses=problems(NotFound, InsufficientPermissions, Conflict, commands.NoWayIn, ValidationError),
 )
 async def set_allocation_keys(id: str, data: SetSshKeys, context: Context) -> AllocationKeys:
-    """Change the holder's keys of a running machine; sessions of keys that go are cut. The last one needs a word."""
+    """Change the holder's keys of a live allocation; connections of removed keys are closed. Removing the last key
+    needs confirm_no_way_in.
+    """
     return with_leases(context, await commands.set_keys(context.tx, context.caller, id, data, now=context.now))
 
 
 @put("/allocations/{id:str}/own-keys", responses=problems(NotFound, InsufficientPermissions, Conflict))
 async def allow_own_keys(id: str, data: AllowOwnKeys, context: Context) -> AllocationKeys:
-    """Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are. Allowing
-    it needs a login; a personal token may only refuse it."""
+    """Allow or refuse keys of the allocation's own ~/.ssh/authorized_keys. The platform does not know whose keys
+    these are. Allowing needs a login; a personal token can only refuse.
+    """
     return with_leases(context, await commands.allow_own_keys(context.tx, context.caller, id, data, now=context.now))
 
 
 @post("/allocations/{id:str}/handover", status_code=200, responses=CHANGE)
 async def hand_over_allocation(id: str, data: HandOver, context: Context) -> Allocation:
-    """Somebody else holds it from now on, with keys of their own; nothing inside is touched."""
+    """Make another project member the holder, with keys of that person; the environment is not changed."""
     return await commands.hand_over(context.tx, context.caller, id, data, now=context.now)
 
 
@@ -65,7 +68,7 @@ async def hand_over_allocation(id: str, data: HandOver, context: Context) -> All
 async def list_access_grants(
     id: str, context: Context, limit: Limit = None, cursor: Cursor = None
 ) -> Page[AccessGrant]:
-    """Who was granted this machine, and who asked, also what is over."""
+    """Grants and access requests of this allocation, including those that ended."""
     paging = Paging.of(limit, cursor)
     rows = await grants.listed(context.tx, context.caller, id, paging)
     return paging.page([row.view(context.caller.user_id) for row in rows], lambda grant: grant.id)
@@ -95,13 +98,15 @@ async def list_project_own_keys(
 
 @post("/allocations/{id:str}/access-grants", responses=CHANGE)
 async def create_access_grant(id: str, data: CreateAccessGrant, context: Context) -> AccessGrant:
-    """Share the machine with a member, at once; without a key of theirs it waits for them to choose one."""
+    """Share the allocation with a project member, at once. Without one of their keys, the grant waits until they
+    choose one.
+    """
     return await grants.create(context.tx, context.caller, id, data, ids=context.ids, now=context.now)
 
 
 @post("/allocations/{id:str}/access-requests", responses=CHANGE)
 async def ask_access(id: str, data: AskAccess, context: Context) -> AccessGrant:
-    """Ask for access; whoever holds the machine grants it in one step."""
+    """Request access; the holder or a project admin accepts the request."""
     return await grants.ask(context.tx, context.caller, id, data, ids=context.ids, now=context.now)
 
 
@@ -113,13 +118,13 @@ async def get_access_grant(id: str, grant_id: str, context: Context) -> AccessGr
 
 @patch("/allocations/{id:str}/access-grants/{grant_id:str}", responses=CHANGE)
 async def change_access_grant(id: str, grant_id: str, data: ChangeAccessGrant, context: Context) -> AccessGrant:
-    """The grantee chooses the key, whoever shares the machine when it ends."""
+    """Change a grant. The grantee chooses the key; people who share the allocation set the end."""
     return await grants.change(context.tx, context.caller, id, grant_id, data, now=context.now)
 
 
 @delete("/allocations/{id:str}/access-grants/{grant_id:str}", status_code=200, responses=CHANGE)
 async def revoke_access_grant(id: str, grant_id: str, context: Context, reason: Reason = None) -> AccessGrant:
-    """Take it back, or give it up: new logins are refused and open sessions cut within seconds."""
+    """Revoke a grant, or give up your own: new logins are refused and live connections closed within seconds."""
     return await grants.revoke(context.tx, context.caller, id, grant_id, reason=reason or "", now=context.now)
 
 

@@ -60,7 +60,7 @@ async def list_all_projects(
 async def list_users(
     context: Context, *, search: Search = None, limit: Limit = None, cursor: Cursor = None
 ) -> Page[AdminUser]:
-    """Everybody who has an account, newest first."""
+    """Every person with an account, newest first."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     return paging.page(await store.users(context.tx, search, paging), lambda row: row.id)
@@ -68,8 +68,10 @@ async def list_users(
 
 @post("/suspend", status_code=200, responses=CHANGE)
 async def suspend(id: str, kind: AccountKind, data: Suspend, context: Context) -> Suspension:
-    """Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The sessions,
-    tokens and keys of a suspended person are refused, and admins of their projects hold their allocations."""
+    """Refuse new work and close connections until the suspension ends; allocations keep running, and data is kept.
+    Sessions, tokens and keys of a suspended person are refused, and admins of their projects hold their
+    allocations.
+    """
     return await commands.suspend(context.tx, context.caller, kind, id, reason=data.reason, now=context.now)
 
 

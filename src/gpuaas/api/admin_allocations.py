@@ -1,4 +1,4 @@
-"""Operators: everybody's allocations, and what they may force."""
+"""Operators: allocations of every project, and forced actions on them."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ async def list_all_allocations(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Page[Allocation]:
-    """Every allocation of the platform; `?only=unsettled` finds what is stuck or on its way."""
+    """Every allocation of the platform; `?only=unsettled` finds those that are stuck or in transition."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     rows = await store.list_of_fleet(context.tx, status=status, node_id=node_id, only=only, paging=paging)
@@ -40,13 +40,13 @@ async def list_all_allocations(
 
 @get("/admin/allocations/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def inspect_allocation(id: str, context: Context) -> InspectedAllocation:
-    """One allocation with its timeline, every task its node was given and every proof, in full."""
+    """One allocation with its complete timeline, node tasks and proofs."""
     return await commands.inspect(context.tx, context.caller, id)
 
 
 @post("/admin/allocations/{id:str}/force-release", status_code=202, responses=CHANGE)
 async def force_release(id: str, data: ReleaseAllocation, context: Context) -> Allocation:
-    """Release anybody's allocation; its timeline says that an operator did."""
+    """Release the allocation of any project; its timeline shows that an operator did it."""
     return await commands.force_release(
         context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now
     )
@@ -54,7 +54,7 @@ async def force_release(id: str, data: ReleaseAllocation, context: Context) -> A
 
 @post("/admin/allocations/{id:str}/force-cleanup", status_code=202, responses=CHANGE)
 async def force_cleanup(id: str, data: ForceCleanup, context: Context) -> Allocation:
-    """Stand in for the proof of cleanup that a node will not give."""
+    """Confirm a cleanup that a node cannot prove."""
     return await commands.force_cleanup(context.tx, context.caller, id, data, now=context.now)
 
 

@@ -13,7 +13,7 @@ from gpuaas.wire.invariants import Invariant
 
 @get("/admin/invariants", responses=problems(InsufficientPermissions))
 async def list_invariants(context: Context) -> Page[Invariant]:
-    """Each invariant with when it was last checked, and the violations that were seen at least twice in a row."""
+    """Each invariant with the time of its last check, and the violations that were seen at least twice in a row."""
     context.caller.require_platform(Permission.FLEET_READ)
     return Page(items=await store.listed(context.tx))
 

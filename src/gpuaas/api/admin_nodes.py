@@ -33,7 +33,7 @@ CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
 
 @get("/admin/nodes", responses=problems(InsufficientPermissions))
 async def list_nodes(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Node]:
-    """The fleet."""
+    """The nodes of the fleet."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     return paging.page(await store.nodes(context.tx, paging), lambda node: node.id)
@@ -41,14 +41,14 @@ async def list_nodes(context: Context, limit: Limit = None, cursor: Cursor = Non
 
 @get("/admin/nodes/{id:str}", responses=READ)
 async def get_node(id: str, context: Context) -> Node:
-    """One node, with the facts its probe found."""
+    """One node, with the facts that its agent reported."""
     context.caller.require_platform(Permission.FLEET_READ)
     return store.node_view(await store.node(context.tx, id))
 
 
 @post("/admin/nodes/{id:str}/drain", status_code=200, responses=CHANGE)
 async def drain_node(id: str, data: ChangeNode, context: Context) -> Node:
-    """Nothing new is placed here; what runs goes on."""
+    """Place nothing new on the node; what runs there keeps running."""
     return await commands.change_intent(
         context.tx, context.caller, id, Intent.DRAINING, reason=data.reason, now=context.now
     )
@@ -56,7 +56,7 @@ async def drain_node(id: str, data: ChangeNode, context: Context) -> Node:
 
 @post("/admin/nodes/{id:str}/undrain", status_code=200, responses=CHANGE)
 async def undrain_node(id: str, data: ChangeNode, context: Context) -> Node:
-    """Back to work."""
+    """End draining: the node takes new allocations again."""
     return await commands.change_intent(
         context.tx, context.caller, id, Intent.ACTIVE, reason=data.reason, now=context.now
     )
@@ -64,7 +64,7 @@ async def undrain_node(id: str, data: ChangeNode, context: Context) -> Node:
 
 @post("/admin/nodes/{id:str}/quarantine", status_code=200, responses=CHANGE)
 async def quarantine_node(id: str, data: ChangeNode, context: Context) -> Node:
-    """Kept out of sale because something is wrong with it."""
+    """Take the node out of service because of a fault."""
     return await commands.change_intent(
         context.tx, context.caller, id, Intent.QUARANTINED, reason=data.reason, now=context.now
     )
@@ -72,7 +72,7 @@ async def quarantine_node(id: str, data: ChangeNode, context: Context) -> Node:
 
 @post("/admin/nodes/{id:str}/unquarantine", status_code=200, responses=CHANGE)
 async def unquarantine_node(id: str, data: ChangeNode, context: Context) -> Node:
-    """Found well again."""
+    """End the quarantine: the node takes new allocations again."""
     return await commands.change_intent(
         context.tx, context.caller, id, Intent.ACTIVE, reason=data.reason, now=context.now
     )
@@ -80,7 +80,7 @@ async def unquarantine_node(id: str, data: ChangeNode, context: Context) -> Node
 
 @post("/admin/nodes/{id:str}/retire", status_code=200, responses=CHANGE)
 async def retire_node(id: str, data: ChangeNode, context: Context) -> Node:
-    """Gone for good; refused while anything is claimed on it, or a volume is on its disk."""
+    """Retire the node permanently; refused while it has claims or volumes on its disk."""
     context.caller.require_platform(Permission.FLEET_OPERATE)
     await check_retirable(context.tx, id)
     return await commands.change_intent(
@@ -90,20 +90,22 @@ async def retire_node(id: str, data: ChangeNode, context: Context) -> Node:
 
 @post("/admin/nodes/{id:str}/lost", status_code=200, responses=CHANGE)
 async def declare_node_lost(id: str, data: ChangeNode, context: Context) -> Node:
-    """Say that a node which does not answer never will: what lived on it has failed."""
+    """Declare an offline node permanently lost: everything alive on it fails."""
     await declare_lost(context.tx, context.caller, id, reason=data.reason, now=context.now)
     return store.node_view(await store.node(context.tx, id))
 
 
 @post("/admin/nodes/{id:str}/rotate-key", responses=CHANGE, opt={"shows_secret": True})
 async def rotate_key(id: str, data: ChangeNode, context: Context) -> EnrolmentToken:
-    """A single-use token with which the node changes its key: `gpuaas agent rotate-key` on the node."""
+    """Create a single-use token for a rotation of the node's key: `gpuaas agent rotate-key` on the node."""
     return await create_rotation_token(context.tx, context.caller, id, reason=data.reason, now=context.now)
 
 
 @put("/admin/nodes/{id:str}/disk-overcommit", status_code=200, responses=READ)
 async def set_disk_overcommit(id: str, data: SetOvercommit, context: Context) -> Node:
-    """How much disk the node sells for each GiB that it has. Above 1 it sells nothing while less than 10 % is free."""
+    """Set how much disk the node sells for each GiB that it has. Above 1, it sells nothing while less than 10 % is
+    free.
+    """
     return await commands.set_overcommit(context.tx, context.caller, id, data, now=context.now)
 
 
@@ -117,19 +119,19 @@ async def list_slots(id: str, context: Context) -> Page[Slot]:
 
 @post("/admin/nodes/{id:str}/slots/{index:int}/approve", status_code=200, responses=CHANGE)
 async def approve_slot(id: str, index: SlotIndex, data: ChangeSlot, context: Context) -> Slot:
-    """This slot may be sold."""
+    """Approve the slot for sale."""
     return await commands.approve_slot(context.tx, context.caller, id, index, reason=data.reason, now=context.now)
 
 
 @post("/admin/nodes/{id:str}/slots/{index:int}/disable", status_code=200, responses=CHANGE)
 async def disable_slot(id: str, index: SlotIndex, data: ChangeSlot, context: Context) -> Slot:
-    """Not sold again; who has it keeps it."""
+    """Take the slot out of service; its current allocation keeps it."""
     return await commands.disable_slot(context.tx, context.caller, id, index, reason=data.reason, now=context.now)
 
 
 @post("/admin/nodes/{id:str}/slots/{index:int}/enable", status_code=200, responses=CHANGE)
 async def enable_slot(id: str, index: SlotIndex, data: ChangeSlot, context: Context) -> Slot:
-    """For sale again."""
+    """Put the slot back into service."""
     return await commands.enable_slot(context.tx, context.caller, id, index, reason=data.reason, now=context.now)
 
 
@@ -139,7 +141,7 @@ async def enable_slot(id: str, index: SlotIndex, data: ChangeSlot, context: Cont
     opt={"shows_secret": True},
 )
 async def create_enrolment_token(data: CreateEnrolmentToken, context: Context) -> EnrolmentToken:
-    """A single-use token that makes one machine a node."""
+    """Create a single-use token that enrols one computer as a node."""
     return await commands.create_enrolment_token(context.tx, context.caller, data, ids=context.ids, now=context.now)
 
 

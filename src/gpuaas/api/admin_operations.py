@@ -1,4 +1,4 @@
-"""Operators: operations of the whole fleet, staging included."""
+"""Operators: operations of the whole fleet, including staging."""
 
 from typing import Annotated
 
@@ -48,7 +48,7 @@ async def list_fleet_operations(
 
 @get("/admin/operations/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def get_fleet_operation(id: str, context: Context) -> Operation:
-    """Any operation, phase by phase, with the last the node said in each."""
+    """Any operation with its phases, and the last log lines of the node in each."""
     context.caller.require_platform(Permission.FLEET_READ)
     operation = await store.operation(context.tx, id)
     told = phases(await store.operation_entries(context.tx, id), operation)

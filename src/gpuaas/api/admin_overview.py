@@ -1,4 +1,4 @@
-"""Operators: the platform at a glance."""
+"""Operators: an overview of the platform."""
 
 from litestar import Router, get
 from msgspec.structs import asdict
@@ -16,7 +16,7 @@ from gpuaas.wire.overview import Overview, Requests
 
 @get("/admin/overview", responses=problems(InsufficientPermissions))
 async def overview(context: Context) -> Overview:
-    """What waits and for how long, what fails, how fast it answers, and what the fleet has."""
+    """Queues, failures, latencies and the capacity of the fleet."""
     context.caller.require_platform(Permission.FLEET_READ)
     found = await counts(context.tx)
     violations = await invariants.counts(context.tx)

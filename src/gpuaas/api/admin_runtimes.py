@@ -1,4 +1,4 @@
-"""Operators: the catalog of runtime bundles, and where each is staged."""
+"""Operators: the catalogue of runtime bundles, and the nodes on which each is staged."""
 
 from litestar import Router, delete, get, post
 
@@ -28,7 +28,7 @@ CHANGE = problems(NotFound, InsufficientPermissions, IllegalMove, Conflict)
 
 @get("/admin/runtime-bundles", responses=problems(InsufficientPermissions))
 async def list_all_runtime_bundles(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[RuntimeBundle]:
-    """The whole catalog, retired ones too."""
+    """The whole catalogue, including retired bundles."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     rows = await store.bundles(context.tx, paging=paging)
@@ -37,7 +37,7 @@ async def list_all_runtime_bundles(context: Context, limit: Limit = None, cursor
 
 @post("/admin/runtime-bundles", responses=problems(InsufficientPermissions, Conflict))
 async def publish_runtime_bundle(data: PublishRuntimeBundle, context: Context) -> RuntimeBundle:
-    """Offer a bundle. Its version is its own for ever: the digest of its recipe is what nodes are held to."""
+    """Publish a bundle. A version never changes: nodes check the digest of its recipe."""
     return await catalog.publish(context.tx, context.caller, data, ids=context.ids, now=context.now)
 
 
@@ -53,14 +53,14 @@ async def get_runtime_bundle(id: str, context: Context) -> RuntimeBundleDetail:
     responses=problems(NotFound, InsufficientPermissions, Conflict, BundleIncompatible),
 )
 async def stage_runtime_bundle(id: str, data: StageRuntimeBundle, context: Context) -> StartedStagings:
-    """Make it ready on nodes, beside what is there; each staging names its operation."""
+    """Stage a bundle on nodes, next to those already there; each staging names its operation."""
     begun = await catalog.stage(context.tx, context.caller, id, data, ids=context.ids, now=context.now)
     return StartedStagings(stagings=begun)
 
 
 @post("/admin/runtime-bundles/{id:str}/deprecate", status_code=200, responses=CHANGE)
 async def deprecate_runtime_bundle(id: str, data: ChangeRuntimeBundle, context: Context) -> RuntimeBundle:
-    """No slug leads to it any more; who names it exactly still gets it."""
+    """Deprecate a bundle: its slug no longer selects it, but an exact version still does."""
     return await catalog.change(
         context.tx, context.caller, id, BundleState.DEPRECATED, reason=data.reason, now=context.now
     )
@@ -68,7 +68,7 @@ async def deprecate_runtime_bundle(id: str, data: ChangeRuntimeBundle, context: 
 
 @post("/admin/runtime-bundles/{id:str}/republish", status_code=200, responses=CHANGE)
 async def republish_runtime_bundle(id: str, data: ChangeRuntimeBundle, context: Context) -> RuntimeBundle:
-    """Take a deprecation back."""
+    """Undo a deprecation."""
     return await catalog.change(
         context.tx, context.caller, id, BundleState.PUBLISHED, reason=data.reason, now=context.now
     )
@@ -76,7 +76,7 @@ async def republish_runtime_bundle(id: str, data: ChangeRuntimeBundle, context: 
 
 @post("/admin/runtime-bundles/{id:str}/retire", status_code=200, responses=CHANGE)
 async def retire_runtime_bundle(id: str, data: ChangeRuntimeBundle, context: Context) -> RuntimeBundle:
-    """For nobody new, for good; who runs with it keeps it."""
+    """Retire a bundle permanently: nobody can apply it; allocations that use it keep it."""
     return await catalog.change(
         context.tx, context.caller, id, BundleState.RETIRED, reason=data.reason, now=context.now
     )
@@ -84,13 +84,13 @@ async def retire_runtime_bundle(id: str, data: ChangeRuntimeBundle, context: Con
 
 @get("/admin/runtime-bundles/{id:str}/nodes", responses=READ)
 async def list_stagings(id: str, context: Context) -> Page[Staging]:
-    """Where it is staged, on its way or failed, with the evidence of its check."""
+    """The nodes on which it is staged, being staged or failed, with the evidence of its check."""
     return Page(items=await catalog.stagings(context.tx, context.caller, id))
 
 
 @get("/admin/runtime-bundles/{id:str}/nodes/{node_id:str}", responses=READ)
 async def get_staging(id: str, node_id: str, context: Context) -> StagingDetail:
-    """One staging, phase by phase, with the node's log lines."""
+    """One staging with its phases and the log lines of the node."""
     return await catalog.staging(context.tx, context.caller, id, node_id)
 
 
@@ -100,7 +100,9 @@ async def get_staging(id: str, node_id: str, context: Context) -> StagingDetail:
     responses=problems(NotFound, InsufficientPermissions, Conflict, catalog.BundleInUse),
 )
 async def unstage_runtime_bundle(id: str, node_id: str, context: Context, reason: Reason = None) -> Staging:
-    """Take it off a node, which frees its disk; refused while a machine there runs with it or may roll back to it."""
+    """Remove a bundle from a node, which frees its disk; refused while an allocation there uses it or may roll back
+    to it.
+    """
     return await catalog.unstage(
         context.tx, context.caller, id, node_id, reason=reason or "", ids=context.ids, now=context.now
     )

@@ -1,4 +1,4 @@
-"""Operators: environments on nodes that the database does not know."""
+"""Operators: unknown environments on nodes."""
 
 from litestar import Router, get, post
 
@@ -21,7 +21,7 @@ CHANGE = problems(NotFound, InsufficientPermissions, Conflict)
 async def list_unknown_environments(
     context: Context, limit: Limit = None, cursor: Cursor = None
 ) -> Page[UnknownEnvironment]:
-    """Every environment of the fleet that the database does not know; each holds its devices."""
+    """Every unknown environment of the fleet; each holds its devices."""
     paging = Paging.of(limit, cursor)
     rows = await commands.listing(context.tx, context.caller, None, paging)
     page = paging.page(rows, lambda row: row.id)
@@ -32,7 +32,7 @@ async def list_unknown_environments(
 async def list_unknown_environments_of_node(
     id: str, context: Context, limit: Limit = None, cursor: Cursor = None
 ) -> Page[UnknownEnvironment]:
-    """Those of one node."""
+    """The unknown environments of one node."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     await capacity.node(context.tx, id)
@@ -43,8 +43,9 @@ async def list_unknown_environments_of_node(
 
 @post("/admin/nodes/{id:str}/unknown-environments/{environment_id:str}/adopt", status_code=200, responses=CHANGE)
 async def adopt_environment(id: str, environment_id: str, data: AdoptEnvironment, context: Context) -> Allocation:
-    """Restore the allocation that its ownership record names, on the same slots, port and host key, and the attachments
-    of volumes that the database knows."""
+    """Restore the allocation that the ownership record names, on the same slots, port and host key, and the
+    attachments of volumes that the database contains.
+    """
     tx, caller, ids, now = context.tx, context.caller, context.ids, context.now
     adopted = await commands.adopt(tx, caller, id, environment_id, data, ids=ids, now=now)
     await restore_attachments(tx, caller, adopted.id, ids=ids, now=now)
@@ -55,7 +56,7 @@ async def adopt_environment(id: str, environment_id: str, data: AdoptEnvironment
 async def remove_unknown_environment(
     id: str, environment_id: str, data: RemoveUnknownEnvironment, context: Context
 ) -> UnknownEnvironment:
-    """Have its node destroy it, with proof of cleanup; it keeps its devices until then."""
+    """Make the node destroy the environment, with proof; it keeps its devices until then."""
     return await commands.remove(context.tx, context.caller, id, environment_id, data, now=context.now)
 
 

@@ -1,4 +1,4 @@
-"""Operators: volumes on nodes and shared storage that the database does not know."""
+"""Operators: unknown volumes on nodes and shared storage."""
 
 from litestar import Router, get, post
 
@@ -18,7 +18,7 @@ CHANGE = problems(NotFound, InsufficientPermissions, Conflict)
 
 @get("/admin/unknown-volumes", responses=problems(InsufficientPermissions))
 async def list_unknown_volumes(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[UnknownVolume]:
-    """Every volume of the fleet that the database does not know, a shared one once; their data is kept."""
+    """Every unknown volume of the fleet, a shared one once; their data is kept."""
     paging = Paging.of(limit, cursor)
     rows = await commands.listing(context.tx, context.caller, None, paging)
     page = paging.page(rows, lambda row: row.id)
@@ -29,7 +29,7 @@ async def list_unknown_volumes(context: Context, limit: Limit = None, cursor: Cu
 async def list_unknown_volumes_of_node(
     id: str, context: Context, limit: Limit = None, cursor: Cursor = None
 ) -> Page[UnknownVolume]:
-    """Those that one node sees, shared ones among them."""
+    """The unknown volumes that one node sees, including shared ones."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     await capacity.node(context.tx, id)
@@ -40,19 +40,19 @@ async def list_unknown_volumes_of_node(
 
 @get("/admin/nodes/{id:str}/unknown-volumes/{volume_id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def get_unknown_volume(id: str, volume_id: str, context: Context) -> UnknownVolume:
-    """One of them, also after its removal, with the proof."""
+    """One unknown volume; after its removal with the proof."""
     return await commands.get(context.tx, context.caller, id, volume_id)
 
 
 @post("/admin/nodes/{id:str}/unknown-volumes/{volume_id:str}/adopt", status_code=200, responses=CHANGE)
 async def adopt_volume(id: str, volume_id: str, data: AdoptVolume, context: Context) -> Volume:
-    """Restore the volume that its ownership record names, with its data."""
+    """Restore the volume that the ownership record names, with its data."""
     return await commands.adopt(context.tx, context.caller, id, volume_id, data, ids=context.ids, now=context.now)
 
 
 @post("/admin/nodes/{id:str}/unknown-volumes/{volume_id:str}/remove", status_code=202, responses=CHANGE)
 async def remove_unknown_volume(id: str, volume_id: str, data: RemoveVolume, context: Context) -> UnknownVolume:
-    """Have a node that sees it erase its data, with proof; the volume is never made again."""
+    """Make a node that sees the volume erase its data, with proof; the volume is never created again."""
     return await commands.remove(context.tx, context.caller, id, volume_id, data, now=context.now)
 
 

@@ -1,4 +1,4 @@
-"""Operators: the work loop."""
+"""Operators: the workers of the control plane."""
 
 from litestar import Router, get, post
 
@@ -21,14 +21,14 @@ def named(services: Services, name: str) -> Worker | None:
 
 @get("/admin/workers", responses=problems(InsufficientPermissions))
 async def list_workers(context: Context) -> Page[WorkerStatus]:
-    """Each worker: what is due, in hand, failing, and whether it is switched off."""
+    """Each worker with the number of rows that are due, in progress and failing, and whether it is disabled."""
     context.caller.require_platform(Permission.FLEET_READ)
     return Page(items=await store.statuses(context.tx, context.services.workers))
 
 
 @post("/admin/workers/{worker:str}/disable", status_code=200, responses=CHANGE)
 async def disable_worker(worker: str, data: SwitchWorker, context: Context) -> WorkerStatus:
-    """Break the glass: stop a worker on every replica, without a restart."""
+    """Stop a worker on every replica, without a restart; for emergencies."""
     return await store.switch(
         context.tx, context.caller, named(context.services, worker), on=False, reason=data.reason, now=context.now
     )
@@ -36,7 +36,7 @@ async def disable_worker(worker: str, data: SwitchWorker, context: Context) -> W
 
 @post("/admin/workers/{worker:str}/enable", status_code=200, responses=CHANGE)
 async def enable_worker(worker: str, data: SwitchWorker, context: Context) -> WorkerStatus:
-    """Let it work again; it catches up by itself."""
+    """Start a worker again; it catches up automatically."""
     return await store.switch(
         context.tx, context.caller, named(context.services, worker), on=True, reason=data.reason, now=context.now
     )

@@ -1,4 +1,4 @@
-"""Allocations: one submit, reading, release; groups of them; their timeline."""
+"""Allocations: launch, list, release, and change; groups; timelines."""
 
 from typing import Annotated
 
@@ -76,7 +76,7 @@ async def create_allocation(
     unit: Unit,
     project: ProjectHeader = None,
 ) -> SubmittedAllocations:
-    """Ask for one machine, or for several as a group, all or nothing. Watch the timeline for progress."""
+    """Create an allocation, or several as a group, all or none. The timeline shows the progress."""
     data = replace(data, project_id=data.project_id or project or None)
     tx, caller, found = await unit.enter_and_find(launch.find_on_entering(data))
     return await unit.services.launch.submit(tx, caller, data, found, unit.services.clock.now())
@@ -92,7 +92,7 @@ async def list_allocations(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Page[Allocation]:
-    """The project's allocations, also released and failed ones."""
+    """The project's allocations, including released and failed ones."""
     paging = Paging.of(limit, cursor)
     await get_project(context.tx, context.caller, project_id)
     rows = await store.list_of_project(context.tx, project_id, status=status, name=name, paging=paging)
@@ -110,7 +110,7 @@ async def get_allocation(id: str, unit: Unit) -> Allocation:
     "/allocations/{id:str}/release", status_code=202, responses=problems(NotFound, IllegalMove, InsufficientPermissions)
 )
 async def release_allocation(id: str, data: ReleaseAllocation, context: Context) -> Allocation:
-    """Give the machine back: its local disk is lost, billing stops now. Also retries a failed release."""
+    """Release the allocation: its root disk is erased, and billing stops now. Also retries a failed release."""
     return await commands.release(context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now)
 
 
@@ -118,7 +118,7 @@ async def release_allocation(id: str, data: ReleaseAllocation, context: Context)
     "/allocations/{id:str}/restart", status_code=202, responses=problems(NotFound, IllegalMove, InsufficientPermissions)
 )
 async def restart_allocation(id: str, data: RestartAllocation, context: Context) -> Allocation:
-    """Reboot the machine; disk, address, keys and all that lies over it stay. Also retries a failed restart."""
+    """Reboot the environment; disk, address, keys, volumes and runtime stay. Also retries a failed restart."""
     return await commands.restart(context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now)
 
 
@@ -130,7 +130,9 @@ async def restart_allocation(id: str, data: RestartAllocation, context: Context)
     ),
 )
 async def resize_allocation(id: str, data: ResizeAllocation, context: Context) -> Allocation:
-    """Another GPU count or size on the same node, by way of a restart. After a failed resize, also the way back."""
+    """Change the GPU count or size on the same node, with a restart. After a failed resize, the old size can be
+    requested too.
+    """
     index = context.services.index
     tx, caller = context.tx, context.caller
     return await resizing.resize(tx, caller, id, data, index=index, ids=context.ids, now=context.now)
@@ -140,20 +142,20 @@ async def resize_allocation(id: str, data: ResizeAllocation, context: Context) -
     "/allocations/{id:str}/extend", status_code=200, responses=problems(NotFound, IllegalMove, InsufficientPermissions)
 )
 async def extend_allocation(id: str, data: ExtendAllocation, context: Context) -> Allocation:
-    """Change when the machine ends by itself: its time, its idle limit, or neither any more."""
+    """Change when the allocation ends automatically: its end time, its idle limit, or remove both."""
     return await commands.extend(context.tx, context.caller, id, data, now=context.now)
 
 
 @get("/allocations/{id:str}/limits", responses=problems(NotFound))
 async def allocation_limits(id: str, context: Context) -> LimitsNow:
-    """When it ends by itself, with the time left and every signal of use behind it."""
+    """When the allocation ends automatically, with the time left and every signal of use."""
     row = await commands.get(context.tx, context.caller, id)
     return await limits_now(context.tx, row, context.now)
 
 
 @get("/allocations/{id:str}/consequences", responses=problems(NotFound))
 async def allocation_consequences(id: str, context: Context, of: DisruptionFilter = Disruption.RELEASE) -> Consequences:
-    """What a release, restart or resize would end, and what it would leave."""
+    """List the consequences of a release, restart or resize: what ends, and what is kept."""
     row = await commands.get(context.tx, context.caller, id)
     slots = await environments.devices(context.tx, id)
     said = consequences(row, of, slots, await capacity.gpu_resets(context.tx, row.node_id))
@@ -162,7 +164,7 @@ async def allocation_consequences(id: str, context: Context, of: DisruptionFilte
 
 @get("/allocations/{id:str}/usage", responses=problems(NotFound))
 async def allocation_usage(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> AllocationUsage:
-    """What it used and at which rate, newest first, and what all of that cost so far."""
+    """The usage intervals with their rates, newest first, and the cost so far."""
     row = await commands.get(context.tx, context.caller, id)
     page = await usage.intervals(context.tx, "allocation", id, Paging.of(limit, cursor))
     return AllocationUsage(items=page.items, next_cursor=page.next_cursor, cost=cost_so_far(row))
@@ -170,7 +172,7 @@ async def allocation_usage(id: str, context: Context, limit: Limit = None, curso
 
 @get("/allocations/{id:str}/timeline", responses=problems(NotFound))
 async def allocation_timeline(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Entry]:
-    """What happened to it, newest first: who, when, why."""
+    """The timeline of the allocation, newest first: who, when, why."""
     paging = Paging.of(limit, cursor)
     await commands.get(context.tx, context.caller, id)
     return timeline.page_of(paging, await timeline.entries(context.tx, id, paging))
@@ -188,7 +190,7 @@ async def get_allocation_group(id: str, context: Context) -> AllocationGroup:
     responses=problems(NotFound, IllegalMove, InsufficientPermissions),
 )
 async def release_allocation_group(id: str, data: ReleaseAllocation, context: Context) -> AllocationGroup:
-    """Release every member that still lives."""
+    """Release every live member of the group."""
     return await commands.release_group(
         context.tx, context.caller, id, reason=data.reason, ids=context.ids, now=context.now
     )

@@ -1,4 +1,4 @@
-"""The one place where routes, dependencies and refusals are put together."""
+"""Assembles routes, dependencies and error handling of the API."""
 
 from litestar import Litestar, MediaType, Response, Router, get
 from litestar.datastructures import State
@@ -83,14 +83,14 @@ NOUNS = (
 
 
 def on_error(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """The request's unit of work knows what to make of it."""
+    """The request's unit of work turns the error into a response."""
     unit: Unit = request.scope["state"]["unit"]
     return unit.refuse(error).response()
 
 
 @get("/openapi.json", include_in_schema=False)
 async def openapi(request: AnyRequest) -> Response[bytes]:
-    """Made when first asked for: it takes longer than all the rest of starting."""
+    """Built at the first request, because it takes longer than the rest of the start-up."""
     state = request.app.state
     if "contract" not in state:
         state.contract = contract(described())
@@ -107,7 +107,9 @@ def routes() -> list[Router]:
 
 
 def described() -> Litestar:
-    """The same routes in an app that serves nobody: one with a description also serves pages of Litestar's own."""
+    """The same routes in an app that only builds the OpenAPI description: with a description, Litestar also serves
+    pages.
+    """
     bearer = SecurityScheme(type="http", scheme="bearer", description="session or personal token")
     cookie = SecurityScheme(type="apiKey", name="gpuaas_session", security_scheme_in="cookie")
     return Litestar(
@@ -139,7 +141,7 @@ def create_litestar(services: Services) -> Litestar:
 
 
 def create_health_app(services: Services) -> ASGIApp:
-    """For a process of workers: nothing but whether it lives and can work."""
+    """For a process that only runs workers: health and metrics."""
     return Litestar(
         [health.ROUTER, exposition.ROUTER],
         dependencies=DEPENDENCIES,

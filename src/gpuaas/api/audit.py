@@ -1,4 +1,4 @@
-"""The audit log of a project, of a tenant, and for operators of everything; as pages and as a JSON-lines export."""
+"""The audit log of a project, of a tenant, and for operators of the platform; as pages and as a JSON-lines export."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -32,12 +32,12 @@ from gpuaas.wire.timeline import AuditResult, AuditRow
 
 ActorFilter = Annotated[str | None, QueryParameter(name="actor", required=False, max_length=64, description="an id")]
 ActionFilter = Annotated[
-    str | None, QueryParameter(name="action", required=False, max_length=64, description="how it begins")
+    str | None, QueryParameter(name="action", required=False, max_length=64, description="a prefix")
 ]
 TargetFilter = Annotated[str | None, QueryParameter(name="target", required=False, max_length=254, description="an id")]
 ResultFilter = Annotated[AuditResult | None, QueryParameter(name="result", required=False)]
-Since = Annotated[Moment | None, QueryParameter(name="since", required=False, description="that moment included")]
-Until = Annotated[Moment | None, QueryParameter(name="until", required=False, description="that moment left out")]
+Since = Annotated[Moment | None, QueryParameter(name="since", required=False, description="from this time, inclusive")]
+Until = Annotated[Moment | None, QueryParameter(name="until", required=False, description="before this time")]
 After = Annotated[
     int, QueryParameter(name="after", ge=0, le=1 << 62, required=False, description="number of the last verified seal")
 ]
@@ -48,7 +48,7 @@ OF_PLATFORM = problems(InsufficientPermissions)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which rows of an audit log."""
+    """The requested rows of an audit log."""
 
     wanted: AuditFilter
     paging: Paging
@@ -71,14 +71,14 @@ def asked(
     for name, at in {"since": since, "until": until}.items():  # msgspec does not check the zone of a query parameter
         if at is not None and at.tzinfo is None:
             why = "a time with its zone, as in 2030-01-01T00:00:00Z"
-            raise ValidationError(f"Give {name} as {why}.", errors={name: why})
+            raise ValidationError(f"Set {name} to {why}.", errors={name: why})
     wanted = AuditFilter(actor=actor, action=action, target=target, result=result, since=since, until=until)
     return Asked(wanted, Paging.of(limit, cursor))
 
 
 @get("/projects/{project_id:str}/audit", responses=OF_TENANT)
 async def project_audit(project_id: str, context: Context, asked: Asked) -> Page[AuditRow]:
-    """Who did what in the project, or was refused, newest first."""
+    """Actions and refusals in the project, newest first."""
     project = await identity.project(context.tx, project_id)
     context.caller.require(Permission.AUDIT_READ, "project", project)
     return asked.page(await timeline.audit_of_project(context.tx, project_id, asked.wanted, asked.paging))
@@ -86,20 +86,20 @@ async def project_audit(project_id: str, context: Context, asked: Asked) -> Page
 
 @get("/tenants/{tenant_id:str}/audit", responses=OF_TENANT)
 async def tenant_audit(tenant_id: str, context: Context, asked: Asked) -> Page[AuditRow]:
-    """Who did what in the tenant, or was refused, newest first; for its owners and admins."""
+    """Actions and refusals in the tenant, newest first; for its owners and admins."""
     context.caller.require_tenant(Permission.AUDIT_READ, tenant_id)
     return asked.page(await timeline.audit_of_tenant(context.tx, tenant_id, asked.wanted, asked.paging))
 
 
 @get("/admin/audit", responses=OF_PLATFORM)
 async def platform_audit(context: Context, asked: Asked) -> Page[AuditRow]:
-    """Who did what on the platform, newest first: log-ins, tokens, operators' and nodes' actions, all projects."""
+    """Actions on the platform, newest first: logins, tokens, actions of operators and nodes, and all projects."""
     context.caller.require_platform(Permission.FLEET_READ)
     return asked.page(await timeline.audit_of_all(context.tx, asked.wanted, asked.paging))
 
 
 async def admitted(request: AnyRequest, services: Services, tx: Tx, tenant_id: str | None = None) -> Caller:
-    """Whoever may read the audit log of the tenant; without a tenant, that of the platform."""
+    """Authorize reading the audit log of the tenant, or without a tenant that of the platform."""
     token = token_of(request.scope, services.public_url)
     caller = admit(await identity.enter(tx, token_hash(token)), services)
     if tenant_id is None:
@@ -111,7 +111,7 @@ async def admitted(request: AnyRequest, services: Services, tx: Tx, tenant_id: s
 
 @get("/admin/audit/verification", responses=OF_PLATFORM)
 async def verify_audit(request: AnyRequest, services: Services, after: After = 0) -> AuditVerification:
-    """Verify the next seals of the hash chain on the server; ask again with `after` until `is_complete`."""
+    """Verify the next seals of the hash chain on the server; repeat with `after` until `is_complete`."""
     async with services.operator_db.read() as tx:
         await admitted(request, services, tx)
     return await verify(services.worker_db, services.audit_signer.public_key, after)

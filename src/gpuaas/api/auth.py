@@ -1,4 +1,4 @@
-"""Signing up, in and out; sessions; personal tokens."""
+"""Sign-up, login and logout; sessions; personal tokens."""
 
 from datetime import datetime
 from functools import partial
@@ -55,7 +55,7 @@ class SignUpClosed(Problem):
     status, code = 403, "sign_up_closed"
 
     def __init__(self) -> None:
-        super().__init__("Nobody signs up here by themselves. Ask an operator of the platform for an account.")
+        super().__init__("Sign-up is closed here. Ask an operator of the platform for an account.")
 
 
 class InvitationNeeded(Problem):
@@ -78,14 +78,14 @@ async def check_sign_up(services: Services, data: SignUp, now: datetime) -> None
 
 
 async def accept_invitation(tx: Tx, user: User, *, data: SignUp, now: datetime) -> None:
-    """In the transaction that adds the account, so that one invitation makes no second account."""
+    """Runs in the transaction that adds the account, so that an invitation makes only one account."""
     if data.invitation is not None and not await members.join(tx, user, secret=data.invitation, now=now):
         raise InvitationNeeded
 
 
 @get("/auth/sign-up", security=[])
 async def sign_up_offer(services: Services) -> SignUpOffer:
-    """Who may sign up here: everybody, those with an invitation, or nobody."""
+    """The sign-up mode: open to everybody, to people with an invitation, or to nobody."""
     return SignUpOffer(mode=services.sign_up)
 
 
@@ -95,7 +95,7 @@ async def sign_up_offer(services: Services) -> SignUpOffer:
     security=[],
 )
 async def sign_up(data: SignUp, request: AnyRequest, services: Services) -> Response[LoggedIn]:
-    """Make an account with a tenant and a project of its own, and log in."""
+    """Create an account with a new tenant and project, and log in."""
     now = services.clock.now()
     await check_sign_up(services, data, now)
     then = partial(accept_invitation, data=data, now=now)
@@ -113,14 +113,14 @@ async def login(data: Login, request: AnyRequest, services: Services) -> Respons
 
 @post("/auth/logout", status_code=204, opt={"ignores_key": True})
 async def logout(context: Context) -> Response[None]:
-    """End this session, here and everywhere its token is used."""
+    """End this session, everywhere that its token is used."""
     await commands.logout(context.tx, context.caller, context.now)
     return Response(None, cookies=[Cookie(key=COOKIE, value="", max_age=0, path="/")])
 
 
 @get("/auth/sessions")
 async def list_sessions(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Session]:
-    """Where you are logged in."""
+    """Your sessions."""
     paging = Paging.of(limit, cursor)
     return paging.page(
         await store.sessions(context.tx, context.caller, paging, context.now), lambda session: session.id
@@ -129,20 +129,20 @@ async def list_sessions(context: Context, limit: Limit = None, cursor: Cursor = 
 
 @delete("/auth/sessions/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def revoke_session(id: str, context: Context) -> None:
-    """Log out somewhere else."""
+    """End one of your sessions."""
     await commands.revoke_session(context.tx, context.caller, id, context.now)
 
 
 @get("/auth/tokens")
 async def list_tokens(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Token]:
-    """Your personal tokens; the secret itself was shown once."""
+    """Your personal tokens; the secret of each was shown once."""
     paging = Paging.of(limit, cursor)
     return paging.page(await store.tokens(context.tx, context.caller, paging, context.now), lambda token: token.id)
 
 
 @post("/auth/tokens", responses=problems(InsufficientPermissions, QuotaExceeded), opt={"shows_secret": True})
 async def create_token(data: CreateToken, context: Context) -> NewToken:
-    """Make a personal token for scripts: scoped, expiring, revocable."""
+    """Create a personal token for scripts: with scopes, an end, and revocable."""
     return await commands.create_token(context.tx, context.caller, data, ids=context.ids, now=context.now)
 
 
@@ -154,7 +154,7 @@ async def revoke_token(id: str, context: Context) -> None:
 
 @get("/me")
 async def me(context: Context) -> Me:
-    """Who you are and what you can reach."""
+    """Your account, roles and permissions."""
     return await commands.me(context.tx, context.caller)
 
 

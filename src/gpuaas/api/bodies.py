@@ -1,4 +1,6 @@
-"""Bodies are read as the contract says. Litestar alone takes "7" for 7, and calls a field that is left out `data`."""
+"""Decodes bodies strictly as the contract describes. Litestar alone accepts "7" for 7, and names a missing field
+`data`.
+"""
 
 import re
 from typing import Any
@@ -10,7 +12,7 @@ from litestar.exceptions import ValidationException
 from gpuaas.wire.common import EMAIL_PATTERN, NAME_PATTERN
 
 WHERE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
-WORDS = {  # nobody should have to read a pattern to learn what a name is
+WORDS = {  # people should not have to read a pattern
     f"Expected `str` matching regex {NAME_PATTERN!r}": "lower case letters, digits and dashes, none at either end",
     f"Expected `str` matching regex {EMAIL_PATTERN!r}": "an e-mail address such as ada@example.com",
 }
@@ -27,11 +29,11 @@ class StrictRequest(Request[Any, Any, Any]):
         except msgspec.ValidationError as error:
             raise refused(str(error)) from error
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return await super().json()  # no JSON at all: refused there
+            return await super().json()  # not JSON: refused there
 
 
 def refused(said: str) -> ValidationException:
-    """With the field by its path from the body, also one that is not there and one that should not be."""
+    """Name the field by its path in the body, also a missing or an unknown field."""
     found = WHERE.fullmatch(said)
     what, place = (found["what"], found["place"] or "") if found else (said, "")
     what = WORDS.get(what, what)

@@ -15,7 +15,9 @@ OPEN = problems(NotFound, InsufficientPermissions, Conflict, RateLimitExceeded)
 
 @post("/admin/allocations/{id:str}/break-glass", status_code=201, responses=OPEN, opt={"ignores_key": True})
 async def open_break_glass(id: str, data: OpenBreakGlass, context: Context) -> BreakGlassOpened:
-    """Open a recorded terminal on somebody's allocation. Its people see who, why and until when, and may end it."""
+    """Open a recorded terminal on another person's allocation. Its people see who, why and until when, and may end
+    it.
+    """
     services = context.services
     url = f"ws{services.public_url.removeprefix('http')}/api/v1/terminal/{id}"
     return await commands.open_access(context.tx, context.caller, id, data, url=url, ids=context.ids, now=context.now)
@@ -29,7 +31,7 @@ async def end_break_glass(id: str, context: Context) -> None:
 
 @get("/allocations/{id:str}/break-glass", responses=problems(NotFound))
 async def list_break_glass(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[BreakGlass]:
-    """Which operators had or have access to this allocation, and why."""
+    """The operators who had or have access to this allocation, with their reasons."""
     paging = Paging.of(limit, cursor)
     found = await commands.listed(context.tx, context.caller, id, paging)
     return paging.page(found, lambda access: access.id)

@@ -1,4 +1,4 @@
-"""The web console: files that `make console` built, served as they are; every page of it is one document."""
+"""Serves the web console: the files that `make console` built. Every page of the console is the same document."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,15 +13,15 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 from gpuaas.wire.common import ProblemDocument
 
 FOLDER = Path(__file__).parent.parent / "console"
-# What a browser may also open by its address; all the rest of a person's addresses are pages of the console.
+# Paths that a browser may open and that are not pages of the console.
 NOT_PAGES = ("/api/", "/internal/", "/healthz", "/readyz", "/metrics")
-FOREVER = b"public, max-age=31536000, immutable"  # for names that carry the hash of what they hold
+FOREVER = b"public, max-age=31536000, immutable"  # for names that contain a hash of the content
 ALWAYS_ASK = b"no-cache"
 NEVER_KEEP = b"no-store"
-NAMES_BUILD = {"index.html", "build.json"}  # what says which build is served now
+NAMES_BUILD = {"index.html", "build.json"}  # files that name the current build
 HASHED, READS = "/assets/", {"GET", "HEAD"}
 PACKINGS = ((b"br", ".br"), (b"gzip", ".gz"))
-# Our own table: what a machine's own thinks of a font or a script is no reason to serve it as something else.
+# A fixed table, because the operating system's table could name another type for a font or a script.
 KINDS = {
     ".css": b"text/css; charset=utf-8",
     ".html": b"text/html; charset=utf-8",
@@ -44,7 +44,7 @@ class Asset:
     kind: bytes
     etag: bytes
     cache: bytes
-    bodies: dict[bytes, bytes] = field(repr=False)  # by packing; b"" is the plain one
+    bodies: dict[bytes, bytes] = field(repr=False)  # by encoding; b"" is unencoded
 
     def pack(self, accepted: bytes) -> tuple[bytes, bytes]:
         wanted = set(named(accepted))
@@ -58,7 +58,7 @@ class Asset:
 
 
 def named(accepted: bytes) -> Iterator[bytes]:
-    """What a list like `gzip, br;q=0` accepts: `gzip`."""
+    """The encodings that a list accepts: `gzip` for `gzip, br;q=0`."""
     for each in accepted.split(b","):
         name, _, weight = each.partition(b";")
         if weight.replace(b" ", b"").rstrip(b"0.") != b"q=":
@@ -67,7 +67,7 @@ def named(accepted: bytes) -> Iterator[bytes]:
 
 @cache
 def load(folder: Path = FOLDER) -> dict[str, Asset]:
-    """All of it, in memory: it is two megabytes, and a build that is replaced meanwhile is not served in halves."""
+    """Load all files into memory: they are two megabytes, and replacing the build must not mix old and new files."""
     files = [each for each in folder.rglob("*") if each.is_file() and each.suffix in KINDS]
     assets = {f"/{each.relative_to(folder)}": asset(each, folder) for each in files}
     if "/index.html" not in assets:
@@ -89,7 +89,7 @@ def packed_body(path: Path, end: str) -> bytes:
 
 
 class ConsoleDoor:
-    """Answers browsers that ask for a page or a part of one; everything else goes on to the API."""
+    """Answers browsers that request the console; all other requests pass on to the API."""
 
     def __init__(self, app: ASGIApp, assets: dict[str, Asset]) -> None:
         self._app, self._assets = app, assets
@@ -113,7 +113,9 @@ class ConsoleDoor:
 
 
 async def refuse(scope: HTTPScope, send: Send) -> None:
-    """A file of another build: nobody may keep this answer, since a rolling upgrade soon has another one."""
+    """The answer to a request for a file of another build. It must not be cached, because a rolling upgrade may soon
+    serve that file.
+    """
     document = ProblemDocument(
         type="/problems/asset_not_found",
         title="Not found",
@@ -136,7 +138,7 @@ async def refuse(scope: HTTPScope, send: Send) -> None:
 
 
 def known(told: bytes) -> set[bytes]:
-    """A proxy that packs anew calls an etag weak; what is under it is still the same."""
+    """A proxy that compresses again marks an etag as weak; the content is the same."""
     return {each.strip().removeprefix(b"W/") for each in told.split(b",")}
 
 

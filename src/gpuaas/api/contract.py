@@ -1,4 +1,4 @@
-"""The published contract: Litestar's OpenAPI with what it leaves out or says otherwise than we answer."""
+"""The published contract: Litestar's OpenAPI, completed and corrected to match the actual responses."""
 
 import inspect
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ KEY_PARAMETER = {
     "name": "X-Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "Asked twice with one key within 24 hours, it is done once and answered the same.",
+    "description": "A repeated request with the same key within 24 hours is done once and receives the same response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": KEY_LIMIT, "pattern": "^[!-~]+$"},
 }
 Json = dict[str, Any]
 
 
 def contract(app: Litestar) -> bytes:
-    """As JSON, made once."""
+    """As JSON; called once."""
     schema: Json = app.openapi_schema.to_schema()
     for route in app.routes:
         for handler in route.route_handlers if isinstance(route, HTTPRoute) else ():
@@ -45,7 +45,7 @@ def contract(app: Litestar) -> bytes:
 
 
 def complete(operation: Json, handler: HTTPRouteHandler, *, is_change: bool) -> None:
-    """Every route can refuse what every route refuses; validation is a 422 here, never Litestar's 400."""
+    """Add the errors that every route can return. Validation errors are 422 here, not Litestar's 400."""
     operation["responses"].pop("400", None)
     operation["responses"].get("204", {}).pop("content", None)
     refuse(operation, ALWAYS)

@@ -1,5 +1,6 @@
-"""What a route may ask for by name. One thing each: Litestar resolves several in tasks of their own, which costs more
-than the rest of a small request together (measured)."""
+"""The dependencies of routes. A route should use only one: Litestar resolves several in separate tasks, which costs
+more than the rest of a small request (measured).
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +28,7 @@ Cursor = Annotated[str | None, QueryParameter(name="cursor", max_length=200, req
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A signed-in caller's request: who, their transaction, when, and what routes work with."""
+    """The request of a signed-in caller: transaction, caller, time and services."""
 
     tx: Tx
     caller: Caller
@@ -49,13 +50,13 @@ async def provide_context(request: AnyRequest) -> Context:
 
 
 def provide_unit(request: AnyRequest) -> Unit:
-    """For a read that is one statement, and needs no transaction around it."""
+    """For reads of one statement, which need no transaction."""
     unit: Unit = request.scope["state"]["unit"]
     return unit
 
 
 def provide_services(request: AnyRequest) -> Services:
-    """For routes that nobody need be signed in for."""
+    """For routes without sign-in."""
     services: Services = request.app.state.services
     return services
 

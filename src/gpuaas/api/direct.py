@@ -1,7 +1,7 @@
-"""The routes asked for most, answered without Litestar's routing and response models (docs/design/foundations.md).
+"""The most frequent routes, answered without Litestar's routing and response models (docs/design/foundations.md).
 
-Each runs the very function of its Litestar route, which stays for the contract, and for every request that is not
-plain: None here means that Litestar answers. So what is refused for its form is refused by Litestar, in one wording.
+Each calls the function of its Litestar route, which remains for the contract and for unusual requests: None here
+means that Litestar answers. Malformed requests therefore always get Litestar's response.
 """
 
 from msgspec import MsgspecError

@@ -1,4 +1,4 @@
-"""The edge: what is refused before anything looks at it, and who a request says it is."""
+"""Checks of a request before routing, and the token that a request presents."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from gpuaas.core.errors import BodyTooLarge, Problem, TokenMissing, ValidationEr
 BODY_LIMIT = 1 << 20
 TARGET_LIMIT = 2000
 KEY_LIMIT = 200
-# More lists and objects than any request of ours has, and few enough that none can nest deeper than a parser goes.
+# More lists and objects than any valid request has, and few enough that nesting cannot exceed the parser's limit.
 MOST_BRACKETS = 800
 COOKIE = "gpuaas_session"
 CSRF_HEADER = b"x-gpuaas-request"
@@ -31,19 +31,19 @@ class CsrfRefused(Problem):
 
     def __init__(self) -> None:
         super().__init__(
-            "A change by session cookie must come from our own page, with the header X-GPUaaS-Request. "
+            "A change with a session cookie must come from the console, with the header X-GPUaaS-Request. "
             "Scripts use a token."
         )
 
 
 def correlation_of(headers: Headers) -> str | None:
-    """The caller's own id if it is a plain one, so that both logs can be read side by side."""
+    """The client's own id, if it is well-formed, so that the logs of client and server can be matched."""
     given = headers.get(b"x-correlation-id")
     return given.decode() if given and OWN_CORRELATION.fullmatch(given) else None
 
 
 async def read_body(scope: HTTPScope, headers: Headers, receive: Receive) -> bytes | None:
-    """What is refused is a Problem; None when the caller has gone."""
+    """Read and check the body; None if the client has disconnected. Raises a Problem for a request that is refused."""
     check_target(scope)
     check_key(headers)
     body, more = b"", True
@@ -54,7 +54,7 @@ async def read_body(scope: HTTPScope, headers: Headers, receive: Receive) -> byt
         body += message["body"]
         more = message["more_body"]
         if len(body) > BODY_LIMIT:
-            raise BodyTooLarge("A request body may have 1 MiB at most.")
+            raise BodyTooLarge("A request body can have at most 1 MiB.")
     if body:
         check_body(headers, body)
     return body
@@ -63,41 +63,41 @@ async def read_body(scope: HTTPScope, headers: Headers, receive: Receive) -> byt
 def check_target(scope: HTTPScope) -> None:
     raw = scope.get("raw_path", b"") + b"?" + scope.get("query_string", b"")
     if len(raw) > TARGET_LIMIT:
-        raise ValidationError(f"An address may have {TARGET_LIMIT} characters at most. Shorten it.")
+        raise ValidationError(f"A URL can have at most {TARGET_LIMIT} characters. Shorten it.")
     if b"\x00" in raw or b"%00" in raw:
-        raise ValidationError("An address may not hold the character NUL. Take it out.")
+        raise ValidationError("A URL cannot contain the character NUL. Remove it.")
     try:
         scope["path"].encode()
     except UnicodeEncodeError as error:
-        raise ValidationError("An address must be UTF-8. Encode it again.") from error
+        raise ValidationError("A URL must be UTF-8. Encode it again.") from error
 
 
 def check_key(headers: Headers) -> None:
     key = headers.get(KEY_HEADER)
     if key is not None and not KEY.fullmatch(key):
         why = f"1 to {KEY_LIMIT} visible ASCII characters"
-        raise ValidationError(f"An idempotency key has {why}. Use a UUID.", errors={"X-Idempotency-Key": why})
+        raise ValidationError(f"An idempotency key must be {why}. Use a UUID.", errors={"X-Idempotency-Key": why})
 
 
 def check_body(headers: Headers, body: bytes) -> None:
-    """What is not JSON at all is left to the decoder of the route's type, which says where it breaks off."""
+    """Bodies that are not JSON are left to the decoder of the route's type, which reports the position of the error."""
     kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind != b"application/json":
         raise UnsupportedMediaType
     if b"\x00" in body or b"\\u0000" in body:
-        raise ValidationError("Text may not hold the character NUL. Take it out.")
+        raise ValidationError("Text cannot contain the character NUL. Remove it.")
     if body.count(b"{") + body.count(b"[") > MOST_BRACKETS:
-        raise ValidationError(f"A body may hold {MOST_BRACKETS} lists and objects at most. Send less at once.")
+        raise ValidationError(f"A body can contain at most {MOST_BRACKETS} lists and objects. Send smaller requests.")
     try:
         json.loads(body.decode(), object_pairs_hook=check_names)
     except UnicodeDecodeError as error:
-        raise ValidationError("A body must be UTF-8. Encode it so.") from error
+        raise ValidationError("A body must be UTF-8. Encode it again.") from error
     except ValueError:
         return
 
 
 def check_names(pairs: list[tuple[str, object]]) -> None:
-    """Two readers of one name twice may each believe another value."""
+    """Duplicate names are refused, because two parsers may choose different values."""
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
@@ -106,9 +106,9 @@ def check_names(pairs: list[tuple[str, object]]) -> None:
 
 
 def is_own_origin(origin: str, scope: HTTPScope | WebSocketScope, host: str, public_url: str) -> bool:
-    """Scheme, host and port are those of GPUAAS_URL, or of the address at which this request arrived.
+    """Whether scheme, host and port are those of GPUAAS_URL, or of the address at which this request arrived.
 
-    A page of the same host over another scheme is not ours: anybody on the network path can write one for http.
+    A page of the same host with another scheme is not accepted: over http, anybody on the network path can write one.
     """
     asked, public = urlsplit(origin), urlsplit(public_url)
     if not asked.netloc:
@@ -120,7 +120,9 @@ def is_own_origin(origin: str, scope: HTTPScope | WebSocketScope, host: str, pub
 
 
 def token_of(scope: HTTPScope, public_url: str, headers: Headers | None = None) -> str:
-    """From the Authorization header; or from the session cookie, if the request provably comes from our own page."""
+    """From the Authorization header, or from the session cookie if the request provably comes from a page of this
+    server.
+    """
     headers = dict(scope["headers"]) if headers is None else headers
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     if scheme.lower() == b"bearer" and token:

@@ -1,7 +1,7 @@
 """`/metrics` for Prometheus: this replica's requests, links and pools, and the platform's queues and counts.
 
-No name, address or secret of anybody's is in it, and it is still not for strangers: with GPUAAS_METRICS_TOKEN it takes
-that token alone; without one it answers the machine itself, and nobody who came through a proxy.
+It contains no names, addresses or secrets, but it is not public. With GPUAAS_METRICS_TOKEN it accepts only that
+token; without one it answers only requests from this computer that did not pass a proxy.
 """
 
 import hmac
@@ -40,12 +40,12 @@ def check(request: AnyRequest, token: str) -> None:
             raise TokenInvalid("Send the token of GPUAAS_METRICS_TOKEN as `Authorization: Bearer …`.")
     elif not is_local(request):
         raise InsufficientPermissions(
-            "Metrics are for this machine. Set GPUAAS_METRICS_TOKEN to read them from others."
+            "Metrics can only be read on this computer. Set GPUAAS_METRICS_TOKEN to read them from others."
         )
 
 
 def is_local(request: AnyRequest) -> bool:
-    """From a loopback address, and not by way of a proxy, whose address would be one too."""
+    """From a loopback address and not through a proxy, whose address could also be a loopback address."""
     client = request.scope.get("client")
     try:
         is_near = client is not None and ip_address(client[0]).is_loopback
@@ -56,11 +56,11 @@ def is_local(request: AnyRequest) -> bool:
 
 @get("/metrics", include_in_schema=False)
 async def prometheus(request: AnyRequest, services: Services) -> Response[bytes]:
-    """What Prometheus reads; `gpuaas_database_up` is 0 when only this replica's own counts could be told."""
+    """The metrics for Prometheus; `gpuaas_database_up` is 0 if only this replica's own counts are available."""
     try:
         check(request, services.metrics_token)
     except (TokenInvalid, InsufficientPermissions) as refusal:
-        return reply_to(refusal).response()  # also in a process of workers, which has no unit of work
+        return reply_to(refusal).response()  # a process of workers has no unit of work
     found: Counts | None
     violations: dict[str, int]
     behind: int | None
@@ -102,18 +102,18 @@ def of_replica(services: Services) -> Iterator[Metric]:
         seconds.add_metric([route], list(zip(bounds, accumulate(histogram.buckets), strict=True)), histogram.total)
     yield seconds
     raced = CounterMetricFamily(
-        "gpuaas_requests_raced", "Attempts that lost a race and ran again; of create: placement.", labels=["route"]
+        "gpuaas_requests_raced", "Attempts that lost a race and ran again, such as placement.", labels=["route"]
     )
     for route, number in traffic.raced.items():
         raced.add_metric([route], number)
     yield raced
     yield GaugeMetricFamily("gpuaas_links", "Node links open on this replica.", links.count)
-    yield CounterMetricFamily("gpuaas_beats", "Beats heard from agents by this replica.", links.beats)
-    yield CounterMetricFamily("gpuaas_samples_dropped", "Samples dropped for want of room.", links.samples_dropped)
+    yield CounterMetricFamily("gpuaas_beats", "Beats received from agents by this replica.", links.beats)
+    yield CounterMetricFamily("gpuaas_samples_dropped", "Samples dropped by a full buffer.", links.samples_dropped)
     yield GaugeMetricFamily(
-        "gpuaas_logins_dropped", "SSH logins that agents had no room to keep.", links.logins_dropped
+        "gpuaas_logins_dropped", "SSH logins dropped by agents because their buffer was full.", links.logins_dropped
     )
-    pool = GaugeMetricFamily("gpuaas_database_connections", "Of this replica's pools.", labels=["role", "state"])
+    pool = GaugeMetricFamily("gpuaas_database_connections", "Connections by pool.", labels=["role", "state"])
     for role, db in (("api", services.api_db), ("operator", services.operator_db), ("worker", services.worker_db)):
         pool.add_metric([role, "in_use"], db.pool.in_use)
         pool.add_metric([role, "most"], db.pool.size)
@@ -124,7 +124,7 @@ def of_replica(services: Services) -> Iterator[Metric]:
 
 
 def of_health(health: Health) -> Iterator[Metric]:
-    errors = CounterMetricFamily("gpuaas_database_errors", "Database errors met, by reason.", labels=["reason"])
+    errors = CounterMetricFamily("gpuaas_database_errors", "Database errors by reason.", labels=["reason"])
     for reason in Reason:
         errors.add_metric([reason], health.errors[reason])
     yield errors
@@ -137,36 +137,36 @@ def of_health(health: Health) -> Iterator[Metric]:
 
 def of_watch(watch: Watch) -> Iterator[Metric]:
     yield CounterMetricFamily(
-        "gpuaas_database_history_changes", "Failovers and restores noticed by this replica.", watch.changes
+        "gpuaas_database_history_changes", "Failovers and restores that this replica detected.", watch.changes
     )
     clock = watch.clock
     if isinstance(clock, DatabaseClock) and clock.skew is not None and clock.uncertainty is not None:
         yield GaugeMetricFamily("gpuaas_clock_skew_seconds", "System clock ahead of the database's.", clock.skew)
-        yield GaugeMetricFamily("gpuaas_clock_uncertainty_seconds", "Of the database's time.", clock.uncertainty)
+        yield GaugeMetricFamily("gpuaas_clock_uncertainty_seconds", "Uncertainty of that skew.", clock.uncertainty)
 
 
 def of_platform(found: Counts | None) -> Iterator[Metric]:
     yield GaugeMetricFamily("gpuaas_database_up", "Whether the database answered this scrape.", int(found is not None))
     if found is None:
         return
-    waiting = GaugeMetricFamily("gpuaas_queue_waiting", "Rows that wait.", labels=["queue"])
-    oldest = GaugeMetricFamily("gpuaas_queue_oldest_seconds", "How long the oldest waits.", labels=["queue"])
+    waiting = GaugeMetricFamily("gpuaas_queue_waiting", "Waiting rows.", labels=["queue"])
+    oldest = GaugeMetricFamily("gpuaas_queue_oldest_seconds", "Age of the oldest waiting row.", labels=["queue"])
     for queue in found.queues:
         waiting.add_metric([queue.name], queue.waiting)
         oldest.add_metric([queue.name], max(0.0, queue.oldest_seconds or 0.0))
     yield from (waiting, oldest)
-    yield labelled("gpuaas_allocations", "Allocations; released and failed ones of a day.", "status", found.allocations)
-    yield labelled("gpuaas_nodes", "Nodes by intent, and those that do not answer.", "state", found.nodes)
+    yield labelled("gpuaas_allocations", "Allocations; if ended, of the last day.", "status", found.allocations)
+    yield labelled("gpuaas_nodes", "Nodes by intent, and offline nodes.", "state", found.nodes)
     capacity = found.capacity
     slots = {"claimed": capacity.claimed, "free": capacity.free, "blocked": capacity.blocked}
     yield labelled("gpuaas_slots", "Approved slots.", "state", slots)
     unknown = found.unknown_environments
-    yield labelled("gpuaas_unknown_environments", "Environments that the database does not know.", "node", unknown)
+    yield labelled("gpuaas_unknown_environments", "Unknown environments.", "node", unknown)
     volumes = found.unknown_volumes
-    yield labelled("gpuaas_unknown_volumes", "Volumes that the database does not know.", "place", volumes)
+    yield labelled("gpuaas_unknown_volumes", "Unknown volumes.", "place", volumes)
     yield GaugeMetricFamily("gpuaas_links_all", "Node links open on all replicas.", found.links)
-    yield GaugeMetricFamily("gpuaas_replicas", "Replicas that live.", found.replicas)
-    yield GaugeMetricFamily("gpuaas_operations_running", "Operations under way.", found.operations.running)
+    yield GaugeMetricFamily("gpuaas_replicas", "Live replicas.", found.replicas)
+    yield GaugeMetricFamily("gpuaas_operations_running", "Running operations.", found.operations.running)
     yield GaugeMetricFamily("gpuaas_operations_failed_hour", "Failed in an hour.", found.operations.failed_last_hour)
 
 

@@ -1,6 +1,6 @@
-"""Is the process alive, and can it serve?
+"""Health endpoints: whether the process is alive, and whether it can serve requests.
 
-Anybody may ask, so the answers name no address, login or file. The log does.
+They are public, so their responses contain no address, login or file name. The log does.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from gpuaas.core.trouble import Reason, reason_of
 READY_SECONDS = 2.0
 MIB = 1 << 20
 DETAILS = {
-    Reason.UNREACHABLE: "The database does not answer.",
+    Reason.UNREACHABLE: "The database is unreachable.",
     Reason.READ_ONLY: "The database accepts no changes.",
     Reason.DISK_FULL: "The disk of the database is full.",
     Reason.TOO_MANY_CONNECTIONS: "The database accepts no more connections.",
@@ -28,13 +28,13 @@ DETAILS = {
 
 @get("/healthz")
 async def healthz() -> dict[str, str]:
-    """The process answers. It says nothing of the database: a restart would not help."""
+    """The process answers. This does not check the database, because a restart would not help."""
     return {"status": "ok"}
 
 
 @get("/readyz")
 async def readyz(services: Services) -> Response[dict[str, object]]:
-    """Whether requests should come here: 503 with the problems while the database has trouble or the disk is full."""
+    """Whether this replica should receive requests: 503 with the problems while the database or disk has trouble."""
     problems = [*await of_database(services), *of_disk(services), *of_loops(services)]
     notices = [{"code": code, "detail": detail} for code, detail in services.health.notices.items()]
     told: dict[str, object] = {
@@ -47,13 +47,13 @@ async def readyz(services: Services) -> Response[dict[str, object]]:
 
 
 async def of_database(services: Services) -> list[dict[str, str]]:
-    """Its pools, for requests and for work: one without a free connection in time cannot serve anybody."""
+    """Checks the pools for requests and for workers: without a free connection in time, the replica cannot serve."""
     try:
         async with asyncio.timeout(READY_SECONDS):
             for db in (services.api_db, services.worker_db):
                 if await db.is_read_only():
                     return [problem(Reason.READ_ONLY)]
-    except Exception as error:  # house: broad-except because whatever it is, the answer is that we are not ready
+    except Exception as error:  # house: broad-except because any error means that the replica is not ready
         reason = reason_of(error)
         if reason is None:
             raise
@@ -62,7 +62,7 @@ async def of_database(services: Services) -> list[dict[str, str]]:
 
 
 def of_disk(services: Services) -> list[dict[str, str]]:
-    """The disk of the data folder, where the embedded database writes."""
+    """The disk of the data folder, to which the embedded database writes."""
     free = shutil.disk_usage(services.data).free // MIB
     if free >= services.min_free_mib:
         return []
@@ -76,7 +76,7 @@ def of_loops(services: Services) -> list[dict[str, str]]:
 
 
 def of_slow_loops(services: Services) -> list[dict[str, str]]:
-    """One loop that is slow or has a bug is no reason to send nobody here."""
+    """A slow loop, or a loop with a bug, does not make the replica unready."""
     failing = services.health.failing.values()
     return [
         {"code": "loop_failing", "detail": f"The loop {each.loop} failed {each.failures} times. The log says why."}

@@ -1,4 +1,4 @@
-"""What nodes said while they worked, of an operation or of an allocation: a page, or a live tail."""
+"""Log lines that nodes sent, of an operation or of an allocation: as a page, or as a live tail."""
 
 from functools import partial
 from typing import Annotated, cast
@@ -28,7 +28,8 @@ from gpuaas.wire.common import Page
 from gpuaas.wire.timeline import LogLine
 
 Follow = Annotated[
-    bool, QueryParameter(name="follow", required=False, description="stay, and send lines as server-sent events")
+    bool,
+    QueryParameter(name="follow", required=False, description="stay, and stream lines as server-sent events"),
 ]
 
 
@@ -43,8 +44,9 @@ async def operation_logs(
     cursor: Cursor = None,
     last_event_id: LastEventId = None,
 ) -> Page[LogLine]:
-    """What the node said while it worked, newest first. With `follow` from the first line on as server-sent events,
-    until the operation has ended (`event: done`); resume with Last-Event-ID."""
+    """The log lines of an operation, newest first. With `follow`: as server-sent events from the first line until the
+    operation ends (`event: done`); resume with Last-Event-ID.
+    """
     token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
@@ -68,7 +70,7 @@ async def allocation_logs(
     cursor: Cursor = None,
     last_event_id: LastEventId = None,
 ) -> Page[LogLine]:
-    """What its node said in all its operations, newest first. With `follow` as server-sent events, until you go."""
+    """The log lines of an allocation's operations, newest first. With `follow`: as server-sent events without end."""
     token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
@@ -86,14 +88,16 @@ async def page(tx: Tx, of: LogsOf, paging: Paging) -> Page[LogLine]:
 
 
 def follower(services: Services, token: str, project_id: str, of: LogsOf, after: Resumed) -> Follower[LogLine]:
-    """From the first line on. Of an operation it ends with it; of an allocation when the reader goes."""
+    """From the first line. The stream of an operation ends with the operation; that of an allocation when the reader
+    disconnects.
+    """
     query = partial(streams.follow_lines, project_id, of, limit=BATCH)
-    # EVENTS too: the end of the operation and a change of the project's members are timeline entries.
+    # EVENTS too, because the end of the operation and changes of project members are timeline entries.
     return Follower(services, token, project_id, after, query=query, topics=(store.EVENTS, store.LOGS))
 
 
 def sent(follower: Follower[LogLine], held: OpenStream) -> Page[LogLine]:
-    """A stream in place of the page that the contract describes: which of the two it is, the caller chose."""
+    """The stream replaces the page of the contract, because the caller requested one."""
     return cast("Page[LogLine]", stream(follower, held))
 
 

@@ -1,4 +1,4 @@
-"""Members of a project, invitations, and what a person can reach."""
+"""Members of a project, invitations, and what a person can access."""
 
 from typing import Annotated
 
@@ -28,13 +28,13 @@ CHANGE = problems(NotFound, InsufficientPermissions, Conflict, commands.LastOwne
 
 @get("/me/reach")
 async def my_reach(context: Context) -> Reach:
-    """All that you can reach: projects, your role in each, and machines that you hold or were granted."""
+    """Everything you can access: projects, your role in each, and allocations that you hold or were granted."""
     return await commands.reach(context.tx, context.caller)
 
 
 @get("/projects/{project_id:str}/members", responses=problems(NotFound))
 async def list_members(project_id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Member]:
-    """Who is in the project, and as what."""
+    """The members of a project, with their roles."""
     paging = Paging.of(limit, cursor)
     rows = await commands.listed(context.tx, context.caller, project_id, paging)
     return paging.page(rows, lambda member: member.user_id)
@@ -42,14 +42,15 @@ async def list_members(project_id: str, context: Context, limit: Limit = None, c
 
 @get("/projects/{project_id:str}/members/{user_id:str}", responses=problems(NotFound))
 async def get_member(project_id: str, user_id: str, context: Context) -> ReachedProject:
-    """One member: their role, and the machines of the project that they hold or were granted."""
+    """One member: their role, and the allocations of the project that they hold or were granted."""
     return await commands.member_reach(context.tx, context.caller, project_id, user_id)
 
 
 @post("/projects/{project_id:str}/members", status_code=202, responses=CHANGE, opt={"shows_secret": True})
 async def invite_member(project_id: str, data: InviteMember, context: Context) -> SentInvitation:
-    """Invite somebody. The response contains the link to pass on to them, once; inviting again makes a new link. Needs
-    a login; a personal token is refused."""
+    """Invite a person. The response contains the link for them, once; another invitation makes a new link. Needs a
+    login; a personal token is refused.
+    """
     url = context.services.public_url
     return await commands.invite(
         context.tx, context.caller, project_id, data, ids=context.ids, public_url=url, now=context.now
@@ -58,14 +59,15 @@ async def invite_member(project_id: str, data: InviteMember, context: Context) -
 
 @put("/projects/{project_id:str}/members/{user_id:str}", responses=CHANGE)
 async def change_member(project_id: str, user_id: str, data: ChangeMember, context: Context) -> Member:
-    """Change a role; who becomes a viewer loses the machines they could enter. The last owner stays. A personal token
-    may only lower a role."""
+    """Change a role. A person who becomes a viewer loses access to allocations. The last owner stays. A personal
+    token can only lower a role.
+    """
     return await commands.change(context.tx, context.caller, project_id, user_id, data, now=context.now)
 
 
 @delete("/projects/{project_id:str}/members/{user_id:str}", responses=CHANGE)
 async def remove_member(project_id: str, user_id: str, context: Context) -> None:
-    """Remove a member, or leave: their keys go from every machine of the project at once."""
+    """Remove a member, or leave: their keys are removed from every allocation of the project at once."""
     await commands.remove(context.tx, context.caller, project_id, user_id, now=context.now)
 
 
@@ -73,7 +75,7 @@ async def remove_member(project_id: str, user_id: str, context: Context) -> None
 async def list_invitations(
     context: Context, project_id: ProjectFilter = None, limit: Limit = None, cursor: Cursor = None
 ) -> Page[Invitation]:
-    """Open invitations that you sent; or, with `project_id`, all of a project that you lead."""
+    """Open invitations that you sent; with `project_id`, all invitations of a project of which you are an admin."""
     paging = Paging.of(limit, cursor)
     rows = await commands.invitations(context.tx, context.caller, project_id, paging, context.now)
     return paging.page(rows, lambda invitation: invitation.id)
@@ -87,7 +89,7 @@ async def accept_invitation(data: AcceptInvitation, context: Context) -> Invitat
 
 @delete("/invitations/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def withdraw_invitation(id: str, context: Context) -> None:
-    """Withdraw an invitation of a project that you lead; its link ends."""
+    """Withdraw an invitation of a project of which you are an admin; its link becomes invalid."""
     await commands.withdraw(context.tx, context.caller, id, now=context.now)
 
 

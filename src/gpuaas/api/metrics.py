@@ -1,4 +1,4 @@
-"""What an allocation uses, and how it is: as observed, with source and age."""
+"""Metrics and health of an allocation, as observed, with source and age."""
 
 from typing import Annotated
 
@@ -24,8 +24,9 @@ Step = Annotated[
 
 @get("/allocations/{id:str}/metrics", responses=problems(NotFound, ValidationError))
 async def allocation_metrics(id: str, context: Context, range: Range = "1h", step: Step = None) -> Metrics:
-    """What it uses, each series with its source and age; what cannot be known says why. Ten seconds fine for the last
-    hour, a minute for the last day."""
+    """Metrics of the allocation, each series with its source and age, or the reason why it is unavailable. The
+    resolution is ten seconds for the last hour, and a minute for the last day.
+    """
     await commands.get(context.tx, context.caller, id)
     wanted = window(range, step, context.now)
     newest = await store.newest(context.tx, id)
@@ -36,7 +37,7 @@ async def allocation_metrics(id: str, context: Context, range: Range = "1h", ste
 
 @get("/allocations/{id:str}/health", responses=problems(NotFound))
 async def allocation_health(id: str, context: Context) -> AllocationHealth:
-    """How it is, why, since when, and what to do next."""
+    """The health of the allocation with reasons, times and next steps."""
     row = await commands.get(context.tx, context.caller, id)
     newest = await store.newest(context.tx, id)
     return AllocationHealth(

@@ -1,4 +1,4 @@
-"""For agents, outside the public contract: enrolment and a change of the node's key."""
+"""Routes for agents, outside the public contract: enrolment and rotation of the node's key."""
 
 from litestar import Router, post
 
@@ -15,7 +15,7 @@ from gpuaas.wire.task_keys import Verifier
 
 @post("/nodes/enrol", status_code=200, responses=problems(EnrolmentRefused), security=[])
 async def enrol(data: Enrol, services: Services) -> Enrolled:
-    """A machine shows its single-use token and its key, and is a node from then on."""
+    """Enrol a computer as a node with its single-use token and its key."""
     async with services.worker_db.write() as tx:
         node_id = await commands.enrol(tx, data, ids=services.ids, now=services.clock.now())
         verifiers = await first_verifiers(tx, node_id, services)
@@ -24,7 +24,7 @@ async def enrol(data: Enrol, services: Services) -> Enrolled:
 
 @post("/nodes/rotate-key", status_code=200, responses=problems(RotationRefused), security=[])
 async def rotate_node_key(data: RotateKey, services: Services) -> RotatedKey:
-    """A node changes its key: it shows an operator's token and proves that it has both keys."""
+    """Rotate a node's key with an operator's token and proofs of both keys."""
     async with services.worker_db.write() as tx:
         node_id = await rotate_key(tx, data, now=services.clock.now())
         verifiers = await first_verifiers(tx, node_id, services)
@@ -33,7 +33,7 @@ async def rotate_node_key(data: RotateKey, services: Services) -> RotatedKey:
 
 
 async def first_verifiers(tx: Tx, node_id: str, services: Services) -> list[Verifier]:
-    """The current task key. The node trusts it because an operator's token brought it here."""
+    """The current task key. The node trusts it because it sent an operator's token to this server."""
     await task_keys.lock(tx, shared=True)
     current = (await task_keys.generations(tx)).current
     await task_keys.accepted(tx, {node_id: current})

@@ -1,4 +1,4 @@
-"""Operations: every long piece of work by name, with its phases and log lines."""
+"""Operations: long-running actions, with their phases and log lines."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ SubjectFilter = Annotated[str | None, QueryParameter(name="subject_id", required
 
 async def readable(tx: Tx, caller: Caller, id: str) -> Operation:
     operation = await store.operation(tx, id)
-    if not operation.project_id:  # work on a node that belongs to no project; operators read it elsewhere
+    if not operation.project_id:  # work on a node belongs to no project; operators read it elsewhere
         raise NotFound("operation")
     try:
         await get_project(tx, caller, operation.project_id)
@@ -51,7 +51,7 @@ async def list_operations(
 
 @get("/operations/{id:str}", responses=problems(NotFound))
 async def get_operation(id: str, context: Context) -> Operation:
-    """One operation, phase by phase: start, end, duration, which attempt, by whom, and the last the node said in it."""
+    """One operation with its phases: start, end, duration, attempt, actor, and the last log lines of the node."""
     operation = await readable(context.tx, context.caller, id)
     told = phases(await store.operation_entries(context.tx, id), operation)
     return replace(operation, phases=with_logs(told, await store.log_excerpt(context.tx, id)))

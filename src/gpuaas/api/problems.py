@@ -1,4 +1,4 @@
-"""Every refusal as an RFC 9457 document: from our own problems, from Litestar's, and from bugs."""
+"""Turns every error into an RFC 9457 document: the product's own problems, Litestar's, and bugs."""
 
 import re
 
@@ -60,7 +60,7 @@ class MethodNotAllowed(Problem):
     status, code = 405, "method_not_allowed"
 
     def __init__(self, allowed: str) -> None:
-        super().__init__(f"This address takes {allowed}.")
+        super().__init__(f"This URL accepts only {allowed}.")
         self.allowed = allowed
 
 
@@ -75,7 +75,7 @@ class InternalError(Problem):
     status, code = 500, "internal_error"
 
     def __init__(self) -> None:
-        super().__init__("This is our fault. Try again; if it stays, tell us the correlation id.")
+        super().__init__("Internal error. Try again; if it persists, report the correlation id to an operator.")
 
 
 class DatabaseAway(Problem):
@@ -106,7 +106,7 @@ def reply_to(problem: Problem) -> Reply:
 
 
 def headers_of(problem: Problem) -> dict[str, str]:
-    """What RFC 9110 asks for with a status."""
+    """The headers that RFC 9110 requires for a status."""
     match problem:
         case RateLimitExceeded():
             return {"Retry-After": str(problem.retry_after)}
@@ -121,19 +121,19 @@ def headers_of(problem: Problem) -> dict[str, str]:
 
 
 def refusal(error: Exception, path: str) -> Problem:
-    """What anything that went wrong is to the caller; what they need not know goes to the log."""
+    """The problem that the caller receives for an error; internal details go to the log."""
     match error:
         case _ if problem := ours(error):
             return problem
         case HTTPException(status_code=status) if status < 500:  # noqa: PLR2004
             return from_litestar(error)
         case asyncpg.InsufficientPrivilegeError():
-            # The database refused what our own checks let through: nobody was harmed, but a check is missing.
+            # The database refused what the API's own checks allowed: no harm was done, but a check is missing.
             log.error("request.fenced", path=path, error=str(error))
-            return InsufficientPermissions("You may not do this. Ask an admin of the project for it.")
+            return InsufficientPermissions("You do not have permission to do this. Ask an admin of the project.")
         case _ if isinstance(error, RERUN):
             log.info("request.deadlocked", path=path, error=repr(error))
-            return Raced("Somebody else was changing the same things. Try again.")
+            return Raced("Another request was changing the same resources. Try again.")
         case _ if reason := reason_of(error):
             log.warning("request.database_away", path=path, reason=reason, error=repr(error))
             return DatabaseAway(reason)
@@ -143,7 +143,7 @@ def refusal(error: Exception, path: str) -> Problem:
 
 
 def ours(error: Exception) -> Problem | None:
-    """One of our own problems, also where the database raised it."""
+    """One of the product's own problems, also if the database raised it."""
     if isinstance(error, asyncpg.PostgresError) and is_refusal(error):
         return refused(error)
     if isinstance(error, asyncpg.PostgresError) and error.sqlstate == DISK_SOLD:
@@ -154,11 +154,11 @@ def ours(error: Exception) -> Problem | None:
 
 
 def from_litestar(error: HTTPException) -> Problem:
-    """Litestar's own refusals, in our words."""
+    """Litestar's errors, with the product's texts."""
     if isinstance(error, ValidationException) or error.status_code == 400:  # noqa: PLR2004 - a body that is not JSON
         return from_validation(error)
     if error.status_code == 404:  # noqa: PLR2004
-        return RouteNotFound("There is nothing at this address. See /api/v1/openapi.json.")
+        return RouteNotFound("This URL does not exist. See /api/v1/openapi.json.")
     if error.status_code == 405:  # noqa: PLR2004
         return MethodNotAllowed((error.headers or {}).get("allow", ""))
     return ValidationError(str(error.detail))
@@ -183,13 +183,13 @@ class OutcomeUnknown(Problem):
 
     def __init__(self) -> None:
         super().__init__(
-            "The database was cut off while the change was being kept, or not. "
+            "The connection to the database broke during the commit, so the outcome is unknown. "
             "Repeat the request with the same idempotency key."
         )
 
 
 def problems(*kinds: type[Problem]) -> dict[int, ResponseSpec]:
-    """The refusals of a route, for its contract."""
+    """The errors of a route, for the contract."""
     by_status: dict[int, list[str]] = {}
     for kind in kinds:
         by_status.setdefault(kind.status, []).append(kind.code)

@@ -1,4 +1,4 @@
-"""Projects, and what happened in them."""
+"""Projects and their timelines."""
 
 from litestar import Router, get, patch, post
 
@@ -17,7 +17,7 @@ from gpuaas.wire.timeline import Entry
 
 @get("/projects")
 async def list_projects(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Project]:
-    """The projects you can reach."""
+    """The projects that you can access."""
     paging = Paging.of(limit, cursor)
     caller = context.caller
     led = [tenant for tenant in caller.tenants if Permission.PROJECTS_READ in caller.permissions_in_tenant(tenant)]
@@ -27,7 +27,7 @@ async def list_projects(context: Context, limit: Limit = None, cursor: Cursor = 
 
 @post("/projects", responses=problems(Conflict, QuotaExceeded, NotFound, InsufficientPermissions))
 async def create_project(data: CreateProject, context: Context) -> Project:
-    """Make a project in your tenant; you own it."""
+    """Create a project in your tenant; you become its owner."""
     return await commands.create_project(context.tx, context.caller, data, ids=context.ids, now=context.now)
 
 
@@ -41,7 +41,7 @@ async def get_project(project_id: str, context: Context) -> Project:
 async def project_timeline(
     project_id: str, context: Context, limit: Limit = None, cursor: Cursor = None
 ) -> Page[Entry]:
-    """What happened to anything in the project, newest first; the events stream tells what comes next."""
+    """The timeline of the project, newest first; the events stream sends new entries."""
     paging = Paging.of(limit, cursor)
     await commands.get_project(context.tx, context.caller, project_id)
     return timeline.page_of(paging, await timeline.recent(context.tx, project_id, paging))
@@ -49,7 +49,7 @@ async def project_timeline(
 
 @patch("/projects/{project_id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def change_project(project_id: str, data: ChangeProject, context: Context) -> Project:
-    """Change what holds for the whole project, such as that terminals on its machines are recorded."""
+    """Change settings of the project, such as recording of terminals."""
     return await commands.change_project(context.tx, context.caller, project_id, data, now=context.now)
 
 

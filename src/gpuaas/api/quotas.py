@@ -1,4 +1,4 @@
-"""Quotas: what is left of them, and for operators what they are."""
+"""Quotas: limits, usage and what remains; operators also change limits."""
 
 from typing import Annotated
 
@@ -24,28 +24,28 @@ CHANGE = problems(NotFound, InsufficientPermissions, ValidationError)
 
 @get("/projects/{project_id:str}/quota", responses=problems(NotFound))
 async def project_quota(project_id: str, context: Context) -> Quota:
-    """What the project has, and how much more it may have: the tightest of its own and its tenant's limits."""
+    """The project's usage and what remains, by the tighter limit of project and tenant."""
     project = await get_project(context.tx, context.caller, project_id)
     return await commands.of_project(context.tx, project)
 
 
 @get("/tenants/{tenant_id:str}/quota", responses=READ)
 async def tenant_quota(tenant_id: str, context: Context) -> Quota:
-    """What all projects of the tenant have together, and how much more they may have."""
+    """The usage of all projects of the tenant, and what remains."""
     context.caller.require_tenant(Permission.PROJECTS_READ, tenant_id)
     return await commands.of_place(context.tx, await store.place(context.tx, QuotaScope.TENANT, tenant_id))
 
 
 @get("/me/quota")
 async def my_quota(context: Context) -> Quota:
-    """How many tokens, SSH keys and open streams you may have; streams are counted by each replica for itself."""
+    """Your limits on tokens, SSH keys and open streams. Each replica counts its own streams."""
     own = Place(scope=QuotaScope.USER, id=context.caller.user_id, tenant_id=None)
     return await commands.of_place(context.tx, own)
 
 
 @get("/admin/quotas", responses=problems(InsufficientPermissions))
 async def list_quota_limits(context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[QuotaLimit]:
-    """Every limit that is set: the platform's defaults, and what differs from them."""
+    """Every limit that is set: the platform's defaults, and exceptions from them."""
     paging = Paging.of(limit, cursor)
     context.caller.require_platform(Permission.FLEET_READ)
     rows = await store.limits(context.tx, None, paging)
@@ -54,7 +54,7 @@ async def list_quota_limits(context: Context, limit: Limit = None, cursor: Curso
 
 @put("/admin/quotas", responses=CHANGE)
 async def set_default_quotas(data: SetQuotas, context: Context) -> Page[QuotaLimit]:
-    """The defaults: for every tenant and person without a limit of their own."""
+    """Set the defaults, for every tenant and person without a limit."""
     place = await commands.change(
         context.tx, context.caller, QuotaScope.PLATFORM, store.PLATFORM, data, now=context.now
     )
@@ -70,14 +70,16 @@ async def get_quotas(id: str, kind: QuotaScope, context: Context) -> Quota:
 
 @put("", responses=CHANGE)
 async def set_quotas(id: str, kind: QuotaScope, data: SetQuotas, context: Context) -> Quota:
-    """Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as well."""
+    """Set limits. Existing resources above a new limit stay, but none can be added. The tenant's limits also apply to
+    a project.
+    """
     place = await commands.change(context.tx, context.caller, kind, id, data, now=context.now)
     return await commands.of_place(context.tx, place)
 
 
 @delete("", responses=READ)
 async def clear_quotas(id: str, kind: QuotaScope, context: Context, dimension: DimensionFilter = None) -> None:
-    """Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold."""
+    """Remove limits of one dimension or of all: then the platform's defaults and the tenant's limits apply."""
     await commands.clear(context.tx, context.caller, kind, id, dimension, now=context.now)
 
 

@@ -1,4 +1,4 @@
-"""A whole answer, ready to leave: by Litestar, or without it."""
+"""A complete response that can be sent with or without Litestar."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ class Reply(Struct, frozen=True):
         return Response(self.body, status_code=self.status, media_type=self.media_type, headers=self.headers)
 
     def messages(self) -> list[Message]:
-        """To the byte what Litestar makes of the response."""
+        """Byte for byte the messages that Litestar would send."""
         headers = [(name.lower().encode(), value.encode()) for name, value in self.headers.items()]
         headers.append((b"content-type", self.media_type.encode()))
         headers.append((b"content-length", b"%d" % len(self.body)))

@@ -1,4 +1,4 @@
-"""Managed runtime bundles: what is on offer, and what an allocation runs with."""
+"""Runtime bundles: the catalogue, and the runtime of an allocation."""
 
 from typing import Annotated
 
@@ -27,8 +27,9 @@ async def list_runtime_bundles(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Page[RuntimeBundle]:
-    """Supported environments, newest first; for an allocation, or for a SKU before there is one, whether each fits, and
-    why not."""
+    """Available bundles, newest first. With an allocation, or with a SKU before one exists, each has its
+    compatibility and the reason.
+    """
     paging = Paging.of(limit, cursor)
     rows = await store.bundles(context.tx, paging=paging)
     page = paging.page(rows, lambda row: row.id)
@@ -44,8 +45,9 @@ async def list_runtime_bundles(
 
 @get("/allocations/{id:str}/runtime-bundles", responses=problems(NotFound))
 async def get_allocation_runtime(id: str, context: Context) -> AllocationRuntime:
-    """What is wanted, what is in force since when, and where a roll back leads. Managed bundles are supported and
-    observable; environments installed by hand over SSH are allowed but not platform-managed."""
+    """The desired runtime, the active one with its time, and the target of a roll back. Managed bundles are supported
+    and observed; environments installed by hand over SSH are allowed but not platform-managed.
+    """
     return await commands.get(context.tx, context.caller, id)
 
 
@@ -55,7 +57,9 @@ async def get_allocation_runtime(id: str, context: Context) -> AllocationRuntime
     responses=problems(NotFound, InsufficientPermissions, Conflict, BundleIncompatible),
 )
 async def apply_runtime_bundle(id: str, data: ApplyRuntimeBundle, context: Context) -> AllocationRuntime:
-    """Apply or switch; or upgrade, roll back, repair what is there. No restart; what runs keeps its version."""
+    """Apply or switch a bundle, or upgrade, roll back or repair the current one. No restart; running programs keep
+    their version.
+    """
     return await commands.apply(context.tx, context.caller, id, data, ids=context.ids, now=context.now)
 
 
@@ -65,7 +69,7 @@ async def apply_runtime_bundle(id: str, data: ApplyRuntimeBundle, context: Conte
     responses=problems(NotFound, InsufficientPermissions, Conflict),
 )
 async def clear_allocation_runtime(id: str, context: Context, reason: Reason = None) -> AllocationRuntime:
-    """Back to raw compute."""
+    """Remove the runtime."""
     return await commands.clear(context.tx, context.caller, id, reason=reason or "", ids=context.ids, now=context.now)
 
 

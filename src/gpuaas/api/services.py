@@ -1,4 +1,4 @@
-"""What the routes work with; wired once by main/server.py, passed to create_app."""
+"""The services that routes use; main/server.py creates them and passes them to create_app."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from gpuaas.wire.identity import SignUpMode
 
 
 class NodeLinks(Protocol):
-    """What routes use of the link server; the API does not import it."""
+    """The part of the link server that routes use; the API does not import it."""
 
     @property
     def holder_lease_seconds(self) -> float: ...
@@ -41,7 +41,7 @@ class NodeLinks(Protocol):
 
 
 class Terminals(Protocol):
-    """What routes use of the terminal streams."""
+    """The part of the terminal streams that routes use."""
 
     @property
     def policy(self) -> Policy: ...
@@ -71,8 +71,8 @@ class Services:
     watch: Watch
     data: Path
     public_url: str
-    min_free_mib: int = 0  # of the data folder's disk; less than this is not ready
+    min_free_mib: int = 0  # of the data folder's disk; with less, the replica is not ready
     sign_up: SignUpMode = SignUpMode.OPEN
-    metrics_token: str = ""  # empty: /metrics answers this machine alone
+    metrics_token: str = ""  # empty: /metrics answers only this computer
     traffic: Traffic = field(default_factory=Traffic)
-    caller_type: type[Caller] = field(default=Caller)  # tests pass one without checks, to see the row fence hold alone
+    caller_type: type[Caller] = field(default=Caller)  # a test without checks shows that row-level security suffices

@@ -1,4 +1,4 @@
-"""Who is in a machine now, and ending one session."""
+"""The connections to an allocation, and ending one."""
 
 from litestar import Router, delete, get
 
@@ -11,7 +11,7 @@ from gpuaas.wire.sessions import EndedSession, LiveSessions
 
 @get("/allocations/{id:str}/sessions", responses=problems(NotFound))
 async def list_live_sessions(id: str, context: Context) -> LiveSessions:
-    """Who is in, from where, since when and by which key, as the node last said; with the age of that knowledge."""
+    """Live connections with person, source, time and key, as last reported by the node, and the age of that report."""
     return await commands.listed(context.tx, context.caller, id, now=context.now)
 
 
@@ -21,7 +21,7 @@ async def list_live_sessions(id: str, context: Context) -> LiveSessions:
     responses=problems(NotFound, InsufficientPermissions),
 )
 async def end_live_session(id: str, session_id: str, context: Context, reason: Reason = None) -> EndedSession:
-    """Cut one session, telling its person why. Their key still admits: revoke the grant to keep them out."""
+    """End one connection; its person sees the reason. Their key still gives access: revoke the grant to end that."""
     return await commands.end(
         context.tx, context.caller, id, session_id, reason=reason or "", ids=context.ids, now=context.now
     )

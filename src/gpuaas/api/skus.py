@@ -1,4 +1,4 @@
-"""What can be had, and where a request would go."""
+"""SKUs, and where a request would be placed."""
 
 from litestar import Router, get, post
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from gpuaas.wire.environments import Confinement
 
 @get("/skus")
 async def list_skus(context: Context) -> Page[Sku]:
-    """What is sold, with its price and how much of it is free now."""
+    """The SKUs with their prices and current availability."""
     return Page(items=await _shown(context, await store.list_sold(context.tx)))
 
 
@@ -45,7 +45,9 @@ def _confined(sku: Sku, found: dict[str, Confinement | None]) -> Sku:
 
 @post("/placement/explain", status_code=200, responses=problems(NotFound))
 async def explain_placement(data: AskPlacement, context: Context) -> Placement:
-    """Where a would-be request would go; or why not, and what would fit. With a project, its remaining quota too."""
+    """Where a request would be placed; or why it cannot be, and what would fit. With a project, also its remaining
+    quota.
+    """
     project = await get_project(context.tx, context.caller, data.project_id) if data.project_id else None
     answer = await commands.explain_placement(context.tx, data, context.services.index)
     return replace(answer, quota=(await of_project(context.tx, project)).lines) if project else answer

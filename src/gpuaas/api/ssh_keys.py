@@ -22,7 +22,7 @@ async def list_ssh_keys(context: Context, limit: Limit = None, cursor: Cursor = 
 
 @post("/ssh-keys", responses=problems(Conflict, QuotaExceeded, InsufficientPermissions))
 async def add_ssh_key(data: AddSshKey, context: Context) -> SshKey:
-    """Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never a private one."""
+    """Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never send a private key."""
     return await commands.add_key(context.tx, context.caller, data, ids=context.ids, now=context.now)
 
 
@@ -34,7 +34,7 @@ async def get_ssh_key(id: str, context: Context) -> SshKey:
 
 @delete("/ssh-keys/{id:str}", responses=problems(NotFound, InsufficientPermissions))
 async def remove_ssh_key(id: str, context: Context) -> None:
-    """Remove a key from your account; it opens no machine any more."""
+    """Remove a key from your account; it no longer gives access to any allocation."""
     await commands.remove_key(context.tx, context.caller, id, now=context.now)
 
 

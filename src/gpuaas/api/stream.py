@@ -1,4 +1,6 @@
-"""Live events: the timeline as server-sent events, resumable by id. No connection is held between looks."""
+"""Live events: the timeline as server-sent events, resumable by id. A stream holds no database connection between
+reads.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -34,27 +36,28 @@ from gpuaas.domain.timeline.store import Cursor
 from gpuaas.wire.timeline import Entry
 
 T = TypeVar("T", bound=msgspec.Struct)
-KEEPALIVE_SECONDS = 4.0  # well within the 10 s of silence after which the SDK opens a stream anew
-# Entries wait behind a transaction that is still open: look again soon, then later, until it has ended.
+KEEPALIVE_SECONDS = 4.0  # within the 10 s after which the SDK reconnects
+# Entries wait behind an open transaction: read again soon, then less often, until it has ended.
 LOOK_AGAIN_SECONDS = (0.01, 0.03, 0.1, 0.3)
 BATCH = 200
 LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", required=False, max_length=60)]
 
 
-# Sent first when the client's place is unknown: the client reads what it shows again, and the stream goes on from now.
+# Sent first if the client's position is unknown: the client reads its data again, and the stream continues from now.
 RESET = "event: reset\nid: {}\ndata: {{}}\n\n"
 
 
 class Resumed(msgspec.Struct, frozen=True):
-    """Where a stream begins; reset when the client's place lies past all that this database holds."""
+    """The start of a stream; reset if the client's position is newer than everything in this database."""
 
     cursor: Cursor
     is_reset: bool = False
 
 
 async def resume(tx: Tx, last_event_id: str | None, start: Cursor | None = None) -> Resumed:
-    """At the place the client names. A place that a lost database gave out (after a restore, say) names nothing here:
-    waiting for it would hide everything until then. Without a place: at the start given, or now."""
+    """Start at the position that the client names, or else at `start`, or now. A position from a database that was
+    lost, for example by a restore, is reset: waiting for it would hide every entry until then.
+    """
     cursor = Cursor.parse(last_event_id or "")
     if cursor is None:
         return Resumed(start or await store.here(tx))
@@ -64,8 +67,9 @@ async def resume(tx: Tx, last_event_id: str | None, start: Cursor | None = None)
 
 
 class Follower(Generic[T]):
-    """One open stream. Every look checks its caller again; a change of the project's members, a revoked credential and
-    a suspension cause a look at once, so the stream ends with the right to read it."""
+    """One open stream. Every read checks its caller again. Changes of project members, revoked credentials and
+    suspensions cause a read at once, so the stream ends with the permission.
+    """
 
     keepalive_seconds = KEEPALIVE_SECONDS
 
@@ -79,19 +83,19 @@ class Follower(Generic[T]):
         query: Callable[[Cursor], Query[Look[T]]],
         topics: tuple[str, ...] = (store.EVENTS,),
     ) -> None:
-        """`query` reads what came since a place; a hint on one of the topics wakes the stream."""
+        """`query` reads new items after a position; a hint on one of the topics wakes the stream."""
         self._services, self._token, self._query, self._topics = services, token, query, topics
         self._project_id, self._after, self._is_reset = project_id, after.cursor, after.is_reset
         self._wake = asyncio.Event()
         self._credentials: tuple[str, ...] = ()  # ids whose revocation concerns this stream
-        self.held: OpenStream | None = None  # counted for its reader until it ends
+        self.held: OpenStream | None = None  # counts against its reader's quota until the stream ends
 
     def _hint(self, project_id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
         if project_id == self._project_id:
             self._wake.set()
 
     def _hint_credential(self, id: str, remote: bool) -> None:  # noqa: ARG002, FBT001 - the shape of a listener
-        if not self._credentials or id in self._credentials:  # the first look may still be under way
+        if not self._credentials or id in self._credentials:  # the first read may still be running
             self._wake.set()
 
     def _end(self, *forget: Callable[[], None]) -> None:
@@ -104,7 +108,7 @@ class Follower(Generic[T]):
         hints = self._services.hints
         forget = [hints.on(topic, self._hint) for topic in self._topics]
         forget.append(hints.on(identity.CREDENTIALS, self._hint_credential))
-        try:  # from here on a reader that goes away at any yield is forgotten
+        try:  # from here on, a reader may disconnect at any yield
             yield ": following\n\n"
             if self._is_reset:
                 yield RESET.format(self._after)
@@ -126,7 +130,7 @@ class Follower(Generic[T]):
                 elif not look.is_waiting:
                     yield ": still here\n\n"
         except (*AWAY, *RERUN):
-            return  # the reader opens it again where it ended, here or at another replica
+            return  # the reader reconnects at its last position, here or at another replica
         except Problem:
             yield "event: end\ndata: {}\n\n"
         finally:
@@ -140,7 +144,7 @@ class Follower(Generic[T]):
         return False
 
     async def _look(self) -> Look[T]:
-        """One statement without a transaction around it: many streams look whenever something happens."""
+        """One statement without a transaction, because many streams read whenever something happens."""
         async with self._services.api_db.read("look of a stream") as tx:
             entry = await identity.enter(tx, token_hash(self._token), query=self._query(self._after))
         caller = admit(entry, self._services)
@@ -155,13 +159,13 @@ class Follower(Generic[T]):
 def entry_follower(
     services: Services, token: str, project_id: str, subject_id: str | None, after: Resumed
 ) -> Follower[Entry]:
-    """The timeline of a project, or of one thing in it."""
+    """The timeline of a project, or of one subject in it."""
     query = partial(streams.follow_entries, project_id, subject_id, limit=BATCH)
     return Follower(services, token, project_id, after, query=query)
 
 
 class EventStream(Stream):
-    """Says what it is also on a route that otherwise answers JSON."""
+    """Sets the media type also on routes that otherwise answer JSON."""
 
     def to_asgi_response(self, *args: Any, **kwargs: Any) -> ASGIResponse:
         return super().to_asgi_response(*args, **{**kwargs, "media_type": "text/event-stream"})
@@ -181,7 +185,7 @@ def stream(follower: Follower[T], held: OpenStream) -> Stream:
 async def project_events(
     project_id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
-    """Everything that happens in a project, as it happens; resume with Last-Event-ID."""
+    """The events of a project as they happen; resume with Last-Event-ID."""
     token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
@@ -199,7 +203,7 @@ async def project_events(
 async def allocation_events(
     id: str, request: AnyRequest, services: Services, last_event_id: LastEventId = None
 ) -> Stream:
-    """One allocation's timeline from its beginning, then as it happens; resume with Last-Event-ID."""
+    """The timeline of an allocation from its beginning, then as it happens; resume with Last-Event-ID."""
     token = token_of(request.scope, services.public_url)
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)

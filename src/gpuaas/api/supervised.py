@@ -1,4 +1,4 @@
-"""A streamed answer that counts as an open stream, and is cut when its reader loses the right to read it."""
+"""A streamed response that counts as an open stream, and is aborted when its reader loses the permission."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -8,8 +8,9 @@ from gpuaas.domain.quotas.open_streams import OpenStream
 async def supervised(
     body: AsyncIterator[bytes], held: OpenStream, judge: Callable[[], Awaitable[object]]
 ) -> AsyncIterator[bytes]:
-    """A body that counts as an open stream until it is sent. `judge` raises when the reader has lost the right to read:
-    then the connection is cut, so that an incomplete answer cannot be mistaken for a complete one."""
+    """A body that counts as an open stream until it is sent. `judge` raises when the reader has lost the permission:
+    then the connection is aborted, so that an incomplete response cannot be mistaken for a complete one.
+    """
     try:
         async for part in body:
             await judge()

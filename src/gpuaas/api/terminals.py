@@ -1,4 +1,4 @@
-"""Browser terminals: the token that opens one, its socket, and what was recorded."""
+"""Browser terminals: tokens, the WebSocket, and recordings."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ MINT_PROBLEMS = problems(NotFound, InsufficientPermissions, Conflict, RateLimitE
     opt={"ignores_key": True},
 )
 async def mint_terminal_token(id: str, data: MintTerminalToken, context: Context) -> TerminalToken:
-    """A token for one terminal on this machine: for 30 seconds, once, ten a minute."""
+    """Create a token for one terminal on this allocation: valid once and for 30 seconds, at most ten per minute."""
     services = context.services
     url = f"ws{services.public_url.removeprefix('http')}/api/v1/terminal/{id}"
     policy = services.terminals.policy
@@ -45,7 +45,7 @@ async def mint_terminal_token(id: str, data: MintTerminalToken, context: Context
 
 @get("/allocations/{id:str}/terminals", responses=problems(NotFound))
 async def list_terminals(id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Terminal]:
-    """The terminals opened on this machine in a browser, also those that ended."""
+    """The browser terminals of this allocation, including those that ended."""
     paging = Paging.of(limit, cursor)
     await allocations.get(context.tx, context.caller, id)
     return paging.page(await store.list_of_allocation(context.tx, id, paging), lambda terminal: terminal.id)
@@ -57,7 +57,7 @@ async def list_terminals(id: str, context: Context, limit: Limit = None, cursor:
     media_type=ASCIICAST,
 )
 async def get_recording(id: str, terminal_id: str, request: AnyRequest, services: Services) -> Stream:
-    """What a recorded terminal showed, byte for byte, as asciicast v2 (`asciinema play`)."""
+    """The output of a recorded terminal, byte for byte, as asciicast v2 (`asciinema play`)."""
     token, now = token_of(request.scope, services.public_url), services.clock.now()
     async with services.api_db.write() as tx:
         caller = admit(await identity.enter(tx, token_hash(token)), services)
@@ -88,7 +88,9 @@ async def terminal(socket: AnySocket, allocation_id: str) -> None:
 
 
 def is_own_page(socket: AnySocket, public_url: str) -> bool:
-    """A browser sends the origin of its page; a program sends none, and has no cookies of other sites to lend."""
+    """A browser sends the origin of its page. A program sends none, and has no cookies of other sites that could be
+    misused.
+    """
     origin = socket.headers.get("origin")
     return origin is None or is_own_origin(origin, socket.scope, socket.headers.get("host", ""), public_url)
 

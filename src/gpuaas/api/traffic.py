@@ -1,4 +1,4 @@
-"""Requests of this replica, counted as they are answered: an addition and a bisection each, nothing of who asked."""
+"""Counts requests of this replica: one addition and one bisection per request, and nothing about the caller."""
 
 from bisect import bisect_left
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ class Histogram:
 
 
 class Traffic:
-    """Keys are names of our own handlers, so there are only as many as routes."""
+    """Keys are names of handlers, so there are only as many as routes."""
 
     def __init__(self) -> None:
         self.started_at = datetime.now(UTC)  # house: clock because a process began when it began
@@ -28,7 +28,7 @@ class Traffic:
         self.raced: dict[str, int] = {}
 
     def saw(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        """`seconds` is none for a stream: how long somebody listened is no latency."""
+        """Without `seconds` the response is a stream, whose duration is not a latency."""
         key = (method, route, status)
         self.requests[key] = self.requests.get(key, 0) + 1
         if seconds is not None:
@@ -44,8 +44,7 @@ class Traffic:
         return sum(number for (_, _, status), number in self.requests.items() if lowest <= status < below)
 
     def quantile(self, share: float) -> float | None:
-        """The upper bound of the bucket that many requests were within; none when there was none, or it was slower
-        than the highest bound."""
+        """The upper bound of the bucket of this quantile; None without requests, or if it exceeds the highest bound."""
         buckets = [sum(column) for column in zip(*(each.buckets for each in self.latencies.values()), strict=True)]
         wanted, seen = share * sum(buckets), 0
         for bound, number in zip(BUCKETS, buckets, strict=False):

@@ -1,7 +1,7 @@
-"""One request, one transaction: opened when first needed, committed before the answer leaves, or rolled back.
+"""One request, one transaction: opened when first needed, committed before the response is sent, or rolled back.
 
-The answer is held until the commit, so that nobody is told of what did not happen; its bytes are kept with the
-idempotency key in the same transaction. A request that lost a race runs again from the start.
+The response is held until the commit, so that nobody receives a result that was rolled back. Its bytes are stored
+with the idempotency key in the same transaction. A request that lost a race runs again from the start.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,7 +43,7 @@ T = TypeVar("T")
 TRIES = 8
 NDJSON = b"application/x-ndjson"
 STREAMED = (b"text/event-stream", b"application/x-asciicast", NDJSON)
-# A browser's or a proxy's copy of an answer would outlive the session that was given it.
+# A copy in a browser or proxy would outlive the session that received it.
 ALWAYS_SAID = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 JSON = Encoder()
 log = structlog.get_logger()
@@ -56,7 +56,7 @@ class Replay(Exception):
 
 
 class Unit:
-    """What one request holds open."""
+    """The resources of one request."""
 
     def __init__(self, services: Services, scope: HTTPScope, headers: Headers, body: bytes) -> None:
         self.services, self._scope, self.headers, self.body = services, scope, headers, body
@@ -69,12 +69,12 @@ class Unit:
         self.denied: InsufficientPermissions | None = None
 
     async def enter(self) -> tuple[Tx, Caller]:
-        """The caller and their transaction, in which they see what is theirs."""
+        """The caller and their transaction, in which row-level security limits the rows."""
         tx, caller, _ = await self.enter_and_find(None)
         return tx, caller
 
     async def enter_and_find(self, query: Query[T] | None) -> tuple[Tx, Caller, T | None]:
-        """And what they ask for first, in the statement they enter by."""
+        """Like `enter`; also runs a first query in the same statement."""
         hashed, key = token_hash(token_of(self._scope, self.services.public_url, self.headers)), self._key_given()
         tx = self._tx = await self._db.begin(self._route)
         try:
@@ -89,7 +89,7 @@ class Unit:
         return tx, caller, entry.found if entry else None
 
     async def read(self, query: Query[T]) -> tuple[Caller, T | None]:
-        """One autocommitted statement in which the caller enters and reads: no transaction around it to pay for."""
+        """Authenticate and read in one autocommitted statement, without the cost of a transaction."""
         hashed = token_hash(token_of(self._scope, self.services.public_url, self.headers))
         async with self._db.read(self._route) as tx:
             entry = await identity.enter(tx, hashed, query=query)
@@ -118,11 +118,11 @@ class Unit:
         self._key = use
 
     def _holder(self, caller: Caller) -> bytes:
-        """A secret is shown again only to the very token it was shown to."""
+        """A secret is shown again only to the token that received it first."""
         return caller.credential_id.encode() if self._option("shows_secret") else b""
 
     def refuse(self, error: Exception) -> Reply:
-        """What to answer instead; an answer given before comes to light as one."""
+        """The response to an error; a `Replay` becomes the stored response."""
         if isinstance(error, Replay):
             return Reply(error.stored.status, error.stored.body, headers={"Idempotency-Replayed": "true"})
         problem = refusal(error, self._scope["path"])
@@ -149,7 +149,7 @@ class Unit:
             await self._db.roll_back(tx, error)
 
     async def tell_denial(self) -> None:
-        """In a transaction of its own: the request's has just been rolled back."""
+        """Uses a new transaction, because that of the request was rolled back."""
         if self.denied is None or self._caller is None:
             return
         action = str(self.denied.facts.get("permission") or self.denied.code)
@@ -160,7 +160,7 @@ class Unit:
 
 
 def admit(entry: Entry[T] | None, services: Services) -> Caller:
-    """The caller behind a token, or why not."""
+    """The caller of a token; raises if the token is invalid or the caller suspended."""
     if entry is None:
         raise TokenInvalid("This token is unknown or was revoked. Log in again.")
     if entry.entered.expires_at <= services.clock.now():
@@ -172,20 +172,22 @@ def admit(entry: Entry[T] | None, services: Services) -> Caller:
 
 @dataclass(frozen=True)
 class Direct:
-    """A route answered without Litestar, given what follows its prefix; None: not plain enough, Litestar answers."""
+    """A route answered without Litestar. It receives the path after its prefix, and returns None if Litestar should
+    answer.
+    """
 
     route: HTTPRouteHandler
     answer: Callable[[Unit, str], Awaitable[object]]
 
 
 def name_of(scope: HTTPScope) -> str:
-    """Its handler's, of which there are as many as routes; `nowhere` for all that leads to none."""
+    """The name of the handler, of which there are as many as routes; `nowhere` without one."""
     handler: Any = scope.get("route_handler")
     return str(handler.handler_name) if handler else "nowhere"
 
 
 class UnitMiddleware:
-    """Outermost: edge checks, correlation id, and the unit of work of every HTTP request."""
+    """The outermost layer: edge checks, correlation id, and the unit of work of every HTTP request."""
 
     def __init__(
         self, app: ASGIApp, services: Services, direct: Mapping[tuple[str, str], Direct] | None = None
@@ -223,13 +225,13 @@ class UnitMiddleware:
         before = dict(scope.get("state", {}))
         for attempt in range(TRIES):
             unit, answer = Unit(self._services, scope, headers, body), Answer(send)
-            scope["state"] = {**before, "unit": unit}  # anew: Litestar notes there that it has answered
+            scope["state"] = {**before, "unit": unit}  # fresh: Litestar notes there that it has answered
             await self._attempt(unit, answer, scope, receive)
             if not (unit.raced and attempt + 1 < TRIES):
                 break
             log.info("request.raced", path=scope["path"], attempt=attempt)
             self._services.traffic.lost_a_race(name_of(scope))
-        with suppress(*AWAY, *RERUN):  # the refusal stands, told or not
+        with suppress(*AWAY, *RERUN):  # the refusal stands, audited or not
             await unit.tell_denial()
         return answer
 
@@ -259,7 +261,7 @@ class UnitMiddleware:
         scope["route_handler"] = direct.route
         try:
             answer = await direct.answer(unit, rest)
-        except Exception as error:  # noqa: BLE001 # house: broad-except because Litestar, whose place this takes, does
+        except Exception as error:  # noqa: BLE001 # house: broad-except because Litestar, which it replaces, does
             return unit.refuse(error)
         return None if answer is None else Reply(direct.route.status_code, JSON.encode(answer))
 
@@ -271,12 +273,12 @@ class UnitMiddleware:
         except AWAY as error:
             log.warning("request.commit_cut", error=repr(error))
             answer.hold(reply_to(OutcomeUnknown()))
-        except asyncpg.PostgresError as error:  # a deferred rule said no: the database rolled it back
+        except asyncpg.PostgresError as error:  # a deferred constraint failed: the database rolled back
             answer.hold(unit.refuse(error))
 
 
 class Answer:
-    """A response held back until it may leave; a stream is let through."""
+    """A response that is held until the commit; a stream is sent directly."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -314,7 +316,7 @@ class Answer:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """The body as one message, then whatever really comes (a disconnect)."""
+    """The body as one message, then whatever the client really sends, such as a disconnect."""
     given = False
 
     async def again() -> Any:

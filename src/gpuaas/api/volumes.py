@@ -1,4 +1,4 @@
-"""Volumes, their snapshots, where they are attached, and the backends that hold them."""
+"""Volumes, snapshots, attachments, and storage backends."""
 
 from typing import Annotated
 
@@ -54,7 +54,9 @@ Force = Annotated[bool, QueryParameter(name="force", required=False)]
     ),
 )
 async def create_volume(project_id: str, data: CreateVolume, context: Context) -> Volume:
-    """Make a volume: data that outlives machines. It can be attached at once; the mount waits until it is there."""
+    """Create a volume: data that outlives allocations. It can be attached at once; the mount waits until it is
+    available.
+    """
     project = await get_project(context.tx, context.caller, project_id)
     return await volumes.create(context.tx, context.caller, project, data, ids=context.ids, now=context.now)
 
@@ -69,7 +71,7 @@ async def list_volumes(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Page[Volume]:
-    """The project's volumes; deleted ones only when asked for by status."""
+    """The project's volumes; deleted ones only with a filter by status."""
     paging = Paging.of(limit, cursor)
     await get_project(context.tx, context.caller, project_id)
     found = await rows.volumes_of(context.tx, project_id, name=name, status=status, paging=paging)
@@ -78,7 +80,7 @@ async def list_volumes(
 
 @get("/projects/{project_id:str}/volumes/{volume_id:str}", responses=problems(NotFound))
 async def get_volume(project_id: str, volume_id: str, context: Context) -> Volume:
-    """One volume: its durability, use as measured, and where it is attached."""
+    """One volume: its durability, measured usage, and attachments."""
     return volume_view(await volumes.get(context.tx, context.caller, project_id, volume_id), context.caller)
 
 
@@ -87,7 +89,7 @@ async def get_volume(project_id: str, volume_id: str, context: Context) -> Volum
     responses=problems(NotFound, Conflict, InsufficientPermissions),
 )
 async def change_volume(project_id: str, volume_id: str, data: ChangeVolume, context: Context) -> Volume:
-    """Rename it, or protect it against deletion."""
+    """Rename a volume, or protect it against deletion."""
     return await volumes.change(context.tx, context.caller, project_id, volume_id, data, now=context.now)
 
 
@@ -97,13 +99,13 @@ async def change_volume(project_id: str, volume_id: str, data: ChangeVolume, con
     responses=problems(NotFound, Conflict, VolumeProtected, IllegalMove, InsufficientPermissions),
 )
 async def delete_volume(project_id: str, volume_id: str, context: Context) -> Volume:
-    """Erase its data for good, with proof. Refused while it is attached, protected, or has snapshots."""
+    """Erase the volume permanently, with proof. Refused while it is attached, protected, or has snapshots."""
     return await volumes.delete(context.tx, context.caller, project_id, volume_id, ids=context.ids, now=context.now)
 
 
 @get("/volumes/{volume_id:str}/timeline", responses=problems(NotFound))
 async def volume_timeline(volume_id: str, context: Context, limit: Limit = None, cursor: Cursor = None) -> Page[Entry]:
-    """What happened to it, newest first; attaching and detaching stand on the machine's own timeline."""
+    """The timeline of the volume, newest first; attaching and detaching are on the timeline of the allocation."""
     paging = Paging.of(limit, cursor)
     await volumes.readable(context.tx, context.caller, volume_id)
     return timeline.page_of(paging, await timeline.entries(context.tx, volume_id, paging))
@@ -115,7 +117,7 @@ async def volume_timeline(volume_id: str, context: Context, limit: Limit = None,
     responses=problems(NotFound, Conflict, QuotaExceeded, VolumeNotReady, InsufficientPermissions),
 )
 async def create_snapshot(volume_id: str, data: CreateSnapshot, context: Context) -> Snapshot:
-    """Copy the volume as it is now; `consistency` says how it was taken. Restore it by creating a volume from it."""
+    """Copy the volume as it is now; `consistency` says how. Restore it by creating a volume from the snapshot."""
     return await volumes.take_snapshot(context.tx, context.caller, volume_id, data, ids=context.ids, now=context.now)
 
 
@@ -136,7 +138,7 @@ async def list_snapshots(
     responses=problems(NotFound, IllegalMove, InsufficientPermissions),
 )
 async def delete_snapshot(volume_id: str, snapshot_id: str, context: Context) -> Snapshot:
-    """Erase a snapshot; the volume, and volumes restored from it, stay as they are."""
+    """Erase a snapshot; the volume, and volumes restored from it, stay."""
     return await volumes.delete_snapshot(
         context.tx, context.caller, volume_id, snapshot_id, ids=context.ids, now=context.now
     )
@@ -157,7 +159,7 @@ async def delete_snapshot(volume_id: str, snapshot_id: str, context: Context) ->
     ),
 )
 async def attach_volume(allocation_id: str, data: AttachVolume, context: Context) -> Attachment:
-    """Mount a volume on a machine, also while it runs. It comes back by itself after every restart."""
+    """Mount a volume on an allocation, also while it runs. It is mounted again automatically after every restart."""
     return await attachments.attach(context.tx, context.caller, allocation_id, data, ids=context.ids, now=context.now)
 
 
@@ -165,7 +167,7 @@ async def attach_volume(allocation_id: str, data: AttachVolume, context: Context
 async def list_attachments(
     allocation_id: str, context: Context, limit: Limit = None, cursor: Cursor = None
 ) -> Page[Attachment]:
-    """What is and was attached to a machine, newest first."""
+    """The current and former attachments of an allocation, newest first."""
     paging = Paging.of(limit, cursor)
     await allocations.get(context.tx, context.caller, allocation_id)
     found = await attachment_rows.list_of(context.tx, allocation_id, paging)
@@ -186,8 +188,9 @@ async def get_attachment(allocation_id: str, attachment_id: str, context: Contex
 async def detach_volume(
     allocation_id: str, attachment_id: str, context: Context, *, force: Force = False
 ) -> Attachment:
-    """Unmount a volume from a machine; its data stays. If it is in use, the attachment's reason names by what;
-    with `force` those processes are ended."""
+    """Unmount a volume from an allocation; its data stays. If it is in use, the attachment's reason names the
+    processes; with `force` they are ended.
+    """
     return await attachments.detach(
         context.tx,
         context.caller,
@@ -201,7 +204,7 @@ async def detach_volume(
 
 @get("/storage-backends")
 async def list_storage_backends(context: Context) -> Page[StorageBackend]:
-    """What volumes can be kept on, how durable that is, and how it did when it was last tried."""
+    """The storage backends, their durability, and the result of their last conformance run."""
     return Page(items=await backend_rows.all_of(context.tx))
 
 
@@ -211,7 +214,7 @@ async def list_storage_backends(context: Context) -> Page[StorageBackend]:
     responses=problems(NotFound, InsufficientPermissions),
 )
 async def run_conformance(backend: str, data: RunConformance, context: Context) -> ConformanceRun:
-    """Try on one node whether a backend keeps what it promises; the result is shown with the backend."""
+    """Test on one node whether a backend has its declared properties; the result is shown with the backend."""
     if backend not in set(Backend):
         raise NotFound("storage_backend")
     return await backends.run_conformance(

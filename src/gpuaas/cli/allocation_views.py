@@ -57,6 +57,7 @@ def card(now: Now) -> list[Column[Allocation]]:
         Column("Idle limit", lambda one: one.limits.idle_minutes and f"{one.limits.idle_minutes} minutes"),
         Column("Volumes", volumes),
         Column("Runtime", runtime),
+        Column("Cost so far", lambda one: one.cost_so_far and one.cost_so_far.amount, money),
         Column("Billing", lambda one: one.billing.state, lambda state: str(state).replace("_", " ")),
         Column("Created", lambda one: one.created_at, clock),
         Column("Active", lambda one: one.active_at, clock),

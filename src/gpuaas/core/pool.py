@@ -59,7 +59,7 @@ class Pool:
         try:
             while self._idle:
                 connection = self._idle.pop()
-                del self._idle_since[connection]
+                self._idle_since.pop(connection, None)  # absent while the pool is being closed
                 if not connection.is_closed():
                     break
             else:

@@ -1,6 +1,6 @@
-"""All registered resources. A new overlay is one package with a registration, and one line here.
+"""All registered resources. A new overlay needs one package with a registration, and one line here.
 
-Server, node links and tests derive their lists from this one.
+The server, node links and tests derive their lists from this one.
 """
 
 from collections.abc import Mapping
@@ -41,12 +41,12 @@ def workers(parts: WorkerParts) -> tuple[Worker, ...]:
 
 
 def topic_of(lane: str) -> str | None:
-    """The topic of the worker that waits for tasks of this lane; none for a lane of another server version."""
+    """The topic of the worker that waits for tasks of this lane; None for a lane of another server version."""
     return TOPICS.get(lane.partition(":")[0])
 
 
 async def observe(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> None:
-    """Pass reports, one of each node, to every package that registered for them."""
+    """Pass reports, one per node, to every package that registered for them."""
     for each in RESOURCES:
         if each.observe is not None:
             await each.observe(tx, reports, ids=ids, now=now)

@@ -1,4 +1,4 @@
-"""Who may enter: personal SSH public keys, the keys of a machine, and what is granted to others."""
+"""Access: personal SSH public keys, the keys of an allocation, and grants."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +15,7 @@ class AddSshKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class OpenedMachine(Struct, frozen=True, kw_only=True):
-    """A live machine that a key lets its owner into."""
+    """A live allocation to which a key gives its owner access."""
 
     allocation_id: str
     name: str
@@ -27,7 +27,7 @@ class SshKey(Struct, frozen=True, kw_only=True):
     title: str
     type: str
     fingerprint: str
-    public_key: str  # as we emit it: type, blob, no options, no comment of the sender's
+    public_key: str  # rebuilt by the server: type and blob, without options and comment
     created_at: datetime
     opens: list[OpenedMachine] = []
     token_id: str | None = None  # the personal token that added it; the key ends with the token
@@ -35,37 +35,37 @@ class SshKey(Struct, frozen=True, kw_only=True):
 
 
 class SetSshKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The holder's keys of a machine, all of them; what is granted to others stays."""
+    """All keys of the holder on an allocation; keys of grants stay."""
 
     ssh_key_ids: Annotated[list[Reference], Meta(max_length=20)]
     confirm_no_way_in: bool = False
 
 
 class AllocationKeys(Struct, frozen=True, kw_only=True):
-    """Which keys open a machine. `installed` once the machine itself was seen to admit exactly these."""
+    """The keys of an allocation. `installed` when the node has confirmed exactly these."""
 
     allocation_id: str
     ssh_key_ids: list[str]
-    fingerprints: list[str]  # of all that may enter, granted ones too
+    fingerprints: list[str]  # of all keys that give access, including those of grants
     generation: int
     installed: bool
-    admits_own_keys: bool = False  # keys of the machine's own ~/.ssh/authorized_keys enter too
-    own_fingerprints: list[str] = []  # of those found there, unknown to the platform; none while they are not admitted
+    admits_own_keys: bool = False  # keys of ~/.ssh/authorized_keys in the environment admit too
+    own_fingerprints: list[str] = []  # found there, unknown to the platform; empty while they do not admit
     own_observed_at: datetime | None = None
     own_refused_fingerprints: list[str] = []  # in the file, or of former grantees: keys of known people without access
     warning: str = ""
-    lease_seconds: float = 0  # on a node that is cut off, all keys but the holder's stop admitting after this time
-    holder_lease_seconds: float = 0  # and the holder's after this
+    lease_seconds: float = 0  # on an offline node, all keys but the holder's stop admitting after this time
+    holder_lease_seconds: float = 0  # and the holder's keys after this time
 
 
 class AllowOwnKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether keys of the machine's own ~/.ssh/authorized_keys admit."""
+    """Whether keys of ~/.ssh/authorized_keys in the environment admit."""
 
     allowed: bool
 
 
 class OwnKeyFile(Struct, frozen=True, kw_only=True):
-    """An allocation that admits keys of its own ~/.ssh/authorized_keys."""
+    """An allocation that admits keys of its ~/.ssh/authorized_keys."""
 
     allocation_id: str
     allocation_name: str
@@ -88,7 +88,7 @@ class GrantStatus(StrEnum):
 
 
 class CreateAccessGrant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """For somebody who asked, this says yes."""
+    """Accepts an open request of this person, if there is one."""
 
     user_id: Reference
     ssh_key_id: Reference | None = None
@@ -101,7 +101,7 @@ class AskAccess(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangeAccessGrant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The grantee chooses the key, who shares the machine when it ends; what is left out stays."""
+    """The grantee chooses the key; people who share the allocation choose the end. Fields that are left out stay."""
 
     ssh_key_id: Reference | UnsetType = UNSET
     expires_at: Moment | UnsetType | None = UNSET
@@ -128,7 +128,7 @@ class AccessGrant(Struct, frozen=True, kw_only=True):
 
 
 class HandOver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """To whom, and the keys of theirs that are to open it."""
+    """The new holder, and those of their keys that shall give access."""
 
     user_id: Reference
     ssh_key_ids: Annotated[list[Reference], Meta(max_length=20)] = []

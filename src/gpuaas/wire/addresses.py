@@ -1,10 +1,10 @@
-"""What agent and SDK ask of an address before they say anything secret to it over plain http."""
+"""Address checks of agent and SDK before they send a secret over plain http."""
 
 import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Names under `localhost` are not: a resolver may ask the network for them."""
+    """Names under `localhost` do not count, because a resolver may ask the network for them."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

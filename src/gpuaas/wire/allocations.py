@@ -43,11 +43,11 @@ class BillingState(StrEnum):
     STOPPED = "stopped"
 
 
-IdleMinutes = Annotated[int, Meta(ge=5, le=43_200, description="released when nothing showed work for so long")]
+IdleMinutes = Annotated[int, Meta(ge=5, le=43_200, description="released after so many minutes without work")]
 
 
 class CreateAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One submit; with `count` above one a group, all or nothing."""
+    """A launch request; with `count` above one a group, all or none."""
 
     sku: Reference
     ssh_key_ids: Annotated[list[Reference], Meta(min_length=1, max_length=20)]
@@ -76,8 +76,9 @@ class AllocationSlot(Struct, frozen=True, kw_only=True):
 
 
 class SshConnection(Struct, frozen=True, kw_only=True):
-    """How to log in. Host, port and host key of `connection` never change in an allocation's life; `early_connection`
-    may differ from it."""
+    """How to log in. Host, port and host key of `connection` never change while the allocation exists;
+    `early_connection` may differ from it.
+    """
 
     host: str
     port: int
@@ -88,7 +89,7 @@ class SshConnection(Struct, frozen=True, kw_only=True):
 
 
 class PendingResize(Struct, frozen=True, kw_only=True):
-    """What the machine will have once it is up again; after a failure, restart finishes it and resize can revert it."""
+    """The size after the restart. After a failure, a restart completes the resize, and another resize can revert it."""
 
     gpu_count: int
     size: str
@@ -96,7 +97,7 @@ class PendingResize(Struct, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """When it ends by itself, if it does; its people are told before."""
+    """When the allocation ends automatically, if it does; people are warned before."""
 
     expires_at: datetime | None = None
     expiry_warned_at: datetime | None = None
@@ -105,7 +106,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class UseSignal(Struct, frozen=True, kw_only=True):
-    """A sign of use: when it last showed work, or why nobody can know."""
+    """A signal of use: when it last showed work, or why that is unknown."""
 
     kind: str
     last_at: datetime | None
@@ -113,7 +114,7 @@ class UseSignal(Struct, frozen=True, kw_only=True):
 
 
 class LimitsNow(Struct, frozen=True, kw_only=True):
-    """When the machine ends by itself, as things stand. It is idle only if every signal that counts can be read."""
+    """When the allocation ends automatically, as of now. It is idle only if every required signal can be read."""
 
     limits: Limits
     expires_in_seconds: float | None
@@ -164,22 +165,22 @@ class Allocation(Struct, frozen=True, kw_only=True):
     released_at: datetime | None
     last_progress_at: datetime
     requested_by: str
-    holder: str  # the person recorded as its holder
+    holder: str  # the recorded holder
     billing: Billing
     cleanup_proven: bool
     simulated: bool
     operation_id: str | None = None
-    early_connection: SshConnection | None = None  # until it is active, if a spare was ready: a login there waits
+    early_connection: SshConnection | None = None  # until it is active, if a spare was ready; a login there waits
     isolation: Isolation | None = None
-    image: AllocationImage | None = None  # none: its node did not report it
-    attachments: list[Attachment] = []  # volumes that are or should be on it
+    image: AllocationImage | None = None  # None: its node did not report it
+    attachments: list[Attachment] = []  # volumes that are or should be attached
     health_reasons: list[HealthReason] = []
     resize: PendingResize | None = None
     limits: Limits = Limits()
-    runtime: RuntimeSummary | None = None  # null is raw compute that never had one
+    runtime: RuntimeSummary | None = None  # null: never had a runtime
     held_by: HeldBy = HeldBy.HOLDER
-    cost_so_far: Cost | None = None  # none: the server is older than usage intervals
-    retry: CreateAllocation | None = None  # on a failed one: the request, ready to be sent again
+    cost_so_far: Cost | None = None  # None: the server is older than usage intervals
+    retry: CreateAllocation | None = None  # of a failed allocation: the request, ready to be sent again
     permissions: Permissions = []
 
 
@@ -206,7 +207,7 @@ class ResizeAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class ExtendAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is left out stays; null lifts the limit. `hours` counts from the present end, or from now."""
+    """Fields that are left out stay; null removes the limit. `hours` counts from the current end, or from now."""
 
     hours: Annotated[float, Meta(gt=0, le=8_760)] | UnsetType = UNSET
     expires_at: Moment | UnsetType | None = UNSET
@@ -214,7 +215,7 @@ class ExtendAllocation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Disruption(StrEnum):
-    """What a person may do to a live machine that ends something."""
+    """Actions that end something of a live allocation."""
 
     RELEASE = "release"
     RESTART = "restart"
@@ -222,15 +223,15 @@ class Disruption(StrEnum):
 
 
 class Consequence(Struct, frozen=True, kw_only=True):
-    """One thing and what becomes of it."""
+    """One thing that a disruption ends or keeps."""
 
     what: str
     detail: str
-    ref: str | None = None  # the id of the thing, where it has one
+    ref: str | None = None  # the id of the resource, if it has one
 
 
 class Consequences(Struct, frozen=True, kw_only=True):
-    """What is lost and what survives, said before it happens."""
+    """The consequences of a disruption, for a person to read before confirming."""
 
     of: Disruption
     lost: list[Consequence]
@@ -239,7 +240,7 @@ class Consequences(Struct, frozen=True, kw_only=True):
 
 
 class ForceCleanup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An operator looked: `runtime_verified_absent` frees the slots, otherwise they stay blocked."""
+    """An operator's inspection: `runtime_verified_absent` frees the slots, otherwise they stay blocked."""
 
     runtime_verified_absent: bool
     reason: Annotated[str, Meta(min_length=1, max_length=500)]
@@ -253,14 +254,14 @@ class AllocationGroup(Struct, frozen=True, kw_only=True):
 
 
 class FleetFilter(StrEnum):
-    """`on_node`: it holds slots, since its cleanup is not proven. `unsettled`: of those, all but the active ones."""
+    """`on_node`: holds slots, because its cleanup is not proven. `unsettled`: those of them that are not active."""
 
     ON_NODE = "on_node"
     UNSETTLED = "unsettled"
 
 
 class NodeTask(Struct, frozen=True, kw_only=True):
-    """What a node was asked to do for an allocation, and how that went, in full."""
+    """A node task for an allocation, with its complete result."""
 
     id: str
     kind: str
@@ -283,10 +284,10 @@ class CleanupProof(Struct, frozen=True, kw_only=True):
 
 
 class InspectedAllocation(Struct, frozen=True, kw_only=True):
-    """All there is to know of one allocation, for operators."""
+    """All information about an allocation, for operators."""
 
     allocation: Allocation
-    holder_email: str  # whom to write to
+    holder_email: str  # the contact
     timeline: list[Entry]
     tasks: list[NodeTask]
     proofs: list[CleanupProof]

@@ -1,7 +1,7 @@
-"""The sealed audit log as it is exported, and how anybody verifies it without the database.
+"""The sealed audit log as exported, and its verification, which needs no database.
 
-A seal covers the audit rows committed since the seal before, in commit order. Its hash is over the hash of the seal
-before, its own fields and the hash of each row; its signature is made with a key derived from the master key.
+A seal covers the audit rows committed since the previous seal, in commit order. Its hash covers the hash of the
+previous seal, its own fields and the hash of each row. Its signature uses a key derived from the master key.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ START = "0" * 64  # the hash before the first seal
 
 
 class AuditRecord(Struct, frozen=True, kw_only=True, tag_field="kind", tag="row"):
-    """An audit row with everything that is sealed."""
+    """An audit row with all sealed fields."""
 
     id: int
     at: datetime
@@ -61,13 +61,13 @@ ExportLine = AuditRecord | Seal | ChainKey
 
 
 class AuditVerification(Struct, frozen=True, kw_only=True):
-    """What the server found when it verified some seals. `errors` is evidence of tampering; `notes` name restores."""
+    """The result of verifying some seals on the server. `errors` is evidence of tampering; `notes` name restores."""
 
     seals: int
     rows: int
     errors: list[str]
     notes: list[str]
-    head: Seal | None  # the last verified seal: ask again with its number until the verification is complete
+    head: Seal | None  # the last verified seal: repeat with its number until the verification is complete
     is_complete: bool
 
 
@@ -92,10 +92,10 @@ def stamp(at: datetime) -> str:
 
 
 class Verification:
-    """Reads an export line by line. `errors` is evidence of tampering; `notes` name failovers and restores."""
+    """Verifies an export line by line. `errors` is evidence of tampering; `notes` name failovers and restores."""
 
     def __init__(self, known: Iterable[Seal] = (), public_key: str | None = None, *, after: Seal | None = None) -> None:
-        """`after`: a seal that was verified before; the next one has to continue it."""
+        """`after` is a seal that was verified before; the next seal must continue it."""
         self._key: PublicKey | None = _read_key(public_key) if public_key else None
         self._is_pinned = public_key is not None
         self._known = {seal.number: seal for seal in known}
@@ -126,7 +126,7 @@ class Verification:
                 self._take_key(line)
 
     def finish(self) -> None:
-        """Compare the end with seals that are known from elsewhere: an earlier export, or the log."""
+        """Compare the end with seals that are known from elsewhere, such as an earlier export or the server's log."""
         last = self._last.number if self._last else 0
         missing = [number for number in self._known if number > last]
         if missing:
@@ -140,7 +140,7 @@ class Verification:
         if not self._is_pinned:
             self._key = given
         elif self._key is None or given.raw != self._key.raw:
-            self.errors.append("the export names another key than the one you trust")
+            self.errors.append("the export names a key that differs from the one you trust")
 
     def _check(self, seal: Seal) -> None:
         before = self._last
@@ -167,9 +167,9 @@ class Verification:
             rows=self._pending,
         )
         if len(self._pending) != seal.rows:
-            self.errors.append(f"seal {seal.number} covers {seal.rows} rows, and {len(self._pending)} are there")
+            self.errors.append(f"seal {seal.number} covers {seal.rows} rows, but {len(self._pending)} are present")
         elif made != seal.hash:
-            self.errors.append(f"a row under seal {seal.number} was changed or moved, or the seal was")
+            self.errors.append(f"a row under seal {seal.number}, or the seal, was changed or moved")
 
     def _check_signature(self, seal: Seal) -> None:
         if self._key is None or not self._key.has_signed(PURPOSE + seal.hash.encode(), seal.signature):
@@ -181,14 +181,14 @@ class Verification:
             return
         if seal.epoch > known.epoch:
             self.notes.append(
-                f"seal {seal.number} is another one than the known seal of {stamp(known.sealed_at)}: "
+                f"seal {seal.number} differs from the known seal of {stamp(known.sealed_at)}: "
                 "the database was restored to an earlier state, and the log continues from there"
             )
         else:
-            self.errors.append(f"seal {seal.number} is another one than the known seal of that number")
+            self.errors.append(f"seal {seal.number} differs from the known seal of that number")
 
 
 def _read_key(text: str) -> "PublicKey":
-    """The structs of this module are used without an extra; verification needs the extra `audit`."""
+    """Deferred import: the structs of this module need no extra, but verification needs the extra `audit`."""
     key: PublicKey = import_module("gpuaas.wire.signatures").PublicKey(text)
     return key

@@ -1,4 +1,4 @@
-"""What is sold and where it stands: SKUs, nodes, slots, and why a request fits or not."""
+"""SKUs, nodes and slots, and whether a request fits."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -19,7 +19,7 @@ class Shape(StrEnum):
 
 
 class Size(Struct, frozen=True, kw_only=True):
-    """What goes with a GPU count; the first size of a count is its default."""
+    """The resources of a GPU count; the first size of a count is its default."""
 
     name: str
     gpu_count: int
@@ -28,11 +28,11 @@ class Size(Struct, frozen=True, kw_only=True):
     disk_gib: int = DEFAULT_DISK_GIB  # of the root disk
     init: Init = Init.PLAIN
     shares_cpus: bool = False  # its node may sell more vCPUs than it has CPUs
-    not_placeable: str = ""  # why no node can have it, whatever is free; empty: one can
+    not_placeable: str = ""  # why no node can ever host it; empty: some node can
 
 
 class Availability(Struct, frozen=True, kw_only=True):
-    """How many machines of this GPU count could be had now, one by one, in a region."""
+    """How many allocations of this GPU count fit now in a region. The numbers of several counts are independent."""
 
     region: str
     gpu_count: int
@@ -49,12 +49,12 @@ class Sku(Struct, frozen=True, kw_only=True):
     price_per_gpu_hour: Money
     simulated: bool
     availability: list[Availability] = []
-    confinement: dict[str, Confinement] = {}  # by init of its sizes, where all nodes agree; missing: none ran yet
-    confinement_differs: list[str] = []  # inits whose confinement is not the same on all nodes
+    confinement: dict[str, Confinement] = {}  # by init of its sizes, if all nodes agree; missing: none has run yet
+    confinement_differs: list[str] = []  # inits whose confinement differs between nodes
 
 
 class Intent(StrEnum):
-    """What operators want of a node; whether it answers is `offline_since`."""
+    """The state that operators want for a node; whether it is online is `offline_since`."""
 
     ENROLLING = "enrolling"
     ACTIVE = "active"
@@ -64,13 +64,13 @@ class Intent(StrEnum):
 
 
 class SlotStatus(StrEnum):
-    """Derived, never stored: the first of these that is true."""
+    """Derived, never stored: the first value that applies."""
 
     CLAIMED = "claimed"
     CANDIDATE = "candidate"
     DISABLED = "disabled"
     CLEANUP_BLOCKED = "cleanup_blocked"
-    UNKNOWN_ENVIRONMENT = "unknown_environment"  # an environment that the database does not know uses its device
+    UNKNOWN_ENVIRONMENT = "unknown_environment"  # an unknown environment uses its device
     MISSING_REQUIREMENTS = "missing_requirements"  # its node lacks something that environments need
     FREE = "free"
 
@@ -103,14 +103,14 @@ class SlotMark(Struct, frozen=True, kw_only=True):
     index: int
     status: SlotStatus
     gpu_family: str
-    cleanup_blocked: bool  # also while it is still claimed: whoever had it is not proven gone
+    cleanup_blocked: bool  # also while it is claimed: its last environment is not proven removed
     allocation_id: str | None
 
 
 class NodeDisk(Struct, frozen=True, kw_only=True):
-    """Disk of a node: what it has, what of it is for sale, and what is sold as root disks, volumes and snapshots."""
+    """The disk of a node: its size, the part for sale, and the part sold as root disks, volumes and snapshots."""
 
-    size_gib: int | None  # none: its agent reported no disk, and disk is not counted there
+    size_gib: int | None  # None: its agent reported no disk, and disk is not counted there
     free_gib: int | None
     reported_at: datetime | None
     overcommit: float
@@ -142,14 +142,14 @@ class Node(Struct, frozen=True, kw_only=True):
     slots_claimed: int
     slots_blocked: int
     slots: list[SlotMark] = []
-    unknown_environments: list[str]  # environments that the database does not know; they hold their devices
+    unknown_environments: list[str]  # unknown environments; they hold their devices
     facts: NodeFacts | None = None
     disk: NodeDisk | None = None
     contested_at: datetime | None = None  # two live agents used its key
     contested_detail: str = ""
     key_changed_at: datetime | None = None
-    spares: SpareReport | None = None  # environments prepared in advance, as the node reported them last
-    image: CurrentImage | None = None  # what new environments start from, as the node reported it last
+    spares: SpareReport | None = None  # environments prepared in advance, as last reported by the node
+    image: CurrentImage | None = None  # what new environments start from, as last reported by the node
 
 
 class ChangeNode(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -167,7 +167,7 @@ class CreateEnrolmentToken(Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class EnrolmentToken(Struct, frozen=True, kw_only=True):
-    """Shown once; good for one node, minutes long."""
+    """Shown once; valid for one node and for minutes."""
 
     token: str
     node_id: str
@@ -175,14 +175,14 @@ class EnrolmentToken(Struct, frozen=True, kw_only=True):
 
 
 class AskPlacement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The compute half of a would-be request."""
+    """The compute part of a possible request."""
 
     sku: Reference
     gpu_count: Annotated[int, Meta(ge=1, le=1024)] = 1
     size: Reference | None = None
     count: Annotated[int, Meta(ge=1, le=64)] = 1
     region: Reference | None = None
-    project_id: Reference | None = None  # shows what is left of its quota
+    project_id: Reference | None = None  # shows the remaining quota
 
 
 class Unavailable(StrEnum):
@@ -190,7 +190,7 @@ class Unavailable(StrEnum):
     NO_SINGLE_NODE_FITS = "no_single_node_fits"
     READINESS_BLOCKS = "readiness_blocks"
     NO_DISK = "no_disk"
-    SIZE_NOT_OFFERED = "size_not_offered"  # by any node, whatever is free
+    SIZE_NOT_OFFERED = "size_not_offered"  # no node can host it, whatever is free
 
 
 class Fit(Struct, frozen=True, kw_only=True):
@@ -200,12 +200,12 @@ class Fit(Struct, frozen=True, kw_only=True):
 
 
 class Placement(Struct, frozen=True, kw_only=True):
-    """Where a request would go; or why not, and what would fit instead."""
+    """Where a request would be placed; or why it cannot be, and what would fit instead."""
 
     fits: bool
     regions: list[str] = []
     kind: Unavailable | None = None
     detail: str = ""
-    blocked: dict[str, int] = {}  # reason → slots it keeps out
+    blocked: dict[str, int] = {}  # reason → number of slots that it blocks
     would_fit: list[Fit] = []
-    quota: list[QuotaLine] = []  # of the project that was named
+    quota: list[QuotaLine] = []  # of the named project

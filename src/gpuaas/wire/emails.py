@@ -1,7 +1,7 @@
-"""One reading of e-mail addresses, for sign-up, log-in, invitations and the CLI.
+"""Normalises e-mail addresses, for sign-up, login, invitations and the CLI.
 
-Two addresses that people cannot tell apart must not be two accounts: text is NFC, invisible characters are refused, the
-domain is in its ASCII form (IDNA), and everything is case-folded.
+Two addresses that people cannot tell apart must not be two accounts: text is NFC, invisible characters are refused,
+the domain is in its ASCII form (IDNA), and everything is case-folded.
 """
 
 import re
@@ -14,11 +14,11 @@ VISIBLE = ("L", "N", "M")  # Unicode categories: letters, numbers, marks
 
 
 class EmailError(ValueError):
-    """Not an e-mail address that this platform takes; the message says why."""
+    """Not an e-mail address that this platform accepts; the message says why."""
 
 
 def normalise(address: str) -> str:
-    """The address in the one form that is stored and compared."""
+    """The normalised address, which is stored and compared."""
     local, at, domain = unicodedata.normalize("NFC", address).casefold().rpartition("@")
     if not (local and at and domain):
         raise EmailError("needs the form name@example.com")
@@ -33,7 +33,9 @@ def normalise(address: str) -> str:
 
 
 def key(address: str) -> str:
-    """For finding an account: also one made before addresses were checked, whose address may not pass now."""
+    """For finding an account, including accounts from before addresses were checked, whose address may be invalid
+    now.
+    """
     try:
         return normalise(address)
     except EmailError:
@@ -49,7 +51,7 @@ def _ascii(domain: str) -> str:
         made = domain.encode("idna").decode("ascii")
     except UnicodeError as error:
         raise EmailError("has a domain that is not a valid host name") from error
-    if any(unicodedata.category(letter) == "Cf" for letter in domain):  # the codec drops some without a word
+    if any(unicodedata.category(letter) == "Cf" for letter in domain):  # the codec drops some silently
         raise EmailError("has an invisible character in its domain")
     if not all(LABEL.fullmatch(label) for label in made.split(".")):
         raise EmailError("has a domain that is not a valid host name")

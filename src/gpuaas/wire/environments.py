@@ -1,4 +1,4 @@
-"""An environment: what an engine makes on a node for one allocation, as wanted and as seen."""
+"""An environment: what an engine creates on a node for one allocation, as desired and as observed."""
 
 from enum import StrEnum
 
@@ -18,38 +18,38 @@ class SlotDevice(Struct, frozen=True, kw_only=True):
 
 
 class AuthorizedKey(Dated, frozen=True, kw_only=True):
-    """A public key as we parsed it: never the text a person sent."""
+    """A parsed public key, never the text that a person sent."""
 
     type: str
-    blob: str  # base64, re-emitted by us
+    blob: str  # base64, encoded by the server
     fingerprint: str  # SHA256:…
-    user_id: str  # empty: of the machine's own file, unknown to the platform
-    granted: bool = False  # shared by the holder: admits only while the node has a lease from the server
+    user_id: str  # empty: from the environment's own file, unknown to the platform
+    granted: bool = False  # of a grant: admits only while the node has a lease from the server
     ends_at: Moment | None = None  # of a grant, in the server's time; the node itself ends it then
 
 
 class KeySet(Struct, frozen=True, kw_only=True):
-    """Every key that may enter; a set replaces the one before it, whole."""
+    """Every key that admits; a set replaces the previous one completely."""
 
     generation: int
     keys: tuple[AuthorizedKey, ...] = ()
-    admits_own: bool = False  # those of the person's own ~/.ssh/authorized_keys too; the holder allowed it
+    admits_own: bool = False  # keys of ~/.ssh/authorized_keys inside too; the holder allowed it
     refused_own: tuple[str, ...] = ()  # fingerprints that the own file never admits: of known people without access
 
 
 class Init(StrEnum):
-    """What runs as pid 1 in an environment."""
+    """The program that runs as pid 1 in an environment."""
 
     PLAIN = "plain"
     SYSTEMD = "systemd"
 
 
 USERNAME = "gpu"  # of the holder inside
-DEFAULT_DISK_GIB = 20  # of root disks that were made before sizes stated one
+DEFAULT_DISK_GIB = 20  # of root disks from before sizes stated one
 
 
 class Ownership(Dated, frozen=True, kw_only=True):
-    """Whose an environment is and what it costs: kept on its node, so that a database that forgot it can adopt it."""
+    """The owner and price of an environment, stored on its node, so that a database that lost it can adopt it."""
 
     tenant_id: str
     project_id: str
@@ -73,7 +73,7 @@ class Ownership(Dated, frozen=True, kw_only=True):
 
 
 class EnvironmentSpec(Struct, frozen=True, kw_only=True):
-    """The whole wanted end state: asking twice is free."""
+    """The complete desired state: repeating it changes nothing."""
 
     allocation_id: str
     boot: int
@@ -91,24 +91,24 @@ class EnvironmentSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """UUIDs of its GPUs."""
+        """The UUIDs of its GPUs."""
         return tuple(slot.gpu_uuid for slot in self.slots)
 
 
 def fingerprints(keys: KeySet) -> tuple[str, ...]:
-    """Of the keys that admit by themselves, not by a grant."""
+    """The fingerprints of keys that admit without a grant."""
     return tuple(sorted(key.fingerprint for key in keys.keys if not key.granted))
 
 
 class EnvironmentState(StrEnum):
     RUNNING = "running"
-    STOPPED = "stopped"  # its disk is here, its processes are not
-    BROKEN = "broken"  # half made or half removed
-    UNKNOWN = "unknown"  # the node could not look; nobody may act on it
+    STOPPED = "stopped"  # its disk exists, its processes do not
+    BROKEN = "broken"  # partly created or partly removed
+    UNKNOWN = "unknown"  # the node could not check it; nothing may act on it
 
 
 class ExitCause(StrEnum):
-    """Why an environment stopped that nobody asked to stop, as the node saw it."""
+    """Why an environment stopped without a request, as the node observed it."""
 
     REBOOTED_INSIDE = "rebooted_inside"
     POWERED_OFF_INSIDE = "powered_off_inside"
@@ -120,26 +120,26 @@ class ExitCause(StrEnum):
 
 
 class Confinement(Struct, frozen=True, kw_only=True):
-    """What the kernel says of an environment that has nothing to do with its size; the same for all with one init."""
+    """The confinement of an environment that does not depend on its size: the same for all with one init."""
 
     namespaces: tuple[str, ...]
     network: str  # own | shared
     no_new_privileges: bool
-    seccomp: str = ""  # the mode in force, such as filter; empty: not read
+    seccomp: str = ""  # the active mode, such as filter; empty: not read
     capabilities: tuple[str, ...] = ()  # that root inside can have, in its own user namespace
-    nested_user_namespaces: bool | None = None  # whether the holder could make one; none: not tried
+    nested_user_namespaces: bool | None = None  # whether the holder could create one; None: not tested
 
 
 class Isolation(Confinement, frozen=True, kw_only=True):
-    """What keeps the person inside apart, as found in force and never as assumed."""
+    """The isolation of an environment, as verified, never as assumed."""
 
     uid: int
     limits: dict[str, str] = {}  # limit → how it is enforced
-    missing: dict[str, str] = {}  # what is not in force → why
+    missing: dict[str, str] = {}  # what is not enforced → why
 
 
 class Mount(Struct, frozen=True, kw_only=True):
-    """A volume seen in an environment, read from the kernel's own table."""
+    """A volume that is mounted in an environment, read from the kernel's mount table."""
 
     volume_id: str
     mount_path: str
@@ -147,7 +147,7 @@ class Mount(Struct, frozen=True, kw_only=True):
 
 
 class Environment(Dated, frozen=True, kw_only=True):
-    """One environment as it is on the node now."""
+    """One environment in its current state on the node."""
 
     allocation_id: str
     state: EnvironmentState
@@ -158,20 +158,20 @@ class Environment(Dated, frozen=True, kw_only=True):
     started_at: Moment | None = None
     isolation: Isolation | None = None
     mounts: tuple[Mount, ...] = ()
-    own_keys: tuple[str, ...] | None = None  # fingerprints in the person's own file; none: it is not looked at
-    devices: tuple[str, ...] | None = None  # UUIDs of the GPUs it uses; none: not known, so any of the node's
+    own_keys: tuple[str, ...] | None = None  # fingerprints in the person's own file; None: it is not read
+    devices: tuple[str, ...] | None = None  # UUIDs of the GPUs it uses; None: unknown, so any of the node's
     ownership: Ownership | None = None
-    admitted: tuple[str, ...] = ()  # fingerprints of the keys that admit, without those that were granted
-    exit_cause: ExitCause | None = None  # of a stopped one, where the node knows it
-    image: BaseImage | None = None  # none: the node does not say
+    admitted: tuple[str, ...] = ()  # fingerprints of the keys that admit, without those of grants
+    exit_cause: ExitCause | None = None  # of a stopped environment, if the node knows it
+    image: BaseImage | None = None  # None: the node did not report it
     detail: str = ""
 
 
-GPU_RESET = "gpu_reset"  # the proof that is about GPUs, not about residue
+GPU_RESET = "gpu_reset"  # the proof about GPUs; the others are about residue
 
 
 class ProofItem(Struct, frozen=True, kw_only=True):
-    """One kind of residue, looked for after a removal."""
+    """One kind of residue that the node looked for after a removal."""
 
     item: str
     ok: bool
@@ -179,14 +179,14 @@ class ProofItem(Struct, frozen=True, kw_only=True):
 
 
 class Connection(Dated, frozen=True, kw_only=True):
-    """A live way in."""
+    """A live connection."""
 
     id: str
     key_fingerprint: str
     source: str
     opened_at: Moment
     allocation_id: str = ""
-    user_id: str = ""  # whose key it was; empty: a key of the machine's own file
+    user_id: str = ""  # the owner of the key; empty: a key of the environment's own file
     kind: str = "ssh"
     bytes_in: int = 0  # from the person
     bytes_out: int = 0
@@ -198,7 +198,7 @@ class LoginKind(StrEnum):
 
 
 class LoginEvent(Dated, frozen=True, kw_only=True):
-    """A person came in by SSH, or left."""
+    """An SSH login or logout of a person."""
 
     id: str
     kind: LoginKind
@@ -213,7 +213,7 @@ class LoginEvent(Dated, frozen=True, kw_only=True):
 
 
 class Fact(Struct, frozen=True, kw_only=True):
-    """A thing found on a node, and how it was found."""
+    """A fact about a node, and its source."""
 
     value: str
     source: str
@@ -225,10 +225,10 @@ CHANGING_FACTS = (VIEWS,)
 
 
 class GpuReset(Struct, frozen=True, kw_only=True):
-    """Whether a GPU is reset when its environment restarts or ends, as the node found it."""
+    """Whether a GPU is reset when its environment restarts or ends, as the node found."""
 
-    method: str = ""  # what resets it, such as nvidia-smi; empty: nothing does
-    detail: str = ""  # why nothing does
+    method: str = ""  # such as nvidia-smi; empty: it is not reset
+    detail: str = ""  # why it is not reset
     together: tuple[str, ...] = ()  # PCI addresses of other GPUs that are reset with it
 
 
@@ -241,30 +241,30 @@ class GpuFact(Struct, frozen=True, kw_only=True):
     memory_mib: int
     simulated: bool
     source: str
-    reset: GpuReset | None = None  # none: an older agent, which resets nothing
+    reset: GpuReset | None = None  # None: an older agent, which resets nothing
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What the environments of an engine can have. The engine declares it, and the engine contract tries it."""
+    """The capabilities of an engine's environments. The engine declares them, and the engine contract tests them."""
 
     root: bool = False  # the holder can become root inside
     systemd: bool = False  # systemd can be pid 1
     nesting: bool = False  # containers inside an environment with init systemd
     disk_limit: str = ""  # how the size of a root disk is enforced; empty: it is not
-    live_mount: bool = False  # volumes are attached and detached while it runs
-    network: bool = False  # a network of its own
-    vm: bool = False  # a kernel of its own
+    live_mount: bool = False  # volumes can be attached and detached while it runs
+    network: bool = False  # separate network
+    vm: bool = False  # separate kernel
 
 
 class DiskSpace(Struct, frozen=True, kw_only=True):
     """The file system of root disks and node-bound volumes."""
 
-    size_gib: int  # what they can have together: free space and the space that they use already
+    size_gib: int  # free space, and the space that they already use
     free_gib: int
 
 
 class DiskReport(Dated, frozen=True, kw_only=True, tag="disk"):
-    """The disk of the node as it is now, and facts that are not as in its hello; sent with the samples."""
+    """The current disk of the node, and facts that differ from its hello; sent with the samples."""
 
     disk: DiskSpace
     at: Moment
@@ -272,15 +272,15 @@ class DiskReport(Dated, frozen=True, kw_only=True, tag="disk"):
 
 
 class NodeFacts(Struct, frozen=True, kw_only=True):
-    """What a probe found. Advisory: only slots an operator approved are sold."""
+    """The facts that the agent found. Advisory: only slots that an operator approved are sold."""
 
     engine: str
     simulated: bool
     vcpus: int
     memory_mib: int
-    ssh_host: str  # where people reach environments of this node
+    ssh_host: str  # the address at which people reach environments of this node
     gpus: tuple[GpuFact, ...] = ()
     facts: dict[str, Fact] = {}
     capabilities: Capabilities = Capabilities()
-    disk: DiskSpace | None = None  # none: the agent does not know, and disk is not counted
-    missing: tuple[str, ...] = ()  # what the node lacks to make environments; unless empty it offers no capacity
+    disk: DiskSpace | None = None  # None: the agent does not know, and disk is not counted
+    missing: tuple[str, ...] = ()  # what the node lacks to create environments; unless empty, it offers no capacity

@@ -1,4 +1,4 @@
-"""What the engine and the SSH gateway of a node tell each other."""
+"""The messages and files between the engine and the SSH gateway of a node."""
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ SESSION_SOCKET = "session.sock"  # in the gateway's folder of an environment, an
 
 
 class InitProcess(Struct, frozen=True, kw_only=True):
-    """Pid 1 of an environment as the node numbers it; a reused number is no match."""
+    """Pid 1 of an environment by its number on the node; a reused number does not match."""
 
     pid: int
     born: str  # field 22 of /proc/<pid>/stat
@@ -18,12 +18,13 @@ class InitProcess(Struct, frozen=True, kw_only=True):
 
 
 class EnvironmentAccess(Struct, frozen=True, kw_only=True):
-    """`access.json` in the folder of an environment or a spare: all that the gateway needs to serve it. The engine
-    writes it, whole."""
+    """`access.json` in the folder of an environment or a spare: everything that the gateway needs to serve it. The
+    engine replaces the whole file.
+    """
 
-    allocation_id: str  # of a spare its own id
+    allocation_id: str  # for a spare, its own id
     boot: int
-    is_spare: bool = False  # nobody's yet: connections wait, without a key, until it becomes an environment
+    is_spare: bool = False  # connections wait, without a key, until it becomes an environment
     was_spare: str = ""  # in its first boot, the id of the spare that it was
     bind: str
     port: int
@@ -34,7 +35,7 @@ class EnvironmentAccess(Struct, frozen=True, kw_only=True):
     uid: int = 1000  # of the holder inside
     init: InitProcess
     image: str  # root folder of the base image, from which sshd runs
-    variables: dict[str, str] = {}  # in the environment of every session
+    variables: dict[str, str] = {}  # in the process environment of every session
     cgroups: tuple[str, ...] = ()  # folders of the control groups that each session joins
     connection_cgroups: tuple[str, ...] = ()  # the same for the sshd of each connection
     capabilities: tuple[int, ...] = ()  # bounding set of each session, by number
@@ -44,10 +45,10 @@ class EnvironmentAccess(Struct, frozen=True, kw_only=True):
 
 
 class AccessState(Struct, frozen=True, kw_only=True):
-    """What is in force for one environment, answered to `sync`."""
+    """The current state of one environment, in the answer to `sync`."""
 
     allocation_id: str
     is_open: bool
     key_generation: int = 0
-    own_keys: tuple[str, ...] | None = None  # fingerprints in the holder's own key file; none: it is not read
+    own_keys: tuple[str, ...] | None = None  # fingerprints in the holder's own key file; None: it is not read
     detail: str = ""  # why it is not open

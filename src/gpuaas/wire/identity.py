@@ -1,4 +1,4 @@
-"""People, tenants, projects, and the ways a person shows who they are."""
+"""People, tenants, projects, sessions and tokens."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -25,7 +25,7 @@ class PlatformRole(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a personal token may do at most; its owner's roles still bound it."""
+    """The most that a personal token permits; its owner's roles still limit it."""
 
     READ = "read"
     WRITE = "write"
@@ -33,10 +33,10 @@ class Scope(StrEnum):
 
 
 class SignUpMode(StrEnum):
-    """Who may make an account by themselves."""
+    """The people who may create an account without an operator."""
 
     OPEN = "open"
-    INVITATION = "invitation"  # whoever has the secret of an invitation that holds
+    INVITATION = "invitation"  # people with the secret of a valid invitation
     CLOSED = "closed"
 
 
@@ -90,7 +90,7 @@ class ProjectMembership(Struct, frozen=True, kw_only=True):
 
 
 class Me(Struct, frozen=True, kw_only=True):
-    """Who is calling and what they can reach."""
+    """The caller, and what they can access."""
 
     user: User
     tenants: list[TenantMembership]
@@ -123,7 +123,7 @@ class Token(Struct, frozen=True, kw_only=True):
 
 
 class NewToken(Struct, frozen=True, kw_only=True):
-    """The only answer that ever holds the token itself."""
+    """The only response that contains the token."""
 
     token: str
     details: Token
@@ -134,13 +134,13 @@ class Project(Struct, frozen=True, kw_only=True):
     tenant_id: str
     slug: str
     created_at: datetime
-    record_terminals: bool = False  # every browser terminal on its machines is recorded
+    record_terminals: bool = False  # every browser terminal on its allocations is recorded
     permissions: Permissions = []
     assignable_roles: list[Role] = []  # that the caller may give to members
 
 
 class ChangeProject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is left out stays as it is."""
+    """Fields that are left out stay as they are."""
 
     record_terminals: bool | UnsetType = UNSET
 

@@ -1,4 +1,4 @@
-"""Base images of a node: what an environment starts from, and which one is current."""
+"""Base images of a node, and which one is current."""
 
 from datetime import datetime
 
@@ -8,17 +8,17 @@ from gpuaas.wire.common import Dated, Moment
 
 
 class BaseImage(Dated, frozen=True, kw_only=True):
-    """The image under the root disk of an environment. It stays the same for as long as the environment exists."""
+    """The image under the root disk of an environment. It stays the same as long as the environment exists."""
 
     version: str
-    distribution: str  # as in debian-12
-    python: str  # as in 3.11
+    distribution: str  # such as debian-12
+    python: str  # such as 3.11
     built_at: Moment
-    replaced_at: Moment | None = None  # when a newer one became current on the node; none: this one is
+    replaced_at: Moment | None = None  # when a newer one became current on the node; None: this one is current
 
 
 class AllocationImage(Struct, frozen=True, kw_only=True):
-    """The base image of an allocation; `advice` says what to do about one that is outdated."""
+    """The base image of an allocation; `advice` says what to do if it is outdated."""
 
     version: str
     distribution: str
@@ -36,13 +36,13 @@ class CurrentImage(Dated, frozen=True, kw_only=True):
     python: str
     sshd: str
     built_at: Moment
-    checked_at: Moment | None = None  # when its packages were last found to be those of the package sources
-    max_age_days: int = 0  # an older one is rebuilt if there are newer packages; 0: not by itself
-    outdated_since: Moment | None = None  # neither built nor checked for so long
+    checked_at: Moment | None = None  # when its packages were last found equal to those of the package sources
+    max_age_days: int = 0  # an older one is rebuilt if there are newer packages; 0: not automatically
+    outdated_since: Moment | None = None  # not built or checked for longer than that
     failure: str = ""  # why the last rebuild failed
 
 
 class ImageReport(Struct, frozen=True, kw_only=True, tag="image"):
-    """The current image of a node; sent on a new link and when it changed. None: the node has no image."""
+    """The current image of a node; sent on a new link and after changes. None: the node has no image."""
 
     image: CurrentImage | None

@@ -1,4 +1,4 @@
-"""Invariants of the running system, and where they are violated."""
+"""Invariants of the running system, and their violations."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Violation(Struct, frozen=True, kw_only=True):
-    """Seen at least twice in a row; gone from the list once a look does not find it."""
+    """Seen at least twice in a row; removed when a check does not find it."""
 
     kind: str
     subject: str
@@ -17,7 +17,7 @@ class Violation(Struct, frozen=True, kw_only=True):
 
 
 class Invariant(Struct, frozen=True, kw_only=True):
-    """`looked_at` is null until the first look; `seconds` is how long the last one took."""
+    """`looked_at` is null until the first check; `seconds` is how long the last one took."""
 
     kind: str
     about: str

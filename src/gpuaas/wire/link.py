@@ -1,8 +1,8 @@
-"""The node link: what server and agent say to each other, as msgpack over one WebSocket.
+"""The node link: the messages of server and agent, as msgpack over one WebSocket.
 
-Opening: server `Challenge` → agent `Hello` → server `Welcome`. Then tasks go down, progress, results, reports and
-beats come up, and an `Ack` lets the agent forget a result that the database has. A `Lease`, renewed each minute, keeps
-what was shared with others open: a node that is cut off stops admitting them by itself.
+Opening: server `Challenge` → agent `Hello` → server `Welcome`. Then the server sends tasks, and the agent sends
+progress, results, reports and beats. After an `Ack` the agent deletes a result, because the database has it. A
+`Lease`, renewed each minute, keeps grants open: an offline node stops admitting them automatically.
 """
 
 from enum import StrEnum
@@ -39,8 +39,8 @@ TASK_PURPOSE = b"gpuaas-task-v1\x00"
 STREAM_PURPOSE = b"gpuaas-stream-v1\x00"
 BEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 5.0
-LEASE_SECONDS = 300.0  # how long keys admit without hearing from the server, but for the current holder's
-HOLDER_LEASE_SECONDS = 24 * 3600.0  # how long the current holder's do, unless the server says otherwise
+LEASE_SECONDS = 300.0  # how long keys admit without contact to the server, except the current holder's
+HOLDER_LEASE_SECONDS = 24 * 3600.0  # the same for the current holder's keys, unless the server sets another time
 
 
 class Enrol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ class Enrol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RotateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A node changes its key: an operator's token, and a signature of the same bytes by the old key and by the new."""
+    """A node rotates its key: an operator's token, and signatures of the same bytes by the old key and the new one."""
 
     token: str
     public_key: str  # the new one: base64 of 32 raw Ed25519 bytes
@@ -70,12 +70,12 @@ class Enrolled(Struct, frozen=True, kw_only=True):
 
 
 class TaskBody(Dated, frozen=True, kw_only=True):
-    """What is signed: these exact bytes, verified before they are decoded and never encoded again."""
+    """The signed part: exactly these bytes are verified before decoding, and never encoded again."""
 
     id: str
     node_id: str
     allocation_id: str | None
-    lane: str = "environment"  # what of the allocation it is about: tasks of a lane follow each other
+    lane: str = "environment"  # the part of the allocation that it is about: tasks of a lane run in order
     seq: int  # rises per allocation; an older one of the same lane is answered `superseded`
     boot: int
     kind: str
@@ -85,7 +85,7 @@ class TaskBody(Dated, frozen=True, kw_only=True):
 
 
 class TaskStatus(StrEnum):
-    """How a task ended, as the agent tells it."""
+    """How a task ended, as the agent reports it."""
 
     DONE = "done"
     FAILED = "failed"
@@ -111,7 +111,7 @@ class Welcome(Dated, frozen=True, kw_only=True, tag="welcome"):
 
 
 class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
-    """Why no link opens; said only to a node that proved who it is."""
+    """Why no link opens; sent only to a node that proved its identity."""
 
     reason: str
 
@@ -127,7 +127,7 @@ class Ack(Struct, frozen=True, kw_only=True, tag="ack"):
 
 
 class Lease(Dated, frozen=True, kw_only=True, tag="lease"):
-    """How long keys admit from this moment without another lease. The holder's keys last longer than all others."""
+    """How long keys admit from now without another lease. The holder's keys last longer than all others."""
 
     server_time: Moment
     seconds: float
@@ -135,7 +135,7 @@ class Lease(Dated, frozen=True, kw_only=True, tag="lease"):
 
 
 class Sessions(Dated, frozen=True, kw_only=True, tag="sessions"):
-    """Who is in one environment, whole; sent when somebody came or went, and now and then while anybody is in."""
+    """All connections to one environment; sent when they change, and periodically while there are any."""
 
     allocation_id: str
     sessions: list[Connection]
@@ -143,8 +143,9 @@ class Sessions(Dated, frozen=True, kw_only=True, tag="sessions"):
 
 
 class Logins(Struct, frozen=True, kw_only=True, tag="logins"):
-    """SSH logins and logouts, each sent until the server has kept it; `dropped` counts those the agent had no room
-    for since it started."""
+    """SSH logins and logouts, each sent until the server has stored it; `dropped` counts those that did not fit into
+    the agent's buffer since it started.
+    """
 
     events: list[LoginEvent]
     dropped: int = 0
@@ -155,15 +156,15 @@ class LoginsKept(Struct, frozen=True, kw_only=True, tag="logins_kept"):
 
 
 class StreamBody(Dated, frozen=True, kw_only=True):
-    """What is signed: who dials where, to be joined to what. Good once, for seconds."""
+    """The signed part: which agent connects where, and to what the stream is joined. Valid once, for seconds."""
 
     id: str
     node_id: str
     allocation_id: str
-    kind: str  # a name of wire/streams.py; an agent answers one that it does not know
+    kind: str  # a name of wire/streams.py; an agent refuses one that it does not know
     target: msgspec.Raw
     url: str  # of the replica that asked
-    secret: str  # shown to it as the second subprotocol
+    secret: str  # presented to the replica as the second subprotocol
     expires_at: Moment
 
 
@@ -174,7 +175,7 @@ class OpenStream(Struct, frozen=True, kw_only=True, tag="stream"):
 
 
 class EndTerminals(Struct, frozen=True, kw_only=True, tag="end_terminals"):
-    """These must be no more; the reason is for whoever still looks."""
+    """Terminals that must end; the reason is for people who have one open."""
 
     terminal_ids: list[str]
     reason: str
@@ -193,7 +194,7 @@ class EndedTerminal(Struct, frozen=True, kw_only=True):
 
 
 class TerminalReport(Dated, frozen=True, kw_only=True, tag="terminals"):
-    """Every terminal on the node, whole; and those that ended since the last telling."""
+    """All terminals on the node, and those that ended since the last report."""
 
     live: list[LiveTerminal]
     ended: list[EndedTerminal]
@@ -201,7 +202,7 @@ class TerminalReport(Dated, frozen=True, kw_only=True, tag="terminals"):
 
 
 class Report(Dated, frozen=True, kw_only=True, tag="report"):
-    """Everything that exists on the node, whole; sent after `welcome` and whenever it changed unasked."""
+    """All environments on the node; sent after `welcome`, and whenever they changed without a task."""
 
     environments: list[Environment]
     at: Moment
@@ -214,8 +215,8 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     engine: str
     boot_id: str
     facts: NodeFacts
-    instance: str = ""  # of this agent process, made at its start; empty: an older agent
-    origin: str = ""  # that the agent dialled and signed, so that a refusal can name it
+    instance: str = ""  # id of this agent process, chosen at its start; empty: an older agent
+    origin: str = ""  # that the agent connected to and signed, so that a refusal can name it
     trusted_keys: list[TrustedKey] = []  # task keys; empty: an older agent
     protocol: ProtocolRange = ProtocolRange()  # what the agent supports; an older agent declares none
 
@@ -243,11 +244,11 @@ class Result(Dated, frozen=True, kw_only=True, tag="result"):
     highest_seq: int = 0  # superseded by its number: the highest that the node has taken in this lane
     environment: Environment | None = None
     proofs: list[ProofItem] = []
-    bundle: StagedBundle | None = None  # what `runtime.stage` left
-    volume: VolumeObservation | None = None  # what tasks about a volume found of it
-    checks: list[Check] = []  # what `storage.conformance` tried
-    note: str = ""  # how it was done, in words, where there is more than one way
-    found: dict[str, object] = {}  # all else that the kind of task declares as its result
+    bundle: StagedBundle | None = None  # of `runtime.stage`
+    volume: VolumeObservation | None = None  # of tasks about a volume
+    checks: list[Check] = []  # of `storage.conformance`
+    note: str = ""  # how it was done, if there is more than one way
+    found: dict[str, object] = {}  # all other fields that the kind of task declares as its result
     phases: list[Progress] = []  # all of them again: progress may have been lost with a link
 
 
@@ -263,17 +264,19 @@ Up = Hello | Progress | LogLines | Result | Reported | Beat
 
 
 def link_proof(nonce: bytes, node_id: str, origin: str) -> bytes:
-    """The bytes a node signs to open its link: bound to this server's nonce, this node and the origin it dialled."""
+    """The bytes that a node signs to open its link, bound to the server's nonce, the node and the origin it connected
+    to.
+    """
     return msgspec.msgpack.encode((LINK_PURPOSE, nonce, node_id, origin))
 
 
 def rotation_proof(token: str, public_key: bytes) -> bytes:
-    """The bytes that both keys of a node sign to change one for the other."""
+    """The bytes that both keys of a node sign for a rotation."""
     return msgspec.msgpack.encode((ROTATION_PURPOSE, token, public_key))
 
 
 def origin_of(url: str) -> str:
-    """`scheme://host:port`, the port always written: what a link proof is bound to, and what a server expects."""
+    """`scheme://host:port`, always with the port: a link proof is bound to it, and the server compares it."""
     parts = urlsplit(url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     return f"{parts.scheme}://{host}:{parts.port or DEFAULT_PORTS.get(parts.scheme, 80)}"

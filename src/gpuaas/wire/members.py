@@ -1,4 +1,4 @@
-"""Who works in a project, who is invited, and what a person can reach."""
+"""Project members, invitations, and what a person can access."""
 
 from datetime import datetime
 from typing import Annotated
@@ -18,7 +18,7 @@ class Member(Struct, frozen=True, kw_only=True):
     email: str
     role: Role
     permissions: Permissions = []  # of the caller on this member
-    can_be_granted: bool = False  # access to allocations: works in the project
+    can_be_granted: bool = False  # access to allocations, because they work in the project
 
 
 class InviteMember(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,7 +31,7 @@ class ChangeMember(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
-    """The same whether or not there is a person of this address. Names are as they were when it was sent."""
+    """Does not reveal whether the person has an account. Names are as they were when it was sent."""
 
     id: str
     project_id: str
@@ -49,7 +49,7 @@ class Invitation(Struct, frozen=True, kw_only=True):
 
 
 class SentInvitation(Invitation, frozen=True, kw_only=True):
-    """The only response that contains the link. Anyone who has it can join: pass it on to the invited person only."""
+    """The only response that contains the link. Anyone who has it can join: give it to the invited person only."""
 
     link: str
 
@@ -59,12 +59,12 @@ class AcceptInvitation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def secret_in(link: str) -> str:
-    """The secret of an invitation, from its link or as it is."""
+    """The secret of an invitation, from its link or given directly."""
     return link.rpartition("#")[2].strip()
 
 
 class ReachedMachine(Struct, frozen=True, kw_only=True):
-    """A live machine that a person holds, or was granted."""
+    """A live allocation that a person holds, or was granted."""
 
     allocation_id: str
     name: str
@@ -78,13 +78,13 @@ class ReachedProject(Struct, frozen=True, kw_only=True):
     slug: str
     tenant_id: str
     tenant_slug: str
-    role: Role | None  # in the project; none where the tenant's is what counts
+    role: Role | None  # in the project; None if only the tenant role counts
     tenant_role: Role | None
     machines: list[ReachedMachine]
 
 
 class Reach(Struct, frozen=True, kw_only=True):
-    """All that a person can reach, in one answer."""
+    """Everything that a person can access, in one response."""
 
     user: User
     projects: list[ReachedProject]

@@ -1,4 +1,4 @@
-"""What was measured of an environment: each reading with its unit, its source and its time, or why there is none."""
+"""Metrics of an environment: each reading with its unit, source and time, or the reason why it is unavailable."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +8,7 @@ from msgspec import Struct
 from gpuaas.wire.common import Dated, Moment
 
 SAMPLE_SECONDS = 10.0
-SAMPLES_PER_MESSAGE = 64  # a node with more environments says them in several messages
+SAMPLES_PER_MESSAGE = 64  # a node with more environments sends several messages
 
 
 class Metric(StrEnum):
@@ -38,20 +38,20 @@ UNITS = {
     Metric.GPU_MEMORY: "bytes",
     Metric.GPU_TEMPERATURE: "celsius",
 }
-# Only ever rise while a boot lasts; people are shown how fast.
+# Counters, which only rise during a boot; people see them as rates.
 COUNTERS = {Metric.CPU: "cores", Metric.NETWORK_RECEIVED: "bytes/s", Metric.NETWORK_SENT: "bytes/s"}
 GPU_METRICS = (Metric.GPU_UTILISATION, Metric.GPU_MEMORY, Metric.GPU_TEMPERATURE)
 
 
 class Reading(Dated, frozen=True, kw_only=True):
-    """`value`, or `unavailable` with the reason; never both, never neither."""
+    """Either `value`, or `unavailable` with the reason."""
 
     metric: Metric
     source: str
     value: float | None = None
     unavailable: str = ""
-    device: str = ""  # the slot's number, for what is measured per GPU; the path of a volume
-    at: Moment | None = None  # where it is older than its sample
+    device: str = ""  # the slot's number, for metrics per GPU; the path of a volume
+    at: Moment | None = None  # if it is older than its sample
 
     @property
     def key(self) -> str:
@@ -59,31 +59,31 @@ class Reading(Dated, frozen=True, kw_only=True):
 
 
 class MemoryKills(Dated, frozen=True, kw_only=True):
-    """Processes of this boot that the kernel ended for lack of memory, and when the last of them was noticed."""
+    """Processes that the kernel ended for lack of memory since the last boot, and when the last was noticed."""
 
     count: int
     at: Moment
 
 
 class Sample(Dated, frozen=True, kw_only=True):
-    """One look at one environment."""
+    """All readings of one environment at one time."""
 
     allocation_id: str
     boot: int
     at: Moment
     readings: tuple[Reading, ...]
-    memory_kills: MemoryKills | None = None  # none: none of late
+    memory_kills: MemoryKills | None = None  # None: none recently
     broken_views: tuple[str, ...] = ()  # files that should show its size and cannot be read
 
 
 class Samples(Struct, frozen=True, kw_only=True, tag="samples"):
-    """What a node measured of its environments; sent up unasked, and dropped when the link is away or full."""
+    """The samples of a node's environments; sent without a request, and dropped while the link is closed or full."""
 
     samples: list[Sample]
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """`low` and `high` are those of the samples behind it; equal to `value` where there is one sample."""
+    """`low` and `high` are the extremes of the samples behind it; equal to `value` for a single sample."""
 
     at: datetime
     value: float
@@ -92,7 +92,7 @@ class Point(Struct, frozen=True, kw_only=True):
 
 
 class Series(Struct, frozen=True, kw_only=True):
-    """One metric over time. Without points it says why in `unavailable`; old points may stand beside a reason."""
+    """One metric over time. Without points, `unavailable` has the reason; old points may accompany a reason."""
 
     metric: Metric
     device: str
@@ -116,7 +116,7 @@ class Metrics(Struct, frozen=True, kw_only=True):
 
 
 class HealthReason(Struct, frozen=True, kw_only=True):
-    """Something observed that a person should know: since when, and what to do next."""
+    """An observation that a person should know, with its time and the next step."""
 
     code: str
     words: str

@@ -1,4 +1,4 @@
-"""The platform at a glance, for operators."""
+"""An overview of the platform, for operators."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from gpuaas.wire.work import WorkerStatus
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """Work that waits: how much, and for how long the oldest has."""
+    """Waiting work: how much, and the age of the oldest."""
 
     name: str
     waiting: int
@@ -16,7 +16,7 @@ class Queue(Struct, frozen=True, kw_only=True):
 
 
 class Capacity(Struct, frozen=True, kw_only=True):
-    """Approved slots by what they do now."""
+    """Approved slots by their use."""
 
     approved: int
     claimed: int
@@ -25,7 +25,7 @@ class Capacity(Struct, frozen=True, kw_only=True):
 
 
 class Requests(Struct, frozen=True, kw_only=True):
-    """Of the replica that answered, since it started; latencies are upper bounds of histogram buckets."""
+    """Counts of the replica that answered, since it started; latencies are upper bounds of histogram buckets."""
 
     replica_started_at: datetime
     total: int
@@ -45,7 +45,7 @@ class Operations(Struct, frozen=True, kw_only=True):
 
 
 class Alert(Struct, frozen=True, kw_only=True):
-    """Something an operator has to act on."""
+    """A condition on which an operator has to act."""
 
     code: str
     subject_kind: str
@@ -59,7 +59,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     at: datetime
     queues: list[Queue]
     operations: Operations
-    nodes: dict[str, int]  # intent, and `offline` among those that should answer
+    nodes: dict[str, int]  # by intent, and `offline` among those that should be online
     capacity: Capacity
     allocations: dict[str, int]  # by status; released and failed ones of the last day
     links: int
@@ -67,6 +67,6 @@ class Overview(Struct, frozen=True, kw_only=True):
     requests: Requests
     alerts: list[Alert] = []
     workers: list[WorkerStatus]
-    invariant_violations: dict[str, int] = {}  # by kind, only those that are violated
+    invariant_violations: dict[str, int] = {}  # by kind, only those with violations
     unknown_environments: dict[str, int] = {}  # by node name; any is an alert: adopt or remove them
     unknown_volumes: dict[str, int] = {}  # by node name, and `shared` for shared storage

@@ -1,4 +1,4 @@
-"""What a principal may do, as responses name it. The role rule is in domain/identity/permissions.py."""
+"""The permissions that responses name. The role rule is in domain/identity/permissions.py."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -18,11 +18,11 @@ class Permission(StrEnum):
     RUNTIMES_APPLY = "runtimes:apply"
     VOLUMES_READ = "volumes:read"
     VOLUMES_WRITE = "volumes:write"
-    TERMINALS_OPEN = "terminals:open"  # and log in by SSH
+    TERMINALS_OPEN = "terminals:open"  # also logins by SSH
     RECORDINGS_READ = "recordings:read"
     ACCESS_ASK = "access:ask"
     ACCESS_MANAGE = "access:manage"  # keys, grants, connections, handover
-    KEYS_CHOOSE = "keys:choose"  # add keys of one's own, allow the own key file
+    KEYS_CHOOSE = "keys:choose"  # add personal keys, allow the own key file
     MEMBERS_READ = "members:read"
     MEMBERS_MANAGE = "members:manage"
     INVITATIONS_READ = "invitations:read"
@@ -32,7 +32,7 @@ class Permission(StrEnum):
     OPERATORS_MANAGE = "operators:manage"
 
 
-# Of the caller, by role, relation and scope; a state may still refuse. Plain text for clients, so that those of an
-# older version read a response with a permission that they do not know; the API description names them all.
+# The caller's permissions by role, relation and scope; a status may still refuse an action. Plain text, so that older
+# clients can read a response with a permission that they do not know; the API description lists all.
 NAMED = {"items": {"type": "string", "enum": [each.value for each in Permission]}}
 Permissions = Annotated[list[str], Meta(extra_json_schema={"extra": NAMED})]

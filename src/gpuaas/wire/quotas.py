@@ -1,4 +1,4 @@
-"""Quotas: how much a tenant, a project or a person may have at once."""
+"""Quotas: the limits of a tenant, a project or a person."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,14 +10,16 @@ from gpuaas.wire.common import Reason
 
 
 class Dimension(StrEnum):
-    """What is limited. Tenants and projects: everything down to snapshots; tenants: projects; people: the rest."""
+    """Resources with a limit. Tenants and projects have all down to snapshots, tenants also projects, and people the
+    rest.
+    """
 
     ALLOCATIONS = "allocations"
     GPUS = "gpus"
     VCPUS = "vcpus"
     MEMORY_MIB = "memory_mib"
     VOLUMES = "volumes"
-    STORAGE_GIB = "storage_gib"  # the sizes of volumes and snapshots added up
+    STORAGE_GIB = "storage_gib"  # the sum of the sizes of volumes and snapshots
     SNAPSHOTS = "snapshots"
     PROJECTS = "projects"
     TOKENS = "tokens"
@@ -64,17 +66,17 @@ Amount = Annotated[int, Meta(ge=0, le=1 << 40)]
 
 
 class QuotaLine(Struct, frozen=True, kw_only=True):
-    """One dimension. `limit` and `remaining` are null where there is no limit, `used` where nothing is counted."""
+    """One dimension. `limit` and `remaining` are null without a limit, `used` if nothing is counted."""
 
     dimension: Dimension
     limit: int | None
     used: int | None
     remaining: int | None
-    limited_by: QuotaScope | None  # whose limit leaves the least; platform: the default
+    limited_by: QuotaScope | None  # whose limit is the tightest; platform: the default
 
 
 class Quota(Struct, frozen=True, kw_only=True):
-    """What a tenant, a project or a person may have, has, and may still add."""
+    """The limits, the usage and what remains, of a tenant, a project or a person."""
 
     scope: QuotaScope
     scope_id: str

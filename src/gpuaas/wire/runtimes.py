@@ -1,4 +1,4 @@
-"""Managed runtime bundles: supported environments laid beside a machine, staged per node, chosen per allocation."""
+"""Managed runtime bundles: published by operators, staged per node, chosen per allocation."""
 
 import hashlib
 from datetime import datetime
@@ -18,16 +18,16 @@ STATEMENT = (
     "Managed bundles are supported and observable; environments installed by hand over SSH are allowed"
     " but not platform-managed."
 )
-NOT_STAGED = "not_staged"  # the reason a node gives when it is asked for a bundle that it does not have
+NOT_STAGED = "not_staged"  # the node's reason if it does not have the bundle
 IN_USE = "it is in use on this node"
 
-# It begins with a digit, so none is ever called `current`.
+# A version begins with a digit, so none can be `current`.
 BundleVersion = Annotated[
-    str, Meta(min_length=1, max_length=63, pattern=r"^[0-9][0-9A-Za-z._-]*$(?!\n)", description="as in 2.13.0-cpu")
+    str, Meta(min_length=1, max_length=63, pattern=r"^[0-9][0-9A-Za-z._-]*$(?!\n)", description="such as 2.13.0-cpu")
 ]
 DriverVersion = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[0-9]+(\.[0-9]+)*$(?!\n)")]
 Distribution = Annotated[
-    str, Meta(max_length=64, pattern=r"^[a-z0-9]+-[a-z0-9.]+$(?!\n)", description="as in debian-12")
+    str, Meta(max_length=64, pattern=r"^[a-z0-9]+-[a-z0-9.]+$(?!\n)", description="such as debian-12")
 ]
 Family = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)")]
 
@@ -44,7 +44,9 @@ class SupportLevel(StrEnum):
 
 
 class BundleState(StrEnum):
-    """`deprecated`: still applied when it is named exactly. `retired`: who has it keeps it, nobody else gets it."""
+    """`deprecated`: still applied when named exactly. `retired`: allocations that use it keep it, others cannot apply
+    it.
+    """
 
     PUBLISHED = "published"
     DEPRECATED = "deprecated"
@@ -60,14 +62,16 @@ class Requirement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a bundle is made, to the byte: Python of the base image, locked wheels, and a command that proves it works.
+    """How to build a bundle, reproducibly: Python of the base image, locked wheels, and a command that proves that it
+    works.
 
-    Its digest is over what is written: a field that is left out does not change it."""
+    The digest covers only the fields that are present: a field that is left out does not change it.
+    """
 
     python: Annotated[str, Meta(max_length=8, pattern=r"^3\.[0-9]+$(?!\n)")]
     requirements: Annotated[list[Requirement], Meta(min_length=1, max_length=500)]
     check: Annotated[list[Annotated[str, Meta(min_length=1, max_length=2000)]], Meta(min_length=1, max_length=20)]
-    distribution: Distribution | None = None  # of the base image; none: any
+    distribution: Distribution | None = None  # of the base image; None: any
 
 
 def digest_of(recipe: Recipe) -> str:
@@ -88,11 +92,11 @@ class PublishRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Compatibility(Struct, frozen=True, kw_only=True):
-    """Judged on what the node was observed to be, with the reason when it does not fit."""
+    """From the observed facts of the node; with the reason if it does not fit."""
 
     compatible: bool
     reason: str
-    staged: bool  # ready on the allocation's node, or on every node it fits of a SKU: applying it is instant
+    staged: bool  # ready on the allocation's node, or on every fitting node of a SKU: applying it is instant
 
 
 class RuntimeBundle(Struct, frozen=True, kw_only=True):
@@ -111,8 +115,8 @@ class RuntimeBundle(Struct, frozen=True, kw_only=True):
     install_path: str
     published_at: datetime
     python: str = ""  # that the base image of an allocation must have
-    distribution: str | None = None  # none: any
-    compatibility: Compatibility | None = None  # when asked for with an allocation or a SKU
+    distribution: str | None = None  # None: any
+    compatibility: Compatibility | None = None  # if requested with an allocation or a SKU
 
 
 class RuntimeBundleDetail(Struct, frozen=True, kw_only=True):
@@ -127,7 +131,7 @@ class ChangeRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class StageRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """On these nodes, or with none named on every active node that it fits."""
+    """On these nodes, or without names on every active node that it fits."""
 
     node_ids: Annotated[list[Reference], Meta(max_length=1000)] = []
 
@@ -141,7 +145,7 @@ class StagingStatus(StrEnum):
 
 
 class Staging(Struct, frozen=True, kw_only=True):
-    """One bundle on one node: on its way, there, or not and why."""
+    """One bundle on one node: being staged, staged, or not, with the reason."""
 
     id: str
     bundle_id: str
@@ -151,15 +155,15 @@ class Staging(Struct, frozen=True, kw_only=True):
     status_since: datetime
     reason: str
     operation_id: str
-    health: str  # what the check said, as evidence
+    health: str  # the output of the check, as evidence
     files: int
     bytes: int
     staged_at: datetime | None
     checked_at: datetime | None  # when every file was last compared with its checksum
-    drift: list[str]  # files that were found changed at the last check, and put right
-    in_use: int  # allocations that run with it, or may roll back to it
+    drift: list[str]  # files that the last check found changed, and repaired
+    in_use: int  # allocations that use it, or may roll back to it
     distribution: str = ""  # of the base image in which it was built and checked; empty: not recorded
-    proofs: list[ProofItem] = []  # of one that was removed: what was looked for, and not found
+    proofs: list[ProofItem] = []  # of a removal: what was looked for, and not found
 
 
 class StagingDetail(Struct, frozen=True, kw_only=True):
@@ -172,7 +176,7 @@ class StartedStagings(Struct, frozen=True, kw_only=True):
     stagings: list[Staging]
 
 
-# On an allocation --------------------------------------------------------------------------------------------------
+# On an allocation -------------------------------------------------------------------------------------------------
 
 
 class RuntimeState(StrEnum):
@@ -191,7 +195,7 @@ class RuntimeAction(StrEnum):
 
 
 class ApplyRuntimeBundle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`apply` names a bundle by slug (the newest supported one that fits) or exactly; the others name none."""
+    """`apply` names a bundle by slug (the newest supported one that fits) or exactly; the other actions name none."""
 
     action: RuntimeAction = RuntimeAction.APPLY
     runtime_bundle_slug: Reference | None = None
@@ -208,7 +212,7 @@ class ChosenBundle(Struct, frozen=True, kw_only=True):
 
 
 class RuntimeSummary(Struct, frozen=True, kw_only=True):
-    """As an allocation shows it."""
+    """The part that an allocation shows."""
 
     state: RuntimeState
     bundle: ChosenBundle | None
@@ -216,30 +220,30 @@ class RuntimeSummary(Struct, frozen=True, kw_only=True):
 
 
 class AllocationRuntime(Struct, frozen=True, kw_only=True):
-    """What is wanted on a machine, what is there, and how it came so; raw compute when there is no bundle."""
+    """The desired runtime of an allocation, the observed one, and its history; without a bundle there is no runtime."""
 
     allocation_id: str
     state: RuntimeState
-    bundle: ChosenBundle | None  # wanted
-    observed_bundle: ChosenBundle | None  # last seen in force
-    previous_bundle: ChosenBundle | None  # where a roll back leads
+    bundle: ChosenBundle | None  # desired
+    observed_bundle: ChosenBundle | None  # last observed as active
+    previous_bundle: ChosenBundle | None  # the target of a roll back
     observed_boot: int
     last_applied_at: datetime | None
     reason: str
     operation_id: str | None
-    staging: StagingStatus | None  # of the wanted bundle, on this node
-    activate: str | None  # what to type inside
+    staging: StagingStatus | None  # of the desired bundle, on this node
+    activate: str | None  # the command to type inside
     descriptor: str
-    health: str = ""  # what the check of the bundle in force said on this node, as evidence
+    health: str = ""  # the output of the active bundle's check on this node, as evidence
     checked_at: datetime | None = None  # when its files were last compared with their checksums
     statement: str = STATEMENT
 
 
-# On a node ----------------------------------------------------------------------------------------------------------
+# On a node --------------------------------------------------------------------------------------------------------
 
 
 class BundleSpec(Struct, frozen=True, kw_only=True):
-    """What a node needs to know to make a bundle; `digest` is that of the recipe."""
+    """The bundle that a node builds; `digest` is that of the recipe."""
 
     id: str
     slug: Name
@@ -249,7 +253,7 @@ class BundleSpec(Struct, frozen=True, kw_only=True):
 
 
 class StagedBundle(Dated, frozen=True, kw_only=True):
-    """A bundle as it lies on a node, proven: its check was run, its files were counted and summed."""
+    """A staged bundle on a node, with proof: its check ran, and its files were counted and summed."""
 
     slug: str
     version: str
@@ -259,13 +263,13 @@ class StagedBundle(Dated, frozen=True, kw_only=True):
     files: int
     bytes: int
     staged_at: Moment
-    drift: list[str] = []  # what a check found changed and put right
+    drift: list[str] = []  # what a check found changed and repaired
     distribution: str = ""  # of the base image in which it was built and checked; empty: not recorded
     python: str = ""
 
 
 class RuntimeDescriptor(Struct, frozen=True, kw_only=True):
-    """The bundle that one allocation runs with."""
+    """The bundle of one allocation."""
 
     bundle_id: str
     slug: Name

@@ -1,4 +1,4 @@
-"""Who is in a machine, as its node last said."""
+"""Connections to an allocation, as its node last reported them."""
 
 from datetime import datetime
 
@@ -15,13 +15,13 @@ class LiveSession(Struct, frozen=True, kw_only=True):
     opened_at: datetime
     bytes_in: int
     bytes_out: int
-    is_ending: bool  # somebody asked for its end
-    break_glass_reason: str = ""  # why an operator is in, who is no member of the project
-    is_unknown_key: bool = False  # one of the machine's own file: the platform does not know whose
+    is_ending: bool  # its end was requested
+    break_glass_reason: str = ""  # why an operator, who is not a project member, is connected
+    is_unknown_key: bool = False  # a key of the environment's own file, of an unknown person
 
 
 class LiveSessions(Struct, frozen=True, kw_only=True):
-    """`is_current` while the node answers: it tells every change. Otherwise this is how it was then."""
+    """`is_current` while the node is online, as it reports every change. Otherwise this is the last known state."""
 
     allocation_id: str
     items: list[LiveSession]
@@ -31,7 +31,7 @@ class LiveSessions(Struct, frozen=True, kw_only=True):
 
 
 class EndedSession(Struct, frozen=True, kw_only=True):
-    """Accepted; the operation tells when it is over."""
+    """Accepted; the operation shows when it has ended."""
 
     id: str
     allocation_id: str

@@ -1,4 +1,4 @@
-"""Environments prepared in advance: what the server wants of a node, and what the node has."""
+"""Spares: the environments that the server wants prepared on a node, and those that the node has."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ SPARE_PREFIX = "spare-"  # of the id of every spare
 
 
 class SpareForm(Struct, frozen=True, kw_only=True):
-    """An environment that may be wanted next, without the person: what is made in advance."""
+    """An environment that may be requested next, without its holder: the part that is prepared in advance."""
 
     slots: tuple[SlotDevice, ...]
     vcpus: int
@@ -20,7 +20,7 @@ class SpareForm(Struct, frozen=True, kw_only=True):
 
 
 class Spare(Struct, frozen=True, kw_only=True):
-    """A prepared environment that belongs to nobody. It holds no device and is no environment yet."""
+    """A prepared environment without a holder. It holds no device, and is not an environment yet."""
 
     id: str
     slots: tuple[int, ...]
@@ -28,7 +28,7 @@ class Spare(Struct, frozen=True, kw_only=True):
     memory_mib: int = 0
     disk_gib: int = 0
     init: Init = Init.PLAIN
-    port: int | None = None  # of its SSH; none: not reported, or not believed
+    port: int | None = None  # of its SSH; None: not reported, or not valid
     host_key: str = ""  # public half, OpenSSH form without comment
 
 
@@ -46,7 +46,7 @@ def spare_of(id: str, form: SpareForm, port: int, host_key: str) -> Spare:
 
 
 class SpareReport(Struct, frozen=True, kw_only=True, tag="spares"):
-    """Every spare of a node, whole; sent when it changed."""
+    """All spares of a node; sent after changes."""
 
     ready: tuple[Spare, ...] = ()
     used: int = 0  # since the agent started
@@ -55,11 +55,11 @@ class SpareReport(Struct, frozen=True, kw_only=True, tag="spares"):
 
 
 class WantedSpares(Struct, frozen=True, kw_only=True, tag="wanted_spares"):
-    """What may be sold next on a node, the most likely first: whole, in place of what was wanted before."""
+    """The environments that are likely to be sold next on a node, the most likely first; replaces the previous list."""
 
     forms: list[SpareForm]
 
 
 def form_of(spec: EnvironmentSpec) -> SpareForm:
-    """What of an environment is the same for whoever gets it."""
+    """The part of an environment that does not depend on its holder."""
     return SpareForm(**{name: getattr(spec, name) for name in SpareForm.__struct_fields__})

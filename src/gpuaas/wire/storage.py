@@ -1,4 +1,4 @@
-"""Volumes, their snapshots, where they are attached, and the backends that hold them."""
+"""Volumes, snapshots, attachments, and storage backends."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +10,7 @@ from gpuaas.wire.common import Dated, Moment, Name, Reference
 from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.permissions import Permissions
 
-LARGEST_GIB = 1 << 14  # of one volume, whatever the quota
+LARGEST_GIB = 1 << 14  # of one volume, regardless of the quota
 
 
 class Backend(StrEnum):
@@ -56,7 +56,7 @@ class AttachmentStatus(StrEnum):
     DETACHING = "detaching"
     DETACH_FAILED = "detach_failed"  # still attached; the reason names what uses it
     DETACHED = "detached"
-    FAILED = "failed"  # never was attached
+    FAILED = "failed"  # it was never attached
 
 
 MountPath = Annotated[str, Meta(min_length=2, max_length=255, description="absolute, such as /data")]
@@ -64,7 +64,7 @@ SizeGib = Annotated[int, Meta(ge=1, le=LARGEST_GIB)]
 
 
 class NewVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A volume to be made in the same submit as the machine it is attached to."""
+    """A volume that is created in the same request as its allocation."""
 
     name: Name
     size_gib: SizeGib
@@ -73,7 +73,7 @@ class NewVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class CreateVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A `local` volume is made on the node of the allocation that is named; `snapshot_id` fills it from a snapshot."""
+    """A `local` volume is created on the node of the given allocation; `snapshot_id` fills it from a snapshot."""
 
     name: Name
     size_gib: SizeGib
@@ -84,7 +84,7 @@ class CreateVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class ChangeVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is left out stays as it is."""
+    """Fields that are left out stay as they are."""
 
     name: Name | UnsetType = UNSET
     protected: bool | UnsetType = UNSET
@@ -97,7 +97,7 @@ class AttachVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class LaunchAttachment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """In a launch: a volume there is, or one to be made with the machine, both or neither."""
+    """In a launch: an existing volume, or a new one that is created with the allocation, all or none."""
 
     mount_path: MountPath
     volume_id: Reference | None = None
@@ -110,14 +110,14 @@ class CreateSnapshot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """As a node last measured it; older than that nobody knows."""
+    """As last measured by a node."""
 
     used_bytes: int
     at: datetime
 
 
 class VolumeAttachment(Struct, frozen=True, kw_only=True):
-    """Where a volume is, as its own page shows it."""
+    """An attachment, as the volume shows it."""
 
     id: str
     allocation_id: str
@@ -138,9 +138,9 @@ class Volume(Struct, frozen=True, kw_only=True):
     backend: Backend
     write_policy: WritePolicy
     durability: Durability
-    attaches_to: str  # in words: where it can be attached
+    attaches_to: str  # where it can be attached, for people
     node_id: str | None
-    quota: str  # enforced: a full volume refuses to grow; measured: it is warned of, and new writers are refused
+    quota: str  # enforced: a full volume cannot grow; measured: a warning, and new writers are refused
     usage: Usage | None
     is_over_quota: bool
     protected: bool
@@ -163,7 +163,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     status_since: datetime
     status_reason: str
     size_bytes: int | None
-    consistency: str  # how it was taken, in words
+    consistency: str  # how it was taken, for people
     created_at: datetime
     created_by: str
     operation_id: str
@@ -171,7 +171,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 class Attachment(Struct, frozen=True, kw_only=True):
-    """A volume wanted at a path of an allocation; `observed_boot` is the boot at which it was seen there."""
+    """A volume at a path of an allocation; `observed_boot` is the boot at which it was observed there."""
 
     id: str
     allocation_id: str
@@ -189,11 +189,11 @@ class Attachment(Struct, frozen=True, kw_only=True):
     operation_id: str
 
 
-# What a backend can do, and whether anybody looked
+# Capabilities of backends, and their tests
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One thing a backend was tried with."""
+    """One test of a backend."""
 
     check: str
     ok: bool
@@ -216,7 +216,7 @@ class StorageBackend(Struct, frozen=True, kw_only=True):
     backend: Backend
     title: str
     durability: Durability
-    capabilities: list[str]  # declared; multi_writer is offered only after a run that passed
+    capabilities: list[str]  # declared; multi_writer is available only after a run that passed
     multi_writer: bool
     conformance: ConformanceRun | None
 
@@ -225,11 +225,11 @@ class RunConformance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     node_id: Reference
 
 
-# What goes down to nodes and comes up from them
+# To and from nodes
 
 
 class VolumeRef(Struct, frozen=True, kw_only=True):
-    """A volume as a node has to know it."""
+    """The part of a volume that a node needs."""
 
     volume_id: str
     backend: Backend
@@ -237,7 +237,7 @@ class VolumeRef(Struct, frozen=True, kw_only=True):
 
 
 class VolumeOwnership(Dated, frozen=True, kw_only=True):
-    """Whose a volume is: kept on disk beside its data, so that a database that forgot the volume can adopt it."""
+    """The owner of a volume, stored on disk next to its data, so that a database that lost the volume can adopt it."""
 
     tenant_id: str
     project_id: str
@@ -246,7 +246,7 @@ class VolumeOwnership(Dated, frozen=True, kw_only=True):
     backend: Backend
     write_policy: WritePolicy
     protected: bool
-    snapshot_id: str | None  # that it was filled from
+    snapshot_id: str | None  # from which it was filled
     created_by: str
     created_at: Moment
 
@@ -258,11 +258,11 @@ class PresentVolume(Struct, frozen=True, kw_only=True):
     backend: Backend
     quota: str
     ownership: VolumeOwnership | None = None
-    detail: str = ""  # why there is no ownership record, if not because an older version made the volume
+    detail: str = ""  # why there is no ownership record, unless an older version created the volume
 
 
 class VolumeObservation(Dated, frozen=True, kw_only=True):
-    """A volume as a node found it."""
+    """A volume as a node observed it."""
 
     volume_id: str
     used_bytes: int
@@ -277,8 +277,10 @@ class WantedMount(Struct, frozen=True, kw_only=True):
 
 
 class VolumeReport(Dated, frozen=True, kw_only=True, tag="volumes"):
-    """Volumes present on the node, in one or more parts; `at` is the moment before the look and the same in all parts.
-    After the part with `is_last` the look is complete. `mounted` maps a volume to the environments it is mounted in."""
+    """Volumes present on the node, in one or more parts; `at` is the time before the scan, the same in all parts.
+    After the part with `is_last` the report is complete. `mounted` maps a volume to the environments in which it
+    is mounted.
+    """
 
     volumes: list[PresentVolume]
     at: Moment

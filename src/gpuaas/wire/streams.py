@@ -1,6 +1,6 @@
-"""Streams: WebSockets that an agent dials out to the replica that asked for them.
+"""Streams: WebSockets that an agent opens to the replica that requested them.
 
-A stream has a kind, which says what it is joined to on the node. `OpenStream` (wire/link.py) carries the kind's name
+A stream has a kind, which says to what it is joined on the node. `OpenStream` (wire/link.py) carries the kind's name
 and its target to the agent. Each kind defines the messages on its socket; the first message of an agent may be
 `StreamError` instead.
 """
@@ -13,19 +13,19 @@ import msgspec
 from msgspec import Struct
 
 STREAM_SUBPROTOCOL = "gpuaas.stream.v1"
-UNAUTHORIZED = 4401  # the code with which a socket is closed whose token or secret is wrong
+UNAUTHORIZED = 4401  # close code for a wrong token or secret
 T = TypeVar("T", bound=Struct)
 
 
 @dataclass(frozen=True)
 class StreamKind(Generic[T]):
-    """Declared once for both ends: its name on the wire, and the struct that tells the agent what to join."""
+    """Declared once for both ends: the name on the wire, and the struct that describes the target to the agent."""
 
     name: str
     target: type[T]
 
     def fields_of(self, target: T) -> Mapping[str, object]:
-        """The target as a row keeps it."""
+        """The target as stored in a row."""
         fields: Mapping[str, object] = msgspec.to_builtins(target)
         return fields
 
@@ -40,5 +40,5 @@ class StreamError(Struct, frozen=True, kw_only=True, tag="error"):
 
 
 def refusal_of(kind: str, known: Mapping[str, object]) -> str:
-    """Why a kind that is not registered cannot be served."""
+    """Why an unregistered kind cannot be served."""
     return f"streams of the kind {kind!r} are not known here; known kinds: {', '.join(sorted(known)) or 'none'}"

@@ -1,7 +1,7 @@
 """Task keys: the keys that sign node tasks, by generation, and how nodes learn to trust a new one.
 
-The server signs each statement with a generation that the node trusts already. A statement adds one generation and may
-retire old ones; both only ever go up, so a statement that is sent again changes nothing.
+The server signs each statement with a generation that the node already trusts. A statement adds one generation and
+may retire old ones. Both numbers only rise, so a repeated statement changes nothing.
 """
 
 import base64
@@ -37,14 +37,14 @@ def verifier_of(public_key: bytes, generation: int) -> Verifier:
 
 
 class TrustedKey(Struct, frozen=True, kw_only=True):
-    """A generation whose signatures a node follows."""
+    """A generation whose signatures a node accepts."""
 
     generation: int
     id: str
 
 
 class StatementBody(Struct, frozen=True, kw_only=True):
-    """What is signed: this generation has this key, and generations before `oldest` are retired."""
+    """The signed part: this generation has this key, and generations before `oldest` are retired."""
 
     generation: int
     public_key: bytes
@@ -58,7 +58,7 @@ class TaskKeyStatement(Struct, frozen=True, kw_only=True, tag="task_key_statemen
 
 
 class TrustedKeys(Struct, frozen=True, kw_only=True, tag="trusted_keys"):
-    """Every generation that the node trusts, after it has written it to its disk."""
+    """Every generation that the node trusts; sent after it has written them to its disk."""
 
     keys: list[TrustedKey]
 

@@ -1,9 +1,10 @@
-"""Tasks of nodes: each kind with its parameters and its result, for both ends of the link.
+"""Node tasks: each kind with its parameters and its result, for both ends of the link.
 
-A result is one struct per kind. On the wire its fields stand in `Result`: those that every agent knows under their own
-names, all others in `Result.found`. So older agents and servers read what they always read.
+Each kind declares one result struct. On the wire its fields are in `Result`: those that every agent knows under their
+names, all others in `Result.found`. Older agents and servers therefore read the fields that they know.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
@@ -57,14 +58,14 @@ class RemoveEnvironment(Struct, frozen=True, kw_only=True):
 
 
 class RemoveUnknown(Struct, frozen=True, kw_only=True):
-    """An environment of no allocation that the server knows; refused when its host key is another one."""
+    """Remove an unknown environment; refused if its host key differs."""
 
     environment_id: str
     host_key: str | None
 
 
 class InstallKeys(Struct, frozen=True, kw_only=True):
-    """With the ownership record as it is now: a change of the holder is a change of keys."""
+    """With the current ownership record, because a change of the holder is a change of keys."""
 
     keys: KeySet
     ownership: Ownership | None = None
@@ -76,27 +77,27 @@ class EndSession(Struct, frozen=True, kw_only=True):
 
 
 class StageRuntime(Struct, frozen=True, kw_only=True):
-    """Present and whole; a `manifest` known from before tells whether the list of checksums itself was changed."""
+    """The bundle must be present and complete; an earlier `manifest` shows whether the checksum list was changed."""
 
     bundle: BundleSpec
     manifest: str = ""
 
 
 class UnstageRuntime(Struct, frozen=True, kw_only=True):
-    """Gone from the node; refused while any environment there runs with it."""
+    """The bundle must be removed; refused while an environment on the node uses it."""
 
     slug: Name
     version: BundleVersion
 
 
 class WriteRuntime(Struct, frozen=True, kw_only=True):
-    """The whole wanted content; none is raw compute."""
+    """The complete desired content; None removes the runtime."""
 
     descriptor: RuntimeDescriptor | None
 
 
 class EnsureVolume(Struct, frozen=True, kw_only=True):
-    """Its data is there, empty or filled from a snapshot; what is there already is left as it is."""
+    """The data must exist, empty or filled from a snapshot; existing data stays."""
 
     volume: VolumeRef
     snapshot_id: str | None = None
@@ -104,21 +105,20 @@ class EnsureVolume(Struct, frozen=True, kw_only=True):
 
 
 class DeleteVolume(Struct, frozen=True, kw_only=True):
-    """Of a volume or, with the same end, of a snapshot."""
+    """For a volume, or in the same way for a snapshot."""
 
     volume: VolumeRef
 
 
 class RemoveUnknownVolume(Struct, frozen=True, kw_only=True):
-    """A task about a volume that the server does not know; refused when its ownership record is another one, and while
-    it is mounted."""
+    """Remove the data of an unknown volume; refused if its ownership record differs, and while it is mounted."""
 
     volume: VolumeRef
     ownership: VolumeOwnership | None
 
 
 class MeasureVolume(Struct, frozen=True, kw_only=True):
-    """How much is used; the ownership record beside the data becomes this one."""
+    """Measure the usage, and replace the ownership record next to the data with this one."""
 
     volume: VolumeRef
     ownership: VolumeOwnership | None = None
@@ -149,7 +149,7 @@ class ConformStorage(Struct, frozen=True, kw_only=True):
 
 
 class Nothing(Struct, frozen=True, kw_only=True):
-    """That it is done is all there is to say."""
+    """The status is the whole result."""
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -187,7 +187,7 @@ class Copied(Struct, frozen=True, kw_only=True):
 
 
 class Detached(Struct, frozen=True, kw_only=True):
-    """How it was unmounted, and how much the volume holds if that could be measured."""
+    """How it was unmounted, and the usage of the volume if it could be measured."""
 
     volume: VolumeObservation | None = None
     note: str = ""
@@ -207,7 +207,7 @@ class TaskContract(Generic[Wants_co, Found_co]):
     kind: TaskKind
     wants: type[Wants_co]
     result: type[Found_co]
-    ends_with_environment: bool = False  # about one environment: pointless once that is removed
+    ends_with_environment: bool = False  # about one environment: pointless after its removal
 
     def pack(self, result: Struct) -> dict[str, object]:
         """The result as fields of `Result`."""
@@ -219,7 +219,12 @@ class TaskContract(Generic[Wants_co, Found_co]):
         return known | ({"found": found} if found else {})
 
     def unpack(self, result: Result | None) -> Found_co | None:
-        """The result in a node's answer; none if a required field is missing."""
+        """The result in a node's answer; none if a required field is missing, or a field is of another type."""
+        with suppress(msgspec.ValidationError):
+            return self._unpack(result)
+        return None
+
+    def _unpack(self, result: Result | None) -> Found_co | None:
         values: dict[str, object] = {}
         for field in fields(self.result):
             if field.name in Result.__struct_fields__:

@@ -1,8 +1,8 @@
-"""The browser terminal: how its token is asked for, and what is said on its sockets beside the bytes of the terminal.
+"""Browser terminals: the token request, and the messages on its sockets in addition to terminal bytes.
 
-Binary messages are terminal bytes, both ways and on both hops; text messages are one of the structs below, as JSON.
-The browser's socket carries `Resize` and `Shown` up and `Session`, `Exit`, `Error`, `Notice` down; an agent's stream
-carries `Resize` and `Confirm` to the agent and `Begin`, `Exit`, `Error` from it.
+Binary messages are terminal bytes, in both directions on both sockets; text messages are one of the structs below, as
+JSON. On the browser's socket, the browser sends `Resize` and `Shown`, and the server `Session`, `Exit`, `Error` and
+`Notice`. On the agent's stream, the server sends `Resize` and `Confirm`, and the agent `Begin`, `Exit` and `Error`.
 """
 
 from datetime import datetime
@@ -15,20 +15,20 @@ from gpuaas.wire.common import NO_CONTROL_CHARACTERS, Reference
 from gpuaas.wire.streams import StreamKind
 
 SUBPROTOCOL = "gpuaas.terminal.v1"
-WINDOW = 256 * 1024  # bytes of output that may be unconfirmed, and that are kept to be shown again
-UNREADABLE, TAKEN_OVER, ENDED, UNREACHABLE = 4400, 4409, 4410, 4502  # how a socket is closed
+WINDOW = 256 * 1024  # bytes of output that may be unconfirmed, and that are kept for a reattach
+UNREADABLE, TAKEN_OVER, ENDED, UNREACHABLE = 4400, 4409, 4410, 4502  # close codes
 Cells = Annotated[int, Meta(ge=1, le=10_000)]
 
 
 class MintTerminalToken(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`session_id` goes back into a terminal that is open; `record` keeps what it shows."""
+    """`session_id` reattaches to an open terminal; `record` records its output."""
 
     session_id: Reference | None = None
     record: bool = False
 
 
 class TerminalToken(Struct, frozen=True, kw_only=True):
-    """Works once, for half a minute, as the second subprotocol of a WebSocket to `url`."""
+    """Valid once, for half a minute, as the second subprotocol of a WebSocket to `url`."""
 
     token: str
     expires_at: datetime
@@ -38,11 +38,11 @@ class TerminalToken(Struct, frozen=True, kw_only=True):
 
 
 class OpenBreakGlass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An operator's way into an allocation that is not theirs. Its people see the reason, and may end the access."""
+    """An operator's access to an allocation of other people. They see the reason, and may end the access."""
 
     reason: Annotated[str, Meta(min_length=5, max_length=500, pattern=NO_CONTROL_CHARACTERS)]
     minutes: Annotated[int, Meta(ge=1, le=240)] = 60
-    session_id: Reference | None = None  # goes back into a terminal that is open
+    session_id: Reference | None = None  # reattaches to an open terminal
 
 
 class BreakGlass(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class BreakGlassOpened(Struct, frozen=True, kw_only=True):
 
 
 class Terminal(Struct, frozen=True, kw_only=True):
-    """One shell that was opened in a browser, from its first prompt to its end."""
+    """One shell that was opened in a browser, from its start to its end."""
 
     id: str
     allocation_id: str
@@ -84,29 +84,34 @@ class Resize(Struct, frozen=True, kw_only=True, tag="resize"):
 
 
 class Shown(Struct, frozen=True, kw_only=True, tag="shown"):
-    """How many bytes of this socket a page has drawn. A page cannot leave its socket unread, so whoever says this once
-    is sent no more than a window beyond it."""
+    """How many bytes of this socket a page has drawn. A page cannot stop reading its socket; after the first such
+    message, the server sends at most one window more than was drawn.
+    """
 
     bytes: Annotated[int, Meta(ge=0)]
 
 
 class Session(Struct, frozen=True, kw_only=True, tag="session"):
-    """The first word to a browser; `resumed`: what follows is what was shown last, so begin with an empty screen."""
+    """The first message to a browser. With `resumed`, the last output follows again, so the page starts with an empty
+    screen.
+    """
 
     session_id: str
     resumed: bool
     recorded: bool
-    notice: str = ""  # to be shown: that it is recorded, and by whose wish
+    notice: str = ""  # to be shown: that it is recorded, and why
 
 
 class Exit(Struct, frozen=True, kw_only=True, tag="exit"):
-    """The shell ended by itself; negative for the signal that ended it."""
+    """The shell exited; a negative code is the signal that ended it."""
 
     code: int
 
 
 class Error(Struct, frozen=True, kw_only=True, tag="error"):
-    """The terminal was ended, or cannot be had; `reattach`: it may live on, ask for a token with its `session_id`."""
+    """The terminal ended, or is unavailable. With `reattach` it may still be open: request a token with its
+    `session_id`.
+    """
 
     reason: str
     reattach: bool = False
@@ -117,7 +122,7 @@ class Notice(Struct, frozen=True, kw_only=True, tag="notice"):
 
 
 class Begin(Struct, frozen=True, kw_only=True, tag="begin"):
-    """The first word of an agent: the next byte is byte `offset` of all that the terminal ever showed."""
+    """The first message of an agent: the next byte is byte `offset` of the terminal's output."""
 
     offset: int
     resumed: bool
@@ -140,13 +145,13 @@ to_browser: msgspec.json.Decoder[ToBrowser] = msgspec.json.Decoder(ToBrowser)
 
 
 class TerminalTarget(Struct, frozen=True, kw_only=True):
-    """What an agent is asked to join a stream to."""
+    """The terminal that an agent joins to a stream."""
 
     terminal_id: str
     boot: int
     is_new: bool
-    seconds_left: float  # of the longest life a terminal may have
-    detached_seconds: float  # how long it waits for somebody to come back
+    seconds_left: float  # of the longest life of a terminal
+    detached_seconds: float  # how long it stays open without a browser
 
 
 TERMINAL = StreamKind("terminal", TerminalTarget)

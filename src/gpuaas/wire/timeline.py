@@ -1,4 +1,4 @@
-"""What happened, to what, when, by whom: timeline entries, operations, their log lines."""
+"""Timeline entries, audit rows, operations, and log lines."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class Outcome(StrEnum):
-    """`began` opens a phase that the next entry of its operation closes; the rest are moments."""
+    """`began` opens a phase that the next entry of its operation closes; the others are moments."""
 
     BEGAN = "began"
     DONE = "done"
@@ -35,7 +35,7 @@ class AuditResult(StrEnum):
 
 
 class AuditRow(Struct, frozen=True, kw_only=True):
-    """Who did what to what, or was refused; written with the change and never altered."""
+    """An action or its refusal; written with the change and never altered."""
 
     id: int
     at: datetime
@@ -57,7 +57,7 @@ class OperationStatus(StrEnum):
 
 
 class LogLine(Struct, frozen=True, kw_only=True):
-    """What a node said. `seq` rises, with gaps; which operation it worked on is told with it."""
+    """A log line of a node. `seq` rises, with gaps."""
 
     seq: int
     at: datetime
@@ -66,7 +66,7 @@ class LogLine(Struct, frozen=True, kw_only=True):
 
 
 class Phase(Struct, frozen=True, kw_only=True):
-    """A phase as the durable entries tell it; `seconds` is null while it lasts."""
+    """A phase, derived from the stored entries; `seconds` is null while it lasts."""
 
     phase: str
     outcome: Outcome
@@ -77,8 +77,8 @@ class Phase(Struct, frozen=True, kw_only=True):
     actor_name: str
     note: str
     evidence: dict[str, object] = {}
-    attempt: int = 1  # how often the phase began in this operation, this time included
-    logs: list[LogLine] = []  # the last of what the node said meanwhile
+    attempt: int = 1  # how often the phase began in this operation, including this time
+    logs: list[LogLine] = []  # the last lines of the node during the phase
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     kind: str
     subject_kind: str
     subject_id: str
-    project_id: str  # empty: work on a node that belongs to no project
+    project_id: str  # empty: work on a node, which belongs to no project
     node_id: str | None = None
     status: OperationStatus
     requested_by: str

@@ -1,4 +1,4 @@
-"""Environments on a node that the database does not know, and what operators do about them."""
+"""Unknown environments on a node, and what operators can do about them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from gpuaas.wire.common import Name, Reference
 from gpuaas.wire.environments import EnvironmentState, Ownership, ProofItem
 
-Evidence = Annotated[str, Meta(min_length=1, max_length=500, description="what you looked at, for the audit log")]
+Evidence = Annotated[str, Meta(min_length=1, max_length=500, description="what you checked, for the audit log")]
 
 
 class UnknownEnvironment(Struct, frozen=True, kw_only=True):
@@ -21,9 +21,9 @@ class UnknownEnvironment(Struct, frozen=True, kw_only=True):
     boot: int
     port: int | None
     host_key: str | None
-    devices: list[str] | None  # UUIDs; none: not known, so it holds every slot of its node
+    devices: list[str] | None  # UUIDs; None: unknown, so it holds every slot of its node
     slots: list[int]  # indexes of the slots that it holds
-    ownership: Ownership | None  # none: an older version made it, and it can only be removed
+    ownership: Ownership | None  # None: an older version created it, and it can only be removed
     first_seen_at: datetime
     last_seen_at: datetime
     removal_requested_at: datetime | None = None
@@ -33,7 +33,7 @@ class UnknownEnvironment(Struct, frozen=True, kw_only=True):
 
 
 class AdoptEnvironment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All is restored as recorded, but for a holder within the same project and a name that is free."""
+    """Everything is restored as recorded, except for another holder in the same project or another name, if given."""
 
     reason: Evidence
     holder_id: Reference | None = None
@@ -41,7 +41,7 @@ class AdoptEnvironment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class RemoveUnknownEnvironment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Destroys the environment and its disk. `confirm` is its id, written out."""
+    """Destroys the environment and its disk. `confirm` must repeat its id."""
 
     confirm: Reference
     reason: Evidence

@@ -1,4 +1,4 @@
-"""Volumes on nodes or shared storage that the database does not know, and what operators do about them."""
+"""Unknown volumes on nodes or shared storage, and what operators can do about them."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from gpuaas.wire.unknown_environments import Evidence
 
 
 class VolumeSighting(Struct, frozen=True, kw_only=True):
-    """A node that sees the volume, and the environments that it is mounted in there."""
+    """A node that sees the volume, and the environments in which it is mounted there."""
 
     node_id: str
     node_name: str
@@ -24,11 +24,11 @@ class UnknownVolume(Struct, frozen=True, kw_only=True):
     volume_id: str
     backend: Backend
     sightings: list[VolumeSighting]  # one node for a local volume; every node that sees it for a shared one
-    ownership: VolumeOwnership | None  # none: it can only be removed
-    detail: str  # why there is no record, if not because an older version made the volume
+    ownership: VolumeOwnership | None  # None: it can only be removed
+    detail: str  # why there is no record, unless an older version created the volume
     first_seen_at: datetime
     last_seen_at: datetime
-    gone_at: datetime | None = None  # no node reports it any more
+    gone_at: datetime | None = None  # when all nodes stopped reporting it
     removal_requested_at: datetime | None = None
     removal_note: str = ""  # why the last attempt did not prove that it is gone
     removed_at: datetime | None = None
@@ -36,14 +36,14 @@ class UnknownVolume(Struct, frozen=True, kw_only=True):
 
 
 class AdoptVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All is restored as recorded, but for a name that is free."""
+    """Everything is restored as recorded, except for another name, if given."""
 
     reason: Evidence
     name: Name | None = None
 
 
 class RemoveVolume(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Erases the volume's data. `confirm` is its id, written out."""
+    """Erases the volume's data. `confirm` must repeat its id."""
 
     confirm: Reference
     reason: Evidence

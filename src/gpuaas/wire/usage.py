@@ -8,16 +8,18 @@ from gpuaas.wire.common import Money
 
 
 class Cost(Struct, frozen=True, kw_only=True):
-    """The sum of all usage intervals at one moment, rounded down to minor units. It rises only while usage runs."""
+    """The sum of all usage intervals at one time, rounded down to minor units. It rises only while usage runs."""
 
     amount: Money
-    seconds: float  # for which usage ran
+    seconds: float  # total duration of the usage
     runs: bool
     at: datetime
 
 
 class UsageInterval(Struct, frozen=True, kw_only=True):
-    """A time with one quantity and one rate. A closed interval never changes, and no two of a resource overlap."""
+    """A time with one quantity and one rate. A closed interval never changes, and intervals of a resource never
+    overlap.
+    """
 
     id: int
     source: str  # what was used: `allocation`
@@ -26,13 +28,15 @@ class UsageInterval(Struct, frozen=True, kw_only=True):
     rate_minor: int  # minor units of the currency for one unit and hour
     currency: str
     started: datetime
-    ended: datetime | None  # null while it runs
+    ended: datetime | None  # `transition`; for allocations older than intervals: `timeline` or `row`, its source
     amount_minor: int  # rounded down; the cost of the allocation is rounded once, over all intervals
-    evidence: str  # `transition`; of allocations older than usage intervals, `timeline` or `row`: what proves it
+    evidence: (
+        str  # `transition`; for allocations older than usage intervals, `timeline` or `row`: the source of the interval
+    )
 
 
 class AllocationUsage(Struct, frozen=True, kw_only=True):
-    """The intervals of a resource, newest first, and what all of them cost."""
+    """The intervals of a resource, newest first, and their total cost."""
 
     items: list[UsageInterval]
     next_cursor: str | None

@@ -1,4 +1,4 @@
-"""The work loop as operators see it."""
+"""Workers as operators see them."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Personal public keys: added, shown, removed. The keys of a machine, and who holds it."""
+"""Commands on personal public keys, on the keys of an allocation, and on its holder."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,7 +30,7 @@ class NoWayIn(Problem):
 
     def __init__(self) -> None:
         super().__init__(
-            "Nobody could log in to this machine any more. Keep a key, or repeat with confirm_no_way_in to mean it."
+            "Nobody could log in to this allocation any more. Keep a key, or repeat the request with confirm_no_way_in."
         )
 
 
@@ -52,14 +52,14 @@ async def get_key(tx: Tx, caller: Caller, id: str) -> SshKey:
 
 
 async def revoke_token(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
-    """The token, and with it every key that it added."""
+    """Revoke the token, and remove every key that it added."""
     await identity.revoke_token(tx, caller, id, now)
     for key_id in await store.keys_of_token(tx, caller.user_id, id):
         await remove_key(tx, caller, key_id, now=now)
 
 
 async def remove_key(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
-    """It opens nothing from now on; a grant that was used with it waits for another."""
+    """Remove a key. It no longer admits its owner anywhere; a grant that used it waits for another key."""
     caller.require_write()
     row = await store.get(tx, id)
     caller.require_own("ssh_key", row.user_id)
@@ -77,11 +77,11 @@ async def remove_key(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
 
 def require_live(row: AllocationRow) -> None:
     if row.status not in LIVE:
-        raise Conflict(f"The machine {row.name} is {row.status}: nobody can enter it any more.", status=row.status)
+        raise Conflict(f"The allocation {row.name} is {row.status}, so its access cannot change.", status=row.status)
 
 
 async def get_keys(tx: Tx, caller: Caller, id: str) -> AllocationKeys:
-    """To who only looks on, a key is its fingerprint."""
+    """Callers who may not change the keys receive the fingerprints without the ids of the keys."""
     row = readable(caller, await allocations.get(tx, id))
     found = await store.allocation_keys(tx, row.id)
     return found if await may(tx, caller, row, Action.REMOVE_KEYS) else replace(found, ssh_key_ids=[])
@@ -95,7 +95,7 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
     added = sorted(set(data.ssh_key_ids) - set(before.ssh_key_ids))
     if not await store.are_keys_of(tx, added, caller.user_id):
         raise ValidationError(
-            "Not all of these are SSH keys of yours. See GET /ssh-keys.", errors={"ssh_key_ids": "unknown"}
+            "Some of these are not your SSH keys. See GET /ssh-keys.", errors={"ssh_key_ids": "unknown"}
         )
     if added:
         await store.lock_role(tx, row, caller.user_id)
@@ -112,7 +112,9 @@ async def set_keys(tx: Tx, caller: Caller, id: str, data: SetSshKeys, *, now: da
 
 
 async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *, now: datetime) -> AllocationKeys:
-    """The holder's to allow: whoever can write that file lets in whom they like. Who leads may take it back."""
+    """Allow or refuse the own key file. Only the holder may allow it, because the file can admit anybody; project
+    admins may refuse it.
+    """
     action = Action.ALLOW_OWN_KEYS if data.allowed else Action.REFUSE_OWN_KEYS
     row = await authorize(tx, caller, id, action)
     require_live(row)
@@ -128,23 +130,23 @@ async def allow_own_keys(tx: Tx, caller: Caller, id: str, data: AllowOwnKeys, *,
 
 
 async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: datetime) -> Allocation:
-    """Another member holds it from now on, with keys of their own; the machine itself goes on untouched."""
+    """Make another project member the holder, with keys of that person. The environment keeps running unchanged."""
     row = await authorize(tx, caller, id, Action.HAND_OVER)
     require_live(row)
     if not await store.lock_role(tx, row, data.user_id):
         raise not_a_member("user_id")
     if not await store.are_keys_of(tx, data.ssh_key_ids, data.user_id):
-        raise ValidationError("Not all of these are SSH keys of theirs.", errors={"ssh_key_ids": "unknown"})
+        raise ValidationError("Some of these are not SSH keys of the new holder.", errors={"ssh_key_ids": "unknown"})
     chosen = list(data.ssh_key_ids)
     if grant := await store.live_grant(tx, id, data.user_id):
         chosen += [grant.ssh_key_id] if grant.ssh_key_id and grant.ssh_key_id not in chosen else []
-        to, note = GrantStatus.ENDED, "they hold the machine now"
+        to, note = GrantStatus.ENDED, "the grantee holds the allocation now"
         await store.move(tx, grant, to, actor=caller.actor, note=note, now=now)
     if row.holder_id != data.user_id or chosen:
         await store.set_allocation_keys(tx, row, chosen)
     await store.set_holder(tx, row, data.user_id)
     if row.holder_id != data.user_id:
-        await own_keys.admit(tx, id, by=None, now=now)  # whoever holds it now decides for themselves
+        await own_keys.admit(tx, id, by=None, now=now)  # the new holder decides about the file again
     await store.render(tx, id)
     facts = {"from": row.holder_id, "to": data.user_id, "ssh_key_ids": chosen}
     await _tell(tx, caller, row, "handed_over", note=data.reason, now=now, facts=facts)
@@ -153,7 +155,7 @@ async def hand_over(tx: Tx, caller: Caller, id: str, data: HandOver, *, now: dat
 
 def not_a_member(field: str) -> ValidationError:
     return ValidationError(
-        "This is nobody who works in the project. Members above viewer can be given access; see its members.",
+        "This person does not work in the project. Only project members above viewer can have access.",
         errors={field: "not a member who works in the project"},
     )
 

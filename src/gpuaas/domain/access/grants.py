@@ -1,4 +1,4 @@
-"""What people do with grants: share a machine, ask for one, choose the key, take it back."""
+"""Commands on access grants: grant access, request it, choose the key, revoke."""
 
 from datetime import datetime
 
@@ -21,22 +21,24 @@ from gpuaas.domain.identity.callers import Caller
 from gpuaas.wire.access import AccessGrant, AskAccess, ChangeAccessGrant, CreateAccessGrant, GrantStatus
 
 NOTICE = (
-    "New logins are refused and open sessions cut. Who could run programs there may have left other doors: look for "
-    "processes, keys in ~/.ssh and scheduled jobs you do not know."
+    "New logins are refused and live connections are closed. A person who could run programs there may have left "
+    "other ways to access it: look for processes, keys in ~/.ssh and scheduled jobs that you do not know."
 )
 
 
 async def create(
     tx: Tx, caller: Caller, allocation_id: str, data: CreateAccessGrant, *, ids: Ids, now: datetime
 ) -> AccessGrant:
-    """Active at once with a key of the grantee's; without one it waits for them. Says yes to who has asked."""
+    """Active at once if it names a key of the grantee, otherwise it waits for a key. Accepts an open request of this
+    person.
+    """
     row = await authorize(tx, caller, allocation_id, Action.GRANT)
     require_live(row)
     _check_end(data.expires_at, now)
     if not await store.lock_role(tx, row, data.user_id):
         raise not_a_member("user_id")
     if data.user_id == row.holder_id:
-        raise Conflict("They hold this machine, and need no grant. See PUT /allocations/{id}/ssh-keys.")
+        raise Conflict("The holder does not need a grant. See PUT /allocations/{id}/ssh-keys.")
     await _check_key(tx, data.ssh_key_id, data.user_id)
     asked = await store.live_grant(tx, allocation_id, data.user_id)
     if asked is not None and asked.status is GrantStatus.ASKED:
@@ -52,11 +54,11 @@ async def create(
 
 
 async def ask(tx: Tx, caller: Caller, allocation_id: str, data: AskAccess, *, ids: Ids, now: datetime) -> AccessGrant:
-    """A member asks; whoever holds the machine grants it in one step, or not."""
+    """Request access for the caller; the holder, or a project admin, accepts it with `create`."""
     row = await authorize(tx, caller, allocation_id, Action.ASK_ACCESS)
     require_live(row)
     if caller.user_id == row.holder_id:
-        raise Conflict("You hold this machine. See PUT /allocations/{id}/ssh-keys.")
+        raise Conflict("You hold this allocation. See PUT /allocations/{id}/ssh-keys.")
     await _check_key(tx, data.ssh_key_id, caller.user_id)
     wish = CreateAccessGrant(user_id=caller.user_id, ssh_key_id=data.ssh_key_id)
     grant_id = await _add(tx, row, caller, GrantStatus.ASKED, wish=wish, reason=data.reason, ids=ids, now=now)
@@ -76,7 +78,7 @@ async def get(tx: Tx, caller: Caller, allocation_id: str, id: str) -> AccessGran
 async def change(
     tx: Tx, caller: Caller, allocation_id: str, id: str, data: ChangeAccessGrant, *, now: datetime
 ) -> AccessGrant:
-    """The grantee chooses the key; when it ends, whoever shares the machine."""
+    """The grantee chooses the key; people who share the allocation change the end."""
     row = readable(caller, await allocations.get(tx, allocation_id))
     grant = await store.grant(tx, allocation_id, id)
     if grant.status not in LIVE:
@@ -85,7 +87,7 @@ async def change(
     if data.ssh_key_id is not UNSET:
         await require(tx, caller, row, Action.USE_GRANT)
         if grant.user_id != caller.user_id:
-            raise InsufficientPermissions("The key is the grantee's to choose.", Place(row.tenant_id, row.project_id))
+            raise InsufficientPermissions("Only the grantee can choose the key.", Place(row.tenant_id, row.project_id))
         await _check_key(tx, data.ssh_key_id, caller.user_id)
         key = data.ssh_key_id
         notes.append("with another key" if grant.ssh_key_id else "with a key")
@@ -105,7 +107,7 @@ async def change(
 
 
 async def revoke(tx: Tx, caller: Caller, allocation_id: str, id: str, *, reason: str, now: datetime) -> AccessGrant:
-    """By whoever shares the machine or by the grantee; asked again, it is the same revoke."""
+    """Open to the grantee and to people who share the allocation. A repeated revoke changes nothing."""
     row = readable(caller, await allocations.get(tx, allocation_id))
     grant = await store.grant(tx, allocation_id, id)
     is_grantee = grant.user_id == caller.user_id
@@ -116,14 +118,15 @@ async def revoke(tx: Tx, caller: Caller, allocation_id: str, id: str, *, reason:
 
 
 async def end(tx: Tx, grant: GrantRow, to: GrantStatus, *, actor: str, note: str, now: datetime) -> None:
-    """And its key leaves the machine's set, in the same transaction."""
+    """End a grant and remove its key from the key set of the allocation, in the same transaction."""
     await store.move(tx, grant, to, actor=actor, note=note, now=now)
     await store.render(tx, grant.allocation_id)
 
 
 async def shut_out(tx: Tx, project_id: str, user_id: str, *, actor: str, note: str, now: datetime) -> list[str]:
-    """A person no longer works in the project: end their keys and grants on all of its allocations. Returns the ids of
-    those that they held or could enter."""
+    """End all access of a person who no longer works in the project: their keys and grants on its allocations.
+    Returns the ids of the allocations that they held or could log in to.
+    """
     opened = await store.remove_keys_of(tx, project_id, user_id)
     hosted = await own_keys.end_of(tx, project_id, user_id)
     for grant in await store.live_grants_of(tx, project_id, user_id):
@@ -139,14 +142,14 @@ def _ready(ssh_key_id: str | None) -> GrantStatus:
 
 def _check_end(expires_at: datetime | None, now: datetime) -> None:
     if expires_at is not None and expires_at <= now:
-        raise ValidationError("This time is over already.", errors={"expires_at": "lies in the past"})
+        raise ValidationError("The end is in the past. Choose a later time.", errors={"expires_at": "is in the past"})
     check_end(expires_at, now)
 
 
 async def _check_key(tx: Tx, ssh_key_id: str | None, user_id: str) -> None:
     if ssh_key_id and not await store.are_keys_of(tx, [ssh_key_id], user_id):
         raise ValidationError(
-            "This is no SSH key of theirs. Leave it out, and they choose one themselves.",
+            "This is not an SSH key of the grantee. Leave it out, and the grantee chooses one.",
             errors={"ssh_key_id": "unknown"},
         )
 
@@ -162,7 +165,7 @@ async def _add(
     now: datetime,
     reason: str = "",
 ) -> str:
-    """Returns the id of the new grant."""
+    """Insert a grant and return its id."""
     new = NewGrant(
         id=ids.new("grant"),
         tenant_id=row.tenant_id,

@@ -1,4 +1,4 @@
-"""Public keys, parsed: what a person sent is read into its parts and written anew, never passed on."""
+"""Parses public keys. A key is rebuilt from its parsed parts; the text that a person sent is never passed on."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from msgspec import Struct
 from gpuaas.core.errors import ValidationError
 
 RSA_BITS = 3072
-FIELDS = {  # type → how many length-prefixed fields follow it in the blob
+FIELDS = {  # type → number of length-prefixed fields that follow it in the blob
     "ssh-ed25519": 1,
     "ecdsa-sha2-nistp256": 2,
     "ecdsa-sha2-nistp384": 2,
@@ -47,7 +47,7 @@ class MalformedKey(ValidationError):
 
 
 def parse(text: str) -> PublicKey:
-    """One OpenSSH public key line: type, blob, and perhaps a comment. Options and certificates are refused."""
+    """Parse one OpenSSH public key line: type, blob and an optional comment. Options and certificates are refused."""
     line = text.strip(" \t\r\n")
     if any(ord(character) < 32 or ord(character) == 127 for character in line):  # noqa: PLR2004 - control characters
         raise MalformedKey("it holds a line break or another control character")
@@ -71,10 +71,10 @@ def parse(text: str) -> PublicKey:
 
 
 def check_blob(type: str, blob: bytes) -> None:
-    """The blob must say what the line says, and hold exactly the parts of such a key."""
+    """The blob must contain the same type as the line, and exactly the fields of that type."""
     parts = split(blob)
     if parts[0] != type.encode():
-        raise MalformedKey("the key inside is of another type than its first word says")
+        raise MalformedKey("the type inside the key differs from its first word")
     fields = parts[1:]
     if len(fields) != FIELDS[type]:
         raise MalformedKey("it has too few or too many parts")
@@ -83,14 +83,14 @@ def check_blob(type: str, blob: bytes) -> None:
     elif "ecdsa" in type:
         curve = fields[0].decode("ascii", "replace")
         if not type.removesuffix("@openssh.com").endswith(f"-{curve}") or curve not in CURVES:
-            raise MalformedKey("its curve is another than its first word says")
+            raise MalformedKey("its curve differs from its first word")
         check_point(CURVES[curve], fields[1])
     elif len(fields[0]) != LENGTHS[type]:
         raise MalformedKey("its length is wrong")
 
 
 def check_point(curve: ec.EllipticCurve, point: bytes) -> None:
-    """OpenSSH reads no other form, and no point beside its curve."""
+    """OpenSSH accepts only uncompressed points, and only points on the curve."""
     if not point.startswith(UNCOMPRESSED):
         raise MalformedKey("its point is not in uncompressed form")
     try:
@@ -110,7 +110,7 @@ def check_rsa(exponent: bytes, modulus: bytes) -> None:
 
 
 def split(blob: bytes) -> list[bytes]:
-    """Length-prefixed fields, to the last byte."""
+    """Split into length-prefixed fields; bytes after the last field are an error."""
     parts, at = [], 0
     while at < len(blob):
         if at + 4 > len(blob):

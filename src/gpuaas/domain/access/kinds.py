@@ -1,4 +1,4 @@
-"""The declaration of access grants: how a change of one is written."""
+"""Declares how a change of an access grant is written."""
 
 from gpuaas.domain.access.states import MACHINE
 from gpuaas.domain.timeline.kinds import Audit, Kind
@@ -20,8 +20,8 @@ AUDIT = Audit(
     """,
 )
 
-# Its entries are on the timeline of its allocation. A change of key or end at the same status has an entry too, so that
-# older entries stay true.
+# Entries are on the timeline of the allocation. A change of key or end that keeps the status also adds an entry, so
+# that older entries stay true.
 GRANT = Kind(
     noun="access grant",
     table="access_grants",

@@ -1,4 +1,4 @@
-"""Makes access true: key sets reach their machines, and grants end when their time or their machine does."""
+"""Workers that install key sets on nodes and end grants whose time or allocation has ended."""
 
 from datetime import datetime, timedelta
 
@@ -26,7 +26,7 @@ OVER = frozenset({Status.RELEASING, Status.RELEASED, Status.RELEASE_FAILED, Stat
 
 
 class Observe(Struct, frozen=True):
-    """The machine was seen to admit this set."""
+    """The node has confirmed this key set."""
 
     generation: int
 
@@ -43,13 +43,13 @@ def decide(seen: Seen, now: datetime) -> Observe | Install | None:
         return Observe(min(seen.reported, seen.keys.generation))
     wanted = {"keys.generation": seen.keys.generation}
     target = Target(task=INSTALL_KEYS, boot=seen.row.boot, wants=wanted)
-    # Only an observed key set ends this, so a task that is done counts as an attempt.
+    # Only a confirmed key set ends the lane, so a done task counts as an attempt.
     outcome = evaluate(seen.task, target, UNTIL_SEEN, now, is_believed=False)
     return Install() if outcome == Missing() else None
 
 
 class KeysWorker:
-    """The newest key set of a machine that runs, until the machine is seen to admit exactly that."""
+    """Installs the newest key set of an active allocation until its node confirms exactly that set."""
 
     name = "keys"
     topics = (KEYS, OVERLAYS)
@@ -73,7 +73,7 @@ class KeysWorker:
                     if generation < seen.keys.generation:
                         tx.hint(KEYS, row_id)
             case Install():
-                async with self._db.read("install keys") as tx:  # one statement, and so a transaction by itself
+                async with self._db.read("install keys") as tx:  # one statement, so it is its own transaction
                     await self._install(tx, seen, now)
             case None:
                 return
@@ -94,14 +94,16 @@ class KeysWorker:
 
 
 def over(grant: GrantRow, status: Status, now: datetime) -> str:
-    """Why a live grant has to end; empty while it does not."""
+    """The reason why a live grant must end; empty while it need not."""
     if status in OVER:
-        return "the machine is over"
-    return "its time is over" if grant.expires_at is not None and grant.expires_at <= now else ""
+        return "the allocation ended"
+    return "the grant expired" if grant.expires_at is not None and grant.expires_at <= now else ""
 
 
 class GrantsWorker:
-    """Ends the grants of one machine that are over. The node did not wait for us: it knows when each ends."""
+    """Ends expired grants of one allocation. The node enforces expiry without waiting for this worker: it has the end
+    of each key.
+    """
 
     name = "grants"
     topics = (OVERLAYS,)

@@ -1,4 +1,4 @@
-"""Where a grant may go from where it is. One whose key was removed waits for another."""
+"""The states of a grant. A grant whose key was removed waits for another key."""
 
 from gpuaas.core.states import Machine
 from gpuaas.wire.access import GrantStatus

@@ -1,4 +1,4 @@
-"""Rows of personal public keys, of an allocation's keys, and of grants."""
+"""SQL for personal public keys, keys of allocations, and grants."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -36,8 +36,8 @@ class SshKeyRow(Struct, frozen=True, kw_only=True):
     fingerprint: str
     created_at: datetime
     token_id: str | None = None
-    ends_at: datetime | None = None  # with the token that added it
-    opens: list[OpenedMachine] = []  # read with the row where a person will see it
+    ends_at: datetime | None = None  # the end of the token that added it
+    opens: list[OpenedMachine] = []  # read with the row where a person sees it
 
     def view(self) -> SshKey:
         return SshKey(
@@ -68,14 +68,14 @@ class GrantRow(Struct, frozen=True, kw_only=True):
     created_by: str
     created_at: datetime
     expires_at: datetime | None
-    # Read with the row where a person will see it.
+    # Read with the row where a person sees it.
     allocation_name: str = ""
     email: str = ""
     installed: bool = False
     applied: bool = False
 
     def view(self, reader_id: str, notice: str = "") -> AccessGrant:
-        """Which of their keys it is, only the grantee sees; to others it is its fingerprint."""
+        """Only the grantee sees which of their keys it is; others see its fingerprint."""
         fields = {field: getattr(self, field) for field in AccessGrant.__struct_fields__ if field != "notice"}
         fields["ssh_key_id"] = self.ssh_key_id if reader_id == self.user_id else None
         return AccessGrant(**fields, notice=notice)
@@ -98,19 +98,19 @@ class NewGrant(Struct, frozen=True, kw_only=True):
 
 
 class GrantChange(Struct, frozen=True, kw_only=True):
-    """What a move sets besides the status."""
+    """The columns that a move sets in addition to the status."""
 
     ssh_key_id: str | None
     expires_at: datetime | None
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """All that a decision about a machine's keys may look at."""
+    """The facts for a decision about the keys of an allocation."""
 
     row: AllocationRow
     keys: KeySet
     observed_generation: int
-    reported: int  # the highest generation that a task brought to this allocation and was seen to leave
+    reported: int  # the highest generation that a task delivered and confirmed here
     task: TaskRow | None  # the newest of the lane
 
 
@@ -152,7 +152,7 @@ async def allocations_opened_by(tx: Tx, key_id: str) -> list[str]:
     return [str(id) for id in await tx.column(OPENED_BY, key_id)]
 
 
-# A machine's keys
+# Keys of an allocation
 
 
 async def allocation_keys(tx: Tx, allocation_id: str) -> AllocationKeys:
@@ -160,45 +160,48 @@ async def allocation_keys(tx: Tx, allocation_id: str) -> AllocationKeys:
 
 
 async def set_allocation_keys(tx: Tx, row: AllocationRow, ssh_key_ids: list[str]) -> None:
-    """The holder's choice; nothing changes on the machine before it is rendered."""
+    """Store the holder's choice. The node gets it only after `render`."""
     await tx.run("delete from allocation_keys where allocation_id = $1 and ssh_key_id <> all ($2)", row.id, ssh_key_ids)
     await tx.run(ADD_ALLOCATION_KEYS, row.id, row.tenant_id, ssh_key_ids)
 
 
 async def remove_keys_of(tx: Tx, project_id: str, user_id: str) -> list[str]:
-    """A person's keys, off every machine of the project that they were chosen for; which machines those were."""
+    """Remove a person's keys from every allocation of the project that they were chosen for; returns those
+    allocations.
+    """
     return [str(id) for id in await tx.column(REMOVE_KEYS_OF, project_id, user_id)]
 
 
 async def are_keys_of(tx: Tx, ssh_key_ids: list[str], user_id: str) -> bool:
-    """Asked past the row fence, and nothing else is told of them."""
+    """Runs past row-level security, and therefore reveals only yes or no."""
     return all([await tx.value("select key_fingerprint($1, $2) is not null", id, user_id) for id in ssh_key_ids])
 
 
 async def works_in(tx: Tx, row: Placed, user_id: str) -> bool:
-    """Whether this person may be let in at all: a member above viewer, or who leads the tenant."""
+    """Whether this person may have access: project members above viewer, and tenant admins."""
     return bool(await tx.value("select works_in($2, $1)", row.project_id, user_id))
 
 
 async def lock_role(tx: Tx, row: Placed, user_id: str) -> bool:
-    """The same, and it stays so until this transaction ends: a removal or demotion waits, and then sees who was let
-    in. Before anything is written that lets this person in."""
+    """Like `works_in`, and the answer holds until this transaction ends: a concurrent removal or demotion waits, and
+    then sees the new access. Call it before a write that gives this person access.
+    """
     return bool(await tx.value("select lock_role($2, $1)", row.project_id, user_id))
 
 
 async def render(tx: Tx, allocation_id: str) -> None:
-    """The complete key set anew, in the transaction of whatever changed it."""
+    """Compute the complete key set again, in the transaction of the change that affects it."""
     await tx.run("select render_keyset($1)", allocation_id)
     tx.hint(KEYS, allocation_id)
 
 
 async def render_of(tx: Tx, user_id: str, project_id: str | None) -> list[str]:
-    """Every live allocation whose key set may change with what this person may do."""
+    """Render every live allocation whose key set depends on this person's permissions."""
     return _rendered(tx, await tx.column("select * from render_keysets_of($1, $2)", user_id, project_id))
 
 
 async def render_with(tx: Tx, fingerprint: str) -> list[str]:
-    """Every allocation whose own key file holds this key."""
+    """Render every allocation whose own key file contains this key."""
     return _rendered(tx, await tx.column("select * from render_keysets_with($1)", fingerprint))
 
 
@@ -209,7 +212,7 @@ def _rendered(tx: Tx, ids: list[str]) -> list[str]:
 
 
 async def set_holder(tx: Tx, row: AllocationRow, user_id: str) -> None:
-    """The node's record of the holder is sent with the next key set, so there is a next one."""
+    """The node receives its record of the holder with the next key set, so this creates a new generation."""
     if not await tx.run(SET_HOLDER, row.id, row.version, user_id):
         raise StaleWrite("allocation")
     await tx.run("update allocation_keysets set generation = generation + 1 where allocation_id = $1", row.id)
@@ -217,7 +220,7 @@ async def set_holder(tx: Tx, row: AllocationRow, user_id: str) -> None:
 
 
 async def look(tx: Tx, allocation_id: str) -> Seen:
-    """One statement, so that all facts are of one moment."""
+    """One statement, so that all facts are from one snapshot."""
     return await tx.one(Seen, LOOK, allocation_id, KEYS)
 
 
@@ -243,7 +246,7 @@ async def grants_of_allocation(tx: Tx, allocation_id: str, paging: Paging) -> li
 
 
 async def grants_of_project(tx: Tx, project_id: str, paging: Paging) -> list[GrantRow]:
-    """Those that are live."""
+    """Live grants only."""
     sql = f"{SEEN} where g.project_id = $1 and {LIVE} and g.id < $2 order by g.id desc limit $3"
     return await tx.all(GrantRow, sql, project_id, paging.before, paging.limit + 1)
 
@@ -282,7 +285,7 @@ async def move(
 
 
 async def change(tx: Tx, row: GrantRow, to: GrantChange, *, actor: str, note: str, now: datetime) -> None:
-    """Another key or another end; it stays what it is."""
+    """Change the key or the end; the status stays."""
     audit = replace(AUDIT, action=AUDIT.action.format(status=row.status))
     act, columns = Act(actor=actor, now=now, note=note, audit=audit), tuple(GRANT.facts)
     await transitions.restate(tx, GRANT, row, f"access_{row.status}", act, change=to, columns=columns)
@@ -323,7 +326,8 @@ ADD_ALLOCATION_KEYS = """
     on conflict do nothing
 """
 SET_HOLDER = "update allocations set holder_id = $3, version = version + 1 where id = $1 and version = $2"
-# A task leaves no newer set than it brought, whatever its node answers. The newest of a lane has the newest set.
+# A task confirms no newer set than it delivered, whatever its node answers. The newest task of a lane has the newest
+# set.
 LOOK = f"""
     select to_jsonb(a) as row, k.observed_generation,
         (select to_jsonb(keyset) from ({KEYSET.replace("$1", "a.id")}) as keyset) as keys,
@@ -363,7 +367,7 @@ ADD_GRANT = {
     """)
     for status in GrantStatus
 }
-# Whose key it is, is asked past the row fence: the keys themselves are only their owner's to see.
+# Ownership of a key is checked past row-level security: only the owner can read the keys.
 REMOVE_KEYS_OF = """
     delete from allocation_keys c using allocations a
     where a.project_id = $1 and a.id = c.allocation_id and a.status not in ('released', 'failed')

@@ -1,7 +1,7 @@
-"""What a principal may do with an allocation: the permission that each action needs.
+"""The permission that each action on an allocation needs.
 
-The SQL function `allocation_permissions` decides who has it. Key sets and open terminals follow the same function, so
-an HTTP route, an SSH login and a live terminal cannot disagree.
+The SQL function `allocation_permissions` decides which principals have a permission. Key sets and open terminals use
+the same function, so an HTTP route, an SSH login and a live terminal cannot disagree.
 """
 
 from enum import StrEnum
@@ -85,7 +85,7 @@ ABOUT_ALLOCATIONS = frozenset(NEEDS.values())
 
 
 async def authorize(tx: Tx, caller: Caller, id: str, action: Action) -> AllocationRow:
-    """The allocation, if the caller may do this with it; else not found or forbidden."""
+    """The allocation, if the caller may do this with it; otherwise raises not found or forbidden."""
     row = await store.get(tx, id)
     await require(tx, caller, row, action)
     return row
@@ -98,12 +98,14 @@ async def require(tx: Tx, caller: Caller, row: AllocationRow, action: Action) ->
 
 
 async def may(tx: Tx, caller: Caller, row: AllocationRow, action: Action) -> bool:
-    """For what a response shows; an action requires its permission."""
+    """Use it for the content of responses; for an action, use `require`."""
     return NEEDS[action] in await store.permissions(tx, row.id, caller.id)
 
 
 def permissions(caller: Caller, row: AllocationRow) -> list[str]:
-    """What the caller may do with an allocation, for a response; from facts that came with the row and the caller."""
+    """The caller's permissions on an allocation, for a response. Needs no query: the row and the caller carry the
+    facts.
+    """
     by_role = caller.by_role(row)
     relations = set[Relation]()
     if WORK in by_role and row.holder_id == caller.id:
@@ -117,7 +119,7 @@ def permissions(caller: Caller, row: AllocationRow) -> list[str]:
 
 
 def readable(caller: Caller, row: AllocationRow | None) -> AllocationRow:
-    """`Action.READ` by the roles that came with the caller, without another query: it depends on the role alone."""
+    """`require` for `Action.READ` without a query: it depends only on roles, which the caller carries."""
     if row is None:
         raise NotFound("allocation")
     caller.require(Permission.ALLOCATIONS_READ, "allocation", row)

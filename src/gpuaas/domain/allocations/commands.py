@@ -1,4 +1,4 @@
-"""What people and operators do to an allocation that exists."""
+"""Commands of people and operators on existing allocations."""
 
 from datetime import datetime, timedelta
 
@@ -42,14 +42,14 @@ async def get(tx: Tx, caller: Caller, id: str) -> AllocationRow:
 
 
 async def release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
-    """Give the machine back. Also cancels one still in the making, and tries a failed release again."""
+    """Release the allocation. This also cancels one that is being created, and retries a failed release."""
     row = await authorize(tx, caller, id, Action.RELEASE)
     reason = reason or "released on request"
     return view(await release_row(tx, row, actor=caller.actor, reason=reason, ids=ids, now=now), caller)
 
 
 async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, ids: Ids, now: datetime) -> AllocationRow:
-    """Billing stops here, at the moment release is accepted; asked again while it runs, it is the same release."""
+    """Billing stops when the release is accepted. A repeated request during a release changes nothing."""
     if row.status is Status.RELEASING:
         return row
     operation_id = ids.new("op")
@@ -60,7 +60,9 @@ async def release_row(tx: Tx, row: AllocationRow, *, actor: str, reason: str, id
 
 
 async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
-    """A reboot, never a rebuild. From `restart_failed` it tries again, and finishes a resize that was under way."""
+    """Reboot the environment without a rebuild. After `restart_failed` this tries again, and completes a pending
+    resize.
+    """
     row = await authorize(tx, caller, id, Action.RESTART)
     why = reason or "restarted on request"
     await boot_again(tx, row, "restart", actor=caller.actor, why=why, ids=ids, now=now)
@@ -68,14 +70,14 @@ async def restart(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now
 
 
 async def boot_again(tx: Tx, row: AllocationRow, kind: str, *, actor: str, why: str, ids: Ids, now: datetime) -> None:
-    """The boot number rises with the move, so that everything laid over the environment follows."""
+    """Increase the boot number with the move, so that every overlay applies itself again."""
     operation_id = ids.new("op")
     change, operation = Change(operation_id=operation_id, boot=row.boot + 1), OperationChange(begins=kind)
     await store.move(tx, row, Status.RESTARTING, Act(actor=actor, now=now, note=why), change, operation=operation)
 
 
 async def extend(tx: Tx, caller: Caller, id: str, data: ExtendAllocation, *, now: datetime) -> Allocation:
-    """Change when it ends by itself; also a word that it is wanted, so its idle clock starts over."""
+    """Change the end or the idle limit. This counts as use, so the idle time starts again."""
     row = await authorize(tx, caller, id, Action.SET_LIMITS)
     if row.status not in LIVE or row.status in (Status.RELEASING, Status.RELEASE_FAILED):
         raise IllegalMove("allocation", row.status, "extended")
@@ -100,17 +102,17 @@ def _end(row: AllocationRow, data: ExtendAllocation, now: datetime) -> datetime 
 def check_expiry(at: datetime | None, now: datetime) -> datetime | None:
     if at and at - now < SHORTEST_LIFE:
         raise ValidationError(
-            f"An end must be at least {SHORTEST_LIFE.seconds // 60} minutes away, so that people can be told before.",
+            f"The end must be at least {SHORTEST_LIFE.seconds // 60} minutes away, so that people can be warned.",
             errors={"expires_at": "too soon"},
         )
     return check_end(at, now)
 
 
 def check_end(at: datetime | None, now: datetime) -> datetime | None:
-    """Within what every clock and calendar behind us can hold."""
+    """The limit keeps times within what every clock and calendar library can represent."""
     if at and at - now > FURTHEST_END:
         raise ValidationError(
-            "An end lies within ten years. Leave it out for none.", errors={"expires_at": "more than ten years away"}
+            "The end must be within ten years, or absent.", errors={"expires_at": "more than ten years away"}
         )
     return at
 
@@ -124,7 +126,7 @@ async def group(tx: Tx, caller: Caller, id: str) -> AllocationGroup:
 
 
 async def release_group(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> AllocationGroup:
-    """Every member that still lives is released; each then goes its own way."""
+    """Release every live member of the group; each release then runs independently."""
     await group(tx, caller, id)
     for row in await store.list_of_group(tx, id):
         if row.status in LIVE:
@@ -138,7 +140,7 @@ def _group(id: str, rows: list[AllocationRow], caller: Caller) -> AllocationGrou
 
 
 async def inspect(tx: Tx, caller: Caller, id: str) -> InspectedAllocation:
-    """Everything an operator needs to judge a stuck one, the node's own words included."""
+    """Everything an operator needs to judge a stuck allocation, including the messages of the node."""
     caller.require_platform(Permission.FLEET_READ)
     row = await store.get(tx, id)
     return InspectedAllocation(
@@ -151,7 +153,7 @@ async def inspect(tx: Tx, caller: Caller, id: str) -> InspectedAllocation:
 
 
 async def force_release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Ids, now: datetime) -> Allocation:
-    """An operator releases anybody's allocation; the timeline says so."""
+    """An operator releases the allocation of any project; the timeline shows it."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.get(tx, id)
     reason = reason or "released by an operator"
@@ -159,7 +161,7 @@ async def force_release(tx: Tx, caller: Caller, id: str, *, reason: str, ids: Id
 
 
 async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, now: datetime) -> Allocation:
-    """An operator's own eyes in place of the node's proof, for a node that will not give one."""
+    """Accept an operator's inspection instead of the node's proof, for a node that cannot give one."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.get(tx, id)
     if row.status not in (Status.FAILED, Status.RELEASE_FAILED, Status.RELEASING) or row.cleanup_proven_at:
@@ -187,19 +189,19 @@ async def force_cleanup(tx: Tx, caller: Caller, id: str, data: ForceCleanup, *, 
 
 
 async def declare_lost(tx: Tx, caller: Caller, node_id: str, *, reason: str, now: datetime) -> int:
-    """An operator says the node is gone for good: everything alive on it has failed."""
+    """Fail everything alive on a node that an operator declares permanently lost."""
     caller.require_platform(Permission.FLEET_OPERATE)
     node = await capacity.node(tx, node_id, lock=True)
     if node.offline_since is None:
-        raise Conflict("The node answers. Quarantine or drain it instead.")
+        raise Conflict("The node is online. Quarantine or drain it instead.")
     rows = await live_on_node(tx, node_id)
     for row in rows:
-        await fail_lost(tx, row, actor=caller.actor, note=reason or "The machine was lost.", now=now)
+        await fail_lost(tx, row, actor=caller.actor, note=reason or "The node was lost.", now=now)
     return len(rows)
 
 
 async def fail_lost(tx: Tx, row: AllocationRow, *, actor: str, note: str, now: datetime) -> None:
-    """`node_lost`: failed, or release failed if it was being released. Claims stay until cleanup is proven."""
+    """Move to `failed`, or to `release_failed` from `releasing`. Claims stay until cleanup is proven."""
     to = Status.RELEASE_FAILED if row.status is Status.RELEASING else Status.FAILED
     if row.status is Status.RELEASE_FAILED:
         return

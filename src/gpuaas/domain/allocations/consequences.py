@@ -1,4 +1,4 @@
-"""What a disruption ends and what it leaves, said before it happens."""
+"""Lists what a disruption ends and what it keeps, for a person to read before confirming."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,25 +6,24 @@ from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.wire.allocations import Consequence, Consequences, Disruption
 from gpuaas.wire.environments import GpuReset, SlotDevice
 
-PROCESSES = Consequence(
-    what="processes", detail="Everything that runs is ended; open connections are told why and cut."
-)
+PROCESSES = Consequence(what="processes", detail="All processes end; live connections show the reason and close.")
 DISK = "home folder and all other files on the local disk"
-IDENTITY = "Address, port, host key and the keys that admit stay as they are: the same command gets in again."
+IDENTITY = "Address, port, host key and access keys stay the same: the same SSH command works again."
 NOT_REPORTED = GpuReset(detail="its node reported no way to reset it")
 
 
 def consequences(
     row: AllocationRow, of: Disruption, slots: Sequence[SlotDevice], resets: Mapping[str, GpuReset]
 ) -> Consequences:
-    """Of the allocation itself; what lies over it is added by whoever knows it. `resets` are those that its node
-    reported, by UUID."""
+    """The consequences for the allocation itself; callers add those for its overlays. `resets` maps GPU UUIDs to what
+    the node reported.
+    """
     gpus = _gpus(of, slots, resets)
     if of is Disruption.RELEASE:
         return Consequences(
             of=of,
             lost=[
-                Consequence(what="local disk", detail=f"The {DISK} are erased for good; no copy is kept."),
+                Consequence(what="local disk", detail=f"The {DISK} are erased permanently; no copy is kept."),
                 PROCESSES,
                 *gpus,
                 Consequence(what="address", detail="The port is closed; later it may lead to another allocation."),
@@ -37,19 +36,19 @@ def consequences(
         Consequence(what="identity", detail=IDENTITY, ref=row.id),
     ]
     if of is Disruption.RESTART:
-        billing = "Billing goes on while it restarts, and stops if the restart fails."
+        billing = "Billing continues while it restarts, and stops if the restart fails."
     else:
         billing = "The old price runs until the new size is in force; billing stops if the resize fails."
     return Consequences(of=of, lost=[PROCESSES, *gpus], survives=survives, billing=billing)
 
 
 def _gpus(of: Disruption, slots: Sequence[SlotDevice], resets: Mapping[str, GpuReset]) -> list[Consequence]:
-    """What happens to its GPUs, those with the same answer together."""
+    """The consequence for the GPUs; GPUs with the same reset are listed together."""
     alike: dict[GpuReset, list[str]] = {}
     for slot in slots:
         alike.setdefault(resets.get(slot.gpu_uuid, NOT_REPORTED), []).append(str(slot.index))
     told = " ".join(_fate(of, f"GPU {', '.join(numbers)}", reset) for reset, numbers in alike.items())
-    return [Consequence(what="GPU memory", detail=f"What programs keep in it is lost. {told}")] if slots else []
+    return [Consequence(what="GPU memory", detail=f"Data that programs keep in it is lost. {told}")] if slots else []
 
 
 def _fate(of: Disruption, gpu: str, reset: GpuReset) -> str:

@@ -1,4 +1,4 @@
-"""How an allocation is, and why: only what was observed."""
+"""Derives the health of an allocation and its reasons, from observations only."""
 
 from msgspec import UNSET
 
@@ -13,8 +13,9 @@ UP = (Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED)
 
 
 def health(row: AllocationRow) -> Health:
-    """A machine that never came up, or is gone, is unknown; so is one that its node cannot look at or no
-    longer measures."""
+    """Unknown if the allocation never became active, has ended, cannot be checked by its node, or is no longer
+    measured.
+    """
     if row.status not in UP:
         return Health.UNKNOWN
     codes = {reason.code for reason in reasons(row)}
@@ -26,14 +27,14 @@ def health(row: AllocationRow) -> Health:
 
 
 def reasons(row: AllocationRow) -> list[HealthReason]:
-    """Worst first."""
+    """Most serious first."""
     if row.status not in UP:
         return []
     found = []
     if row.node_offline_since is not UNSET and row.node_offline_since is not None:
         silent = HealthReason(
             code="agent_silent",
-            words="The machine's node does not answer.",
+            words="The node of this allocation is offline.",
             since=row.node_offline_since,
             next_step="Wait: it may come back intact. Billing stops after ten minutes of silence.",
         )
@@ -49,9 +50,9 @@ def reasons(row: AllocationRow) -> list[HealthReason]:
     if row.status is Status.RESTARTING:
         restarting = HealthReason(
             code="restarting",
-            words=row.status_reason or "The machine restarts.",
+            words=row.status_reason or "The allocation is restarting.",
             since=row.status_since,
-            next_step="Wait: the same machine comes back at the same address.",
+            next_step="Wait: the same environment comes back at the same address.",
         )
         found.append(restarting)
     found += [] if row.findings is UNSET else row.findings
@@ -63,14 +64,16 @@ def reasons(row: AllocationRow) -> list[HealthReason]:
             code="samples_too_old",
             words=f"Nothing was measured for {age:.0f} s, though the node answers.",
             since=row.sampled_at or row.status_since,
-            next_step="Try to log in. If that works, tell an operator that samples are missing.",
+            next_step="Try to log in. If that works, report to an operator that samples are missing.",
         )
         found.append(old)
     return found
 
 
 def lost_mounts(row: AllocationRow) -> list[HealthReason]:
-    """Volumes that were there and are not: after a restart for a moment, otherwise because a look did not find them."""
+    """Volumes that were mounted and are not: briefly after a restart, otherwise because the node did not find the
+    mount.
+    """
     if row.attachments is UNSET or row.status is not Status.ACTIVE:
         return []
     return [
@@ -78,7 +81,7 @@ def lost_mounts(row: AllocationRow) -> list[HealthReason]:
             code="mount_gone",
             words=f"The volume {one.volume_name} is not mounted at {one.mount_path}: {one.status_reason}.",
             since=one.status_since,
-            next_step="Wait: it is mounted again by itself. If it stays, look at the machine's timeline.",
+            next_step="Wait: it is mounted again automatically. If it does not return, see the timeline.",
         )
         for one in row.attachments
         if one.status is AttachmentStatus.ATTACHING and one.observed_boot

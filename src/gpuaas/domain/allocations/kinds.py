@@ -1,4 +1,4 @@
-"""The declaration of allocations: how a change of one is written."""
+"""Declares how a change of an allocation is written."""
 
 from gpuaas.domain.allocations.states import MACHINE
 from gpuaas.domain.timeline.kinds import Audit, Billed, Kind, Outbox

@@ -1,6 +1,6 @@
-"""Machines that end by themselves: at a time, or when nothing showed work for long. People are told before, always.
+"""Ends allocations at a set time, or after a long idle time. People always receive a warning first.
 
-A machine is idle only by what was observed: a signal that cannot be read is taken for work, never for rest.
+Only observations make an allocation idle: a signal that cannot be read counts as work.
 """
 
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ from gpuaas.wire.allocations import LimitsNow, Status, UseSignal
 
 WARNED_BEFORE = timedelta(minutes=10)
 RESUMED_NOTICE = timedelta(hours=1)  # after the database was replaced
-SHORTEST_NOTICE = timedelta(minutes=1)  # between the telling and the end, also when we were away at the time for it
+SHORTEST_NOTICE = timedelta(minutes=1)  # from warning to end, also if the control plane was down at the planned time
 NEEDED = frozenset({"cpu", "gpu", "ssh_sessions"})  # a simulated GPU has nothing to read
 
 
@@ -30,14 +30,14 @@ class End(Struct, frozen=True):
 
 
 class Warn(Struct, frozen=True):
-    """Tell its people; `expiry` or idleness."""
+    """Warn the people of an allocation; the phase is `expiry_near` or `idle`."""
 
     phase: str
     note: str
 
 
 class Calm(Struct, frozen=True):
-    """It works again: what was told of idleness is over."""
+    """The allocation works again: the idle warning is withdrawn."""
 
 
 Decision = End | Warn | Calm | None
@@ -46,8 +46,9 @@ Decision = End | Warn | Calm | None
 def decide(
     row: AllocationRow, idle_since: datetime | None, now: datetime, resumed_at: datetime | None = None
 ) -> Decision:
-    """Pure. `idle_since` is null while anything shows work or cannot be read; `resumed_at` is when the database was
-    replaced, and may have lost that somebody extended the allocation."""
+    """Pure. Without `idle_since`, some signal shows work or cannot be read. `resumed_at` is when an older database
+    took over, which may have lost an extension.
+    """
     if row.status not in (Status.ACTIVE, Status.RESTART_FAILED):
         return None
     return _expiry(row, now, resumed_at) or _idleness(row, idle_since, now)
@@ -60,11 +61,11 @@ def _expiry(row: AllocationRow, now: datetime, resumed_at: datetime | None) -> D
     if row.expiry_warned_at is None or row.expiry_warned_at < resumed_at:
         return Warn("expiry_near", f"ends at {row.expires_at.isoformat(timespec='minutes')}; extend it to keep it")
     is_over = now >= max(row.expires_at, row.expiry_warned_at + notice(row, resumed_at))
-    return End("its time was over") if is_over else None
+    return End("the allocation reached its end") if is_over else None
 
 
 def notice(row: AllocationRow, resumed_at: datetime) -> timedelta:
-    """Longer when the end lies before the database was replaced: people had no way to extend it meanwhile."""
+    """Longer if the end falls before the database was replaced: nobody could extend the allocation in the meantime."""
     is_past = row.expires_at is not None and row.expires_at < resumed_at + RESUMED_NOTICE
     return RESUMED_NOTICE if is_past and resumed_at > row.created_at else SHORTEST_NOTICE
 
@@ -80,16 +81,15 @@ def _idleness(row: AllocationRow, idle_since: datetime | None, now: datetime) ->
     if now < ends_at - min(WARNED_BEFORE, timedelta(minutes=row.idle_minutes / 2)):
         return None
     if row.idle_warned_at is None:
-        return Warn(
-            "idle", f"nothing showed work since {idle_since.isoformat(timespec='minutes')}; use it or extend it"
-        )
+        return Warn("idle", f"idle since {idle_since.isoformat(timespec='minutes')}; use it or extend it")
     is_over = now >= max(ends_at, row.idle_warned_at + SHORTEST_NOTICE)
-    return End(f"nothing showed work for {row.idle_minutes} minutes") if is_over else None
+    return End(f"idle for {row.idle_minutes} minutes") if is_over else None
 
 
 def idle_since(signals: list[Signal], row: AllocationRow, resumed_at: datetime | None = None) -> datetime | None:
-    """The last work that any signal shows, at the earliest its boot and the last time that somebody extended it; null
-    when a signal that must be read cannot be."""
+    """The latest work that any signal shows, but not before the boot and the last extension; None if a required
+    signal cannot be read.
+    """
     needed = NEEDED - {"gpu"} if row.simulated else NEEDED
     if needed - {signal.kind for signal in signals if not signal.unavailable}:
         return None
@@ -98,14 +98,14 @@ def idle_since(signals: list[Signal], row: AllocationRow, resumed_at: datetime |
 
 
 def idle_end(row: AllocationRow, rest: datetime | None, now: datetime) -> datetime | None:
-    """Never sooner than the notice: who shortens the limit of an idle machine is told first too."""
+    """Never before the notice has passed: shortening the limit of an idle allocation also warns first."""
     if rest is None or row.idle_minutes is None:
         return None
     return max(rest + timedelta(minutes=row.idle_minutes), (row.idle_warned_at or now) + SHORTEST_NOTICE)
 
 
 async def limits_now(tx: Tx, row: AllocationRow, now: datetime) -> LimitsNow:
-    """As people see it, with the time left."""
+    """The limits with the time left, for people."""
     seen = await signals(tx, row.id)
     rest = idle_since(seen, row, await store.resumed_at(tx))
     ends_at = idle_end(row, rest, now)
@@ -125,7 +125,7 @@ class LimitsWorker:
     due = """
         select id from allocations where (expires_at is not null or idle_minutes is not null)
             and status in ('active', 'restart_failed')
-    """  # house: project-filter because a worker looks after every project's machines
+    """  # house: project-filter because a worker handles the allocations of every project
     pause = 10.0
 
     def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""What an environment's node has to know of its allocation, should this database forget it."""
+"""Builds the ownership record that the node stores, in case this database loses the allocation."""
 
 from gpuaas.domain.allocations.store import AllocationRow
 from gpuaas.domain.resizes.store import Resize
@@ -6,7 +6,7 @@ from gpuaas.wire.environments import Ownership
 
 
 def ownership(row: AllocationRow, resize: Resize | None = None) -> Ownership:
-    """Of an allocation that is resized, as it will be."""
+    """During a resize, the record has the new size."""
     shape = resize or row
     return Ownership(
         tenant_id=row.tenant_id,

@@ -1,4 +1,4 @@
-"""Makes allocations true: the decision is pure; the worker is dull and may run twice, late, or after any crash."""
+"""Reconciles allocations. The decision is pure; the worker may run twice, late, or after any crash."""
 
 from datetime import datetime, timedelta
 
@@ -30,7 +30,7 @@ from gpuaas.wire.timeline import Outcome
 PROVISION_LIMIT = timedelta(minutes=5)
 RELEASE_LIMIT = timedelta(minutes=5)
 REMOVE_ATTEMPTS = 3
-CONTESTED = "Two agents use the key of this node, so nothing it says proves a removal. An operator has to look."
+CONTESTED = "Two agents use the key of this node, so its reports cannot prove a removal. An operator must check it."
 UNTIL_LIMIT = Retry(first=timedelta(seconds=2), deadline=PROVISION_LIMIT, late="The node did not finish in time.")
 RELEASE = Retry(tries=REMOVE_ATTEMPTS, counts_idle=True)
 CLEAN_UP = Retry(first=timedelta(seconds=30), doublings=7, tries=None)  # up to an hour
@@ -38,7 +38,7 @@ PORT_FENCE = "allocations_port"
 
 
 class Queue(Struct, frozen=True):
-    """Ask the node; `to` is where the allocation stands from then on."""
+    """Queue a node task; `to` is the allocation's status from then on."""
 
     kind: TaskKind
     to: Status | None = None
@@ -51,13 +51,13 @@ class Move(Struct, frozen=True):
 
 
 class Settle(Struct, frozen=True):
-    """What was wanted gone is proven gone."""
+    """The removal is proven."""
 
     proofs: list[ProofItem]
 
 
 class Block(Struct, frozen=True):
-    """It was looked for and found, or could not be looked for: the slots stay out of sale."""
+    """Something is still on the node, or the node could not check: its slots stay out of service."""
 
     note: str
     result: Result | None
@@ -86,14 +86,14 @@ def decide(seen: Seen, now: datetime) -> Decision:
 def _after_ensure(seen: Seen, now: datetime, *, failed: Status) -> Decision:
     target = Target(task=ENSURE, boot=seen.row.boot)
     if seen.task and target.is_of(seen.task) and seen.task.reason == ENVIRONMENT_REMOVED:
-        return Move(failed, seen.task.reason)  # it would say so until the limit
+        return Move(failed, seen.task.reason)  # a retry would repeat this until the limit
     match evaluate(seen.task, target, UNTIL_LIMIT, now, since=seen.waiting_since):
         case Missing():
             return Queue(TaskKind.ENSURE)
         case Done(made):
-            return Move(Status.ACTIVE, "the machine is ready", environment=made.environment)
+            return Move(Status.ACTIVE, "the allocation is ready", environment=made.environment)
         case Failed(reason):
-            return Move(failed, reason or "The node could not make the machine.")
+            return Move(failed, reason or "The node could not create the environment.")
         case Open() | Waiting():
             return None
 
@@ -120,7 +120,7 @@ def _release(seen: Seen, now: datetime) -> Decision:  # noqa: PLR0911 - one line
 
 
 def _clean_up(seen: Seen, now: datetime) -> Decision:
-    """`failed` is final for the person, not for us: the slots are held until nothing is left on them."""
+    """`failed` is final for people, not for the platform: the slots are held until everything is removed from them."""
     task, target = seen.task, Target(task=REMOVE, is_proof_needed=True)
     if task and target.is_of(task) and not task.is_open:
         if _is_doubtful(seen, now):
@@ -139,7 +139,7 @@ def _clean_up(seen: Seen, now: datetime) -> Decision:
 
 
 def _is_doubtful(seen: Seen, now: datetime) -> bool:
-    """Nobody knows whether it was the node that answered."""
+    """It is uncertain whether this node sent the answer."""
     return seen.contested or (seen.disputed_until is not None and now < seen.disputed_until)
 
 
@@ -152,7 +152,7 @@ def _why_not_clean(task: TaskRow) -> str:
 
 
 class AllocationWorker:
-    """core/work.py finds due rows, leases them and calls this; hints only wake it sooner."""
+    """core/work.py finds due rows, leases them and calls this; hints only wake it earlier."""
 
     name = "allocations"
     topics = (store.ALLOCATIONS,)
@@ -177,11 +177,11 @@ class AllocationWorker:
         except asyncpg.UniqueViolationError as error:
             if error.constraint_name != PORT_FENCE:
                 raise
-            clash = Move(Status.FAILED, "The node gave a port that another machine still holds. Try again.")
+            clash = Move(Status.FAILED, "The node assigned a port that another allocation still holds. Try again.")
             await self._act(seen, clash, now)
 
     async def _act(self, seen: Seen, decision: Queue | Move | Settle | Block, now: datetime) -> None:
-        """The row's version guards moves and queued tasks; `ssh_host` is as of the look."""
+        """The row's version guards moves and queued tasks; `ssh_host` is from the snapshot."""
         row = seen.row
         async with self._db.write(f"{type(decision).__name__} {row.status}") as tx:
             match decision:
@@ -206,7 +206,7 @@ class AllocationWorker:
             boot=row.boot,
             kind=kind,
             wants=await wants(tx, row, seen.resize, kind),
-            supersedes=(store.KEYS,),  # an environment is made with its keys
+            supersedes=(store.KEYS,),  # an environment is created with its keys
         )
         await tasks.queue(tx, task, version=row.version, now=now)
 
@@ -232,7 +232,7 @@ class AllocationWorker:
             await self._up(tx, seen, environment, now)
 
     async def _up(self, tx: Tx, seen: Seen, environment: Environment | None, now: datetime) -> None:
-        """What else is known now that the environment runs: which keys it admits, and that a new size is in force."""
+        """Store what the running environment confirms: the keys that it admits, and that a new size is in force."""
         row = seen.row
         if environment and environment.isolation and environment.isolation.namespaces:
             init = (seen.resize or row).init
@@ -255,7 +255,7 @@ class AllocationWorker:
 
 
 async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: str, now: datetime) -> None:
-    """Proofs, the end of the claims, and the last word on the timeline: one transaction."""
+    """Store the proofs, end the claims and complete the timeline, in one transaction."""
     await store.add_proofs(tx, row, proofs, now)
     await capacity.end_claims(tx, row.id, row.node_id, now=now)
     evidence = {proof.item: proof.evidence for proof in proofs}
@@ -265,13 +265,13 @@ async def settle(tx: Tx, row: AllocationRow, proofs: list[ProofItem], *, actor: 
         await store.settle(tx, row, now)
         return
     change = Change(released_at=now, cleanup_proven_at=now)
-    await store.move(tx, row, Status.RELEASED, Act(actor=actor, now=now, note="nothing is left"), change)
+    await store.move(tx, row, Status.RELEASED, Act(actor=actor, now=now, note="everything is removed"), change)
 
 
 async def wants(
     tx: Tx, row: AllocationRow, resize: Resize | None, kind: TaskKind
 ) -> EnsureEnvironment | RemoveEnvironment:
-    """The whole wanted end state; of an allocation that is resized, the new one."""
+    """The complete desired state; during a resize, the new one."""
     if kind is TaskKind.REMOVE:
         return RemoveEnvironment(reason=row.status_reason)
     shape, wanted = resize or row, await environments.wanted(tx, row.id)

@@ -1,4 +1,4 @@
-"""Another size of an allocation that exists: the same node and disk, other slots, by way of a restart."""
+"""Resizes an allocation on its node: the same disk, other slots, with a restart."""
 
 from datetime import datetime
 
@@ -24,8 +24,8 @@ from gpuaas.wire.allocations import Allocation, ResizeAllocation
 from gpuaas.wire.capacity import AskPlacement, Placement, Shape, Size
 
 NOT_NOW: dict[Blocked | None, str] = {
-    Blocked.NODE_OFFLINE: "does not answer now; until it does it gives out no more GPUs",
-    Blocked.NODE_NOT_ACTIVE: "gives out no more GPUs: an operator takes it out of service",
+    Blocked.NODE_OFFLINE: "is offline and gives out no GPUs until it is back",
+    Blocked.NODE_NOT_ACTIVE: "gives out no more GPUs, because an operator takes it out of service",
     Blocked.MISSING_REQUIREMENTS: "lacks something that environments need; an operator has to provide it",
     Blocked.DISK_LOW: "is almost out of disk space and gives out nothing more",
 }
@@ -38,13 +38,15 @@ NODE_LACKS = {
 
 
 class ResizeUnavailable(Problem):
-    """Not on this node; `facts` say what would fit here, and where a new allocation of that size would."""
+    """The size does not fit on this node. The facts list the sizes that fit here, and where a new allocation of that
+    size would fit.
+    """
 
     status, code = 409, "resize_unavailable"
 
     def __init__(self, gpu_count: int, blocked: Blocked | None, here: list[int], elsewhere: Placement) -> None:
         why = NOT_NOW.get(blocked, f"has no room for {gpu_count} GPUs")
-        fits_here = f"It could have {', '.join(map(str, here))}." if here else "No other size fits there now."
+        fits_here = f"It has room for {', '.join(map(str, here))}." if here else "No other size fits there now."
         new = "would fit" if elsewhere.fits else "has no room"
         super().__init__(
             f"The node of this allocation {why}. {fits_here} A new allocation of that size {new}.",
@@ -99,7 +101,7 @@ async def resize(
 
 
 async def _check_disk(tx: Tx, row: AllocationRow, size: Size) -> None:
-    """A root disk only grows. What a resize that failed holds is not asked for again."""
+    """A root disk only grows. Disk space that a failed resize still holds counts as available to its retry."""
     if size.disk_gib < row.disk_gib:
         raise Conflict(
             f"The size {size.name} has a root disk of {size.disk_gib} GiB; the allocation has {row.disk_gib} GiB. "

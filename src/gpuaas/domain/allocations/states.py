@@ -1,4 +1,4 @@
-"""Where an allocation may go from where it is. Release is legal from every live state."""
+"""The states of an allocation and their moves. Release is allowed from every live state."""
 
 from gpuaas.core.states import Machine
 from gpuaas.wire.allocations import Status

@@ -1,4 +1,4 @@
-"""Rows of allocations."""
+"""SQL for allocations."""
 
 from datetime import datetime
 
@@ -26,15 +26,15 @@ from gpuaas.wire.storage import Attachment, LaunchAttachment
 from gpuaas.wire.tasks import TaskKind
 
 ALLOCATIONS = "allocations"  # the topic; its row ids are allocation ids
-OVERLAYS = "overlays"  # the topic of what lies over a machine, when it is up, going or gone; the same row ids
-LIMITS = "limits"  # the topic of machines that end by themselves
-KEYS = "keys"  # the lane, and the topic, of keys installed on a machine that runs
+OVERLAYS = "overlays"  # the topic for overlays when an allocation is active, releasing or failed; the same row ids
+LIMITS = "limits"  # the topic of allocations with an end time or an idle limit
+KEYS = "keys"  # the lane, and the topic, of keys installed on an active allocation
 OVER = (Status.RELEASED, Status.FAILED)
 SETTLED = frozenset({Status.ACTIVE, Status.RELEASING, Status.FAILED})
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """Of what a failed machine was to be, all that its row does not say."""
+    """The parts of a failed allocation's request that its row does not hold."""
 
     ssh_key_ids: list[str]
     expires_at: datetime | None
@@ -84,7 +84,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     host_key: str | None
     spare_access: SpareAccess | None = None
     isolation: Isolation | None
-    image: BaseImage | None = None  # as its node reported it last
+    image: BaseImage | None = None  # as its node last reported it
     created_at: datetime
     active_at: datetime | None
     released_at: datetime | None
@@ -96,7 +96,7 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
     idle_minutes: int | None
     idle_warned_at: datetime | None
     extended_at: datetime | None
-    # Read with the row where a person will see it, left out where only the reconciler will.
+    # Read with the row for people; left out for the reconciler.
     node_offline_since: datetime | UnsetType | None = UNSET
     slots: list[AllocationSlot] | UnsetType = UNSET
     resize: Resize | UnsetType | None = UNSET
@@ -116,27 +116,27 @@ class AllocationRow(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """All a decision may look at."""
+    """The facts for a decision."""
 
     row: AllocationRow
     task: TaskRow | None  # the newest
     holds: list[str]
     attempts: int  # removals tried in the current operation
-    blocked: bool  # its slots are out of sale until cleanup is proven
-    contested: bool = False  # its node's key has two holders
-    disputed_until: datetime | None = None  # until then that may turn out
-    resumed_at: datetime | None = None  # when the database went back in time, if it did
+    blocked: bool  # its slots are out of service until cleanup is proven
+    contested: bool = False  # two live agents use its node's key
+    disputed_until: datetime | None = None  # until then, that may turn out to be so
+    resumed_at: datetime | None = None  # when an older database took over, if it did
     resize: Resize | None = None  # under way
     ssh_host: str = ""  # of its node
 
     @property
     def waiting_since(self) -> datetime:
-        """From when a deadline counts: what ran out while the database was away says nothing about the node."""
+        """The start of a deadline: time that passed while the database was away says nothing about the node."""
         return max(self.row.status_since, self.resumed_at or self.row.status_since)
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What a move sets besides the status; what is left out stays as it is."""
+    """The columns that a move sets in addition to the status; None leaves a column as it is."""
 
     operation_id: str | None = None
     boot: int | None = None
@@ -150,7 +150,7 @@ class Change(Struct, frozen=True, kw_only=True):
     cleanup_proven_at: datetime | None = None
     billing_stopped_at: datetime | None = None
     image: BaseImage | None = None
-    # The new size, once a resize is in force.
+    # The new size when a resize takes effect.
     gpu_count: int | None = None
     size: str | None = None
     vcpus: int | None = None
@@ -179,7 +179,7 @@ NOTHING_ELSE = Change()
 
 
 async def get(tx: Tx, id: str) -> AllocationRow:
-    """As a person sees it: with its slots and whether its node answers."""
+    """The row with the fields for people: its slots and whether its node is offline."""
     row = await tx.maybe(AllocationRow, f"{SEEN} where a.id = $1", id)
     if row is None:
         raise NotFound("allocation")
@@ -187,7 +187,7 @@ async def get(tx: Tx, id: str) -> AllocationRow:
 
 
 async def permissions(tx: Tx, allocation_id: str, principal_id: str) -> frozenset[Permission]:
-    """By role, as holder and by grant; without what a suspension leaves to read."""
+    """By role, as holder and by grant, reduced to reading while suspended."""
     found = await tx.value("select allocation_permissions($2, $1)", allocation_id, principal_id)
     return frozenset(map(Permission, found or ()))
 
@@ -209,7 +209,7 @@ async def list_of_fleet(
 ) -> list[AllocationRow]:
     words, values = matching({"a.status": status, "a.node_id": node_id}, first=3)
     if status not in (None, *OVER):
-        only = only or FleetFilter.ON_NODE  # what is not over is not proven gone: a far smaller index
+        only = only or FleetFilter.ON_NODE  # only these can be live; their index is far smaller
     listing = LIST_FLEET.replace("{only}", FILTERS[only]).replace("{matching}", words)
     return await tx.all(AllocationRow, listing, paging.before, paging.limit + 1, *values)
 
@@ -219,7 +219,7 @@ async def list_of_group(tx: Tx, group_id: str) -> list[AllocationRow]:
 
 
 async def look(tx: Tx, id: str) -> Seen:
-    """One statement, so that all facts are of one moment."""
+    """One statement, so that all facts are from one snapshot."""
     return await tx.one(Seen, LOOK, id, TaskKind.REMOVE.value)
 
 
@@ -232,7 +232,7 @@ async def move(
     *,
     operation: OperationChange = NO_OPERATION,
 ) -> AllocationRow:
-    """Usage ends with the billing: at the node's last proof of life, if the allocation is lost with it."""
+    """Usage ends with the billing: at the node's last proof of life if the allocation is lost with it."""
     until = change.billing_stopped_at
     moved = await transitions.move(tx, ALLOCATION, row, to, act, change=change, operation=operation, usage_until=until)
     tx.hint(ALLOCATIONS, row.id)
@@ -257,7 +257,7 @@ async def resume_billing(tx: Tx, row: AllocationRow, act: Act) -> None:
 async def set_limits(
     tx: Tx, row: AllocationRow, *, expires_at: datetime | None, idle_minutes: int | None, now: datetime
 ) -> AllocationRow:
-    """A new limit is warned of anew."""
+    """Resets the warnings, so that people are warned of the new limits."""
     if not await tx.run(SET_LIMITS, row.id, row.version, expires_at, idle_minutes, now):
         raise StaleWrite("allocation")
     tx.hint(LIMITS, row.id)
@@ -265,13 +265,13 @@ async def set_limits(
 
 
 async def warned(tx: Tx, row: AllocationRow, *, expiry: datetime | None, idle: datetime | None) -> None:
-    """When its people were told that it will end; null: there is nothing to tell any more."""
+    """Store when people were warned of the end; None withdraws a warning."""
     if not await tx.run(WARNED, row.id, row.version, expiry, idle):
         raise StaleWrite("allocation")
 
 
 async def resumed_at(tx: Tx) -> datetime | None:
-    """When the database was replaced by an older one, or by a copy of itself; None if it never was."""
+    """When an older database, or a copy of this one, took over; None if that never happened."""
     at: datetime | None = await tx.value("select resumed_at()")
     return at
 
@@ -286,7 +286,7 @@ async def proofs(tx: Tx, id: str) -> list[CleanupProof]:
 
 
 async def settle(tx: Tx, row: AllocationRow, now: datetime) -> None:
-    """A failed allocation's cleanup is proven: its status stays, nothing of it is left."""
+    """The cleanup of a failed allocation is proven; its status stays `failed`."""
     if not await tx.run(SETTLE, row.id, row.version, now):
         raise StaleWrite("allocation")
 
@@ -344,7 +344,7 @@ LOOK = """
 LIST_PROJECT = f"""
     {SEEN} where a.project_id = $1 and a.id < $2 {{matching}} order by a.id desc limit $3
 """
-# Written into the statement, so that it reads the index of what is not proven gone and not the whole history.
+# Written into the statement, so that the planner uses the partial index of unproven allocations.
 FILTERS = {
     None: "true",
     FleetFilter.ON_NODE: "a.cleanup_proven_at is null",

@@ -1,4 +1,4 @@
-"""An allocation as people see it, made from its row."""
+"""Builds the API representation of an allocation from its row."""
 
 from datetime import UTC
 
@@ -81,7 +81,7 @@ def view(row: AllocationRow, caller: Caller) -> Allocation:
 
 
 def image(row: AllocationRow) -> AllocationImage | None:
-    """Outdated is not unhealthy: nothing is broken, and a tenant decides when to move on."""
+    """An outdated image is not unhealthy: nothing is broken, and the tenant decides when to update."""
     here = row.image
     if here is None:
         return None
@@ -116,8 +116,10 @@ def pending_resize(row: AllocationRow) -> PendingResize | None:
 
 
 def retry(row: AllocationRow) -> CreateAllocation | None:
-    """`failed` is final: another try is a new request. This is it, but for keys and volumes that are gone since, and
-    an end that is over. A volume that was made with the machine is there by now, and so is attached, not made."""
+    """`failed` is final: another try is a new request. This repeats the old request without keys and volumes that no
+    longer exist and without an end that has passed. A volume that the old request created is attached, not created
+    again.
+    """
     if not row.asked or not row.asked.ssh_key_ids:
         return None
     return CreateAllocation(
@@ -136,14 +138,14 @@ def retry(row: AllocationRow) -> CreateAllocation | None:
 
 
 def connection(row: AllocationRow) -> SshConnection | None:
-    """Known once the machine admits; it stays readable after release, when it leads nowhere."""
+    """Known when the node has reported the address. It stays readable after release, although it no longer works."""
     if row.port is None or row.host_key is None or not row.ssh_host:
         return None
     return _connection(row, row.ssh_host, row.port, row.host_key)
 
 
 def early_connection(row: AllocationRow) -> SshConnection | None:
-    """Until the allocation is active; from then on `connection` has the address that the node confirmed."""
+    """Only until the allocation is active; then `connection` has the address that the node confirmed."""
     spare = row.spare_access
     if spare is None or row.status not in (Status.REQUESTED, Status.PROVISIONING):
         return None
@@ -162,7 +164,7 @@ def _connection(row: AllocationRow, host: str, port: int, host_key: str) -> SshC
 
 
 def cost_so_far(row: AllocationRow) -> Cost:
-    """Read with the row; one that was submitted just now has none."""
+    """Comes with the row; an allocation that was just submitted has no cost yet."""
     if row.usage is UNSET:
         return Cost(amount=Money(amount_minor=0, currency=row.currency), seconds=0, runs=False, at=row.created_at)
     amount = Money(amount_minor=row.usage.amount_minor, currency=row.currency)

@@ -1,4 +1,6 @@
-"""The audit log as JSON lines: everything with its seals for operators, the rows of one tenant for its owners."""
+"""Exports the audit log as JSON lines: all rows with their seals for operators, the rows of one tenant for its
+owners.
+"""
 
 from collections.abc import AsyncGenerator
 from datetime import datetime
@@ -20,7 +22,7 @@ def lines(items: list[AuditRecord | Seal | ChainKey]) -> bytes:
 
 
 async def whole_log(db: Database, signer: AuditSigner, now: datetime) -> AsyncGenerator[bytes, None]:
-    """The key, each seal after the rows that it covers, and at the end the rows that are not sealed yet."""
+    """The key, then each seal after the rows that it covers, and finally the rows that are not sealed yet."""
     yield lines([ChainKey(signer=signer.id, public_key=signer.public_key, exported_at=now)])
     place, number = store.Place(), 0
     while True:

@@ -1,4 +1,4 @@
-"""The sealer: within about a second, every audit row is under a signed seal."""
+"""Seals every audit row with a signature within about a second."""
 
 from datetime import datetime
 
@@ -35,7 +35,9 @@ class SealWorker:
             pass
 
     async def _seal_batch(self) -> bool:
-        """Whether there may be more. The log line is written after the commit: it is evidence of what exists."""
+        """Seal one batch; returns whether there may be more. The log line follows the commit, because it is evidence
+        of a stored seal.
+        """
         now = self._clock.now()
         try:
             async with self._db.write("seal audit") as tx:
@@ -43,7 +45,7 @@ class SealWorker:
                 rows = await store.settled(tx, last.where() if last else store.Place(), BATCH)
                 if not rows:
                     return False
-                # One seal has one epoch, so that a failover or restore shows between two of them.
+                # A seal covers one epoch only, so that a failover or restore falls between two seals.
                 rows = [row for row in rows if row.epoch == rows[0].epoch]
                 seal = self._seal(last, rows, now)
                 await store.add_seal(tx, seal, rows[-1].where(), now)

@@ -1,4 +1,4 @@
-"""Seals over the audit log, and reading it for people and for exports."""
+"""SQL for audit seals and for reading the audit log."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from gpuaas.wire.audit import AuditRecord, Seal
 
 
 class Place(Struct, frozen=True, order=True):
-    """Where a row stands in commit order."""
+    """The position of a row in commit order."""
 
     epoch: int = -1
     xid: int = 0
@@ -52,7 +52,7 @@ async def seals(tx: Tx, after: int, limit: int) -> list[SealRow]:
 
 
 async def settled(tx: Tx, after: Place, limit: int) -> list[PlacedRecord]:
-    """Committed rows that no transaction under way can precede."""
+    """Committed rows that no transaction in progress can precede."""
     return await tx.all(PlacedRecord, SETTLED, after.epoch, after.xid, after.id, limit)
 
 
@@ -67,7 +67,7 @@ async def of_tenant(tx: Tx, tenant_id: str, after: int, limit: int) -> list[Plac
 
 
 async def add_seal(tx: Tx, seal: Seal, to: Place, now: datetime) -> None:
-    """Of two replicas that seal at once, the primary key lets one pass."""
+    """If two replicas seal at once, the primary key accepts one of them."""
     await tx.run(
         ADD_SEAL,
         seal.number,

@@ -1,16 +1,16 @@
-"""The hash chain of the audit log, verified by the server itself, some seals at a time."""
+"""Verifies the hash chain of the audit log on the server, a limited number of seals per request."""
 
 from gpuaas.core.db import Database
 from gpuaas.domain.audit import store
 from gpuaas.domain.audit.store import SealRow
 from gpuaas.wire.audit import AuditVerification, Verification
 
-SEALS = 100  # verified by one request, unless they cover too many rows: it must not keep other requests waiting
+SEALS = 100  # per request, unless they cover too many rows: one request must not delay others
 ROWS = 1_000
 
 
 async def verify(db: Database, public_key: str, after: int) -> AuditVerification:
-    """From the seal after number `after`, against the key of this server."""
+    """Verify the seals after number `after` with the public key of this server."""
     async with db.read("verify audit") as tx:
         before = await store.seal(tx, after)
         found = await store.seals(tx, after, SEALS)
@@ -35,7 +35,7 @@ async def verify(db: Database, public_key: str, after: int) -> AuditVerification
 
 
 def within(seals: list[SealRow]) -> list[SealRow]:
-    """The first seals that cover ROWS rows together, and at least one."""
+    """The first seals that cover at most ROWS rows together, and at least one."""
     total, count = 0, 0
     for seal in seals:
         total += seal.rows

@@ -1,4 +1,4 @@
-"""What operators do to nodes and slots, and what anybody may ask of placement."""
+"""Commands of operators on nodes and slots, and placement questions of everybody."""
 
 import base64
 import binascii
@@ -44,12 +44,12 @@ KEY_BYTES = 32
 
 
 class SkuUnavailable(Problem):
-    """Not now; `facts` say which of three reasons, and what would fit."""
+    """Cannot be placed now. The facts have the kind of reason and the sizes that would fit."""
 
     status, code = 409, "sku_unavailable"
 
     def __init__(self, placement: Placement) -> None:
-        alternatives = " Or take what would fit." if placement.would_fit else " Try again later."
+        alternatives = " Or choose a size that fits." if placement.would_fit else " Try again later."
         super().__init__(
             placement.detail + alternatives,
             kind=placement.kind,
@@ -63,11 +63,11 @@ class EnrolmentRefused(Problem):
 
 
 def choose_size(sku: SkuRow, gpu_count: int, name: str | None) -> Size:
-    """The size asked for, or the first of this GPU count."""
+    """The requested size, or the first size with this GPU count."""
     if gpu_count not in sku.allowed_counts:
         allowed = ", ".join(map(str, sku.allowed_counts))
         raise ValidationError(
-            f"The SKU {sku.sku} is sold with {allowed} GPUs, not with {gpu_count}. Ask for one of these.",
+            f"The SKU {sku.sku} is sold with {allowed} GPUs, not with {gpu_count}. Choose one of these.",
             errors={"gpu_count": f"one of {allowed}"},
             allowed_counts=sku.allowed_counts,
         )
@@ -104,7 +104,7 @@ def default_asks(sku: SkuRow) -> list[Ask]:
 
 
 async def explain_placement(tx: Tx, data: AskPlacement, fleet: Index, *, more_disk_gib: int = 0) -> Placement:
-    """From a fresh read of the fleet: never from the index, nor by what the caller may see of it."""
+    """Reads the whole fleet from the database: not from the index, and not limited to what the caller may see."""
     sku = await skus.get(tx, data.sku)
     ask = ask_for(sku, data)
     ask = replace(ask, disk_gib=ask.disk_gib + more_disk_gib)
@@ -112,7 +112,9 @@ async def explain_placement(tx: Tx, data: AskPlacement, fleet: Index, *, more_di
 
 
 def with_availability(rows: Iterable[SkuRow], fleet: Fleet) -> list[Sku]:
-    """How many machines of each GPU count could be had now, by region; each figure on its own."""
+    """Add the number of allocations of each GPU count that fit now, by region. The numbers are independent of each
+    other.
+    """
     return [
         with_fields(
             row.view(),
@@ -128,7 +130,7 @@ def with_availability(rows: Iterable[SkuRow], fleet: Fleet) -> list[Sku]:
 
 
 def _placed_size(sku: SkuRow, size: Size, fleet: Fleet) -> Size:
-    """With what the nodes that have its GPUs make of it."""
+    """Add what the nodes with this SKU's GPUs mean for the size: shared CPUs, or that it cannot be placed."""
     ask, nodes = ask_of(sku, size), [node for node in fleet.views() if node.gpu_family == sku.gpu_family]
     is_part = sku.shape is not Shape.BAREMETAL
     shares = any(
@@ -140,7 +142,7 @@ def _placed_size(sku: SkuRow, size: Size, fleet: Fleet) -> Size:
 async def create_enrolment_token(
     tx: Tx, caller: Caller, data: CreateEnrolmentToken, *, ids: Ids, now: datetime
 ) -> EnrolmentToken:
-    """A node row waits; the machine that shows the token becomes it."""
+    """Create a node row with a token; the computer that presents the token becomes this node."""
     caller.require_platform(Permission.FLEET_OPERATE)
     return await issue_enrolment_token(tx, data, by=caller.actor, ids=ids, now=now)
 
@@ -148,13 +150,13 @@ async def create_enrolment_token(
 async def issue_enrolment_token(
     tx: Tx, data: CreateEnrolmentToken, *, by: str, ids: Ids, now: datetime
 ) -> EnrolmentToken:
-    """For a new node, or once more for one whose tokens were lost or expired before a machine came with them."""
+    """For a new node, or again for a node that was never enrolled because its tokens were lost or expired."""
     token = "gpe_" + secrets.token_urlsafe(32)
     expires_at = now + timedelta(seconds=data.ttl_seconds)
     await store.add_region(tx, data.region)
     node_id = await store.add_node(tx, ids.new("node"), data.node_name, data.region, now)
     if node_id is None:
-        raise Conflict(f"There is a node named {data.node_name} already. Choose another name.")
+        raise Conflict(f"A node named {data.node_name} already exists. Choose another name.")
     await store.add_enrolment_token(tx, token_hash(token), node_id, created_by=by, expires_at=expires_at)
     subject = Subject(kind="node", id=node_id)
     await record(tx, subject, NewEntry(phase=Intent.ENROLLING, at=now, actor=by, note="token issued"), None)
@@ -163,7 +165,7 @@ async def issue_enrolment_token(
 
 
 async def enrol(tx: Tx, data: Enrol, *, ids: Ids, now: datetime) -> str:
-    """The machine behind the token is this node from now on; what it found waits for approval."""
+    """Enrol the computer that presents the token as its node; its discovered slots wait for approval."""
     try:
         public_key = base64.b64decode(data.public_key, validate=True)
     except binascii.Error as error:
@@ -182,7 +184,7 @@ async def enrol(tx: Tx, data: Enrol, *, ids: Ids, now: datetime) -> str:
 
 
 def candidates(node_id: str, data: Enrol, ids: Ids) -> list[store.NewSlot]:
-    """One would-be slot a GPU. A simulated GPU gets simulated companions; real ones are filled in at approval."""
+    """One candidate slot per GPU. A simulated GPU gets simulated devices; real ones are filled in at approval."""
     share = max(1, len(data.facts.gpus))
     return [
         store.NewSlot(
@@ -205,7 +207,7 @@ def candidates(node_id: str, data: Enrol, ids: Ids) -> list[store.NewSlot]:
 
 
 async def change_intent(tx: Tx, caller: Caller, id: str, to: Intent, *, reason: str, now: datetime) -> Node:
-    """Drain, quarantine, activate again or retire; retiring waits until nothing is claimed on the node."""
+    """Drain, quarantine, reactivate or retire a node; it can be retired only without live claims."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.node(tx, id, lock=True)
     if to is Intent.RETIRED and (claims := await store.live_claims(tx, id)):
@@ -213,7 +215,7 @@ async def change_intent(tx: Tx, caller: Caller, id: str, to: Intent, *, reason: 
             f"{claims} claims are live on this node. Drain it, release or force-clean them, then retire it.",
             claims=claims,
         )
-    if row.contested_at and to in (Intent.ACTIVE, Intent.DRAINING):  # an operator looked; it is watched afresh
+    if row.contested_at and to in (Intent.ACTIVE, Intent.DRAINING):  # an operator checked it, so detection starts again
         await settle_contest(tx, id)
     return store.node_view(await store.move_node(tx, row, to, actor=caller.actor, reason=reason, now=now))
 
@@ -223,13 +225,13 @@ async def approve_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reas
     await store.node(tx, node_id, lock=True)
     slot = await store.slot(tx, node_id, index)
     if await store.is_held_whole(tx, node_id):
-        raise Conflict("The node is held whole by an allocation; a slot cannot join it now. Approve it after release.")
+        raise Conflict("An allocation holds the whole node, so no slot can be added now. Approve it after the release.")
     await store.approve_slot(tx, slot.id, by=caller.actor, now=now)
     return await _slot_changed(tx, caller, slot, "approve", now=now, reason=reason)
 
 
 async def disable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reason: str, now: datetime) -> Slot:
-    """Not sold again; who has it keeps it."""
+    """The slot is not sold again; its current allocation keeps it."""
     caller.require_platform(Permission.FLEET_OPERATE)
     slot = await store.slot(tx, node_id, index)
     await store.disable_slot(tx, slot.id, now, reason)
@@ -246,7 +248,7 @@ async def enable_slot(tx: Tx, caller: Caller, node_id: str, index: int, *, reaso
 
 
 async def set_overcommit(tx: Tx, caller: Caller, node_id: str, data: SetOvercommit, *, now: datetime) -> Node:
-    """From the next request on; what is sold stays sold."""
+    """Applies from the next request on; what is sold stays sold."""
     caller.require_platform(Permission.FLEET_OPERATE)
     before = await disks.set_overcommit(tx, node_id, data.overcommit)
     subject = Subject(kind="node", id=node_id)

@@ -1,4 +1,4 @@
-"""What the platform does about a node whose key has two live holders."""
+"""Handles contested nodes: nodes whose key two live agents use."""
 
 from datetime import datetime
 
@@ -13,13 +13,13 @@ from gpuaas.wire.capacity import Intent
 from gpuaas.wire.timeline import Outcome
 
 DETAIL = (
-    "Two live agents used this node's key in turn within a minute. Somebody may have stolen it. Find out which agent "
-    "is the node's own, then rotate the key: docs/runbooks/node-keys.md."
+    "Two live agents used this node's key in turn within a minute. Somebody may have stolen it. Determine which agent "
+    "belongs to the node, then rotate the key: docs/runbooks/node-keys.md."
 )
 
 
 async def contest(tx: Tx, found: Contest, now: datetime) -> bool:
-    """Quarantine the node and doubt what it answered since the other holder came; False if that was done before."""
+    """Quarantine the node and doubt its answers since the other agent appeared; False if that was done before."""
     await tasks.doubt_removals(tx, found.node_id, found.other_epoch)
     if not await capacity.set_contested(tx, found.node_id, now, DETAIL):
         return False
@@ -35,7 +35,7 @@ async def contest(tx: Tx, found: Contest, now: datetime) -> bool:
 
 
 async def settle_contest(tx: Tx, node_id: str) -> None:
-    """It is settled who the node is: by an operator's word, or because only one holder has the new key."""
+    """The node's identity is certain again: an operator confirmed it, or only one agent has the new key."""
     await capacity.clear_contested(tx, node_id)
     await capacity.install_keysets_again(tx, node_id)
     await links.forget_holders(tx, node_id)

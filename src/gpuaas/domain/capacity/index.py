@@ -1,5 +1,8 @@
-"""The fleet in memory: what this replica proposes from. Read whole at start, node by node when told, and now and then
-whole again, so that a lost hint costs a refused proposal at worst."""
+"""The fleet in memory, from which this replica proposes placements.
+
+It reads the whole fleet at start, single nodes after hints, and periodically the whole fleet again, so a lost hint
+costs at most one refused proposal.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -21,7 +24,7 @@ class Index:
         self._stale: set[str] = set()
         self._doubtful: set[str] = set()
         self._whole_at, self._losses = 0.0, 0
-        self._reading = asyncio.Lock()  # of two reads side by side the older might be put last
+        self._reading = asyncio.Lock()  # of two concurrent reads, the older result might be stored last
         self._wake = asyncio.Event()
         hints.on(store.CAPACITY, self._changed)
         hints.on(store.CLAIMED, self._claimed)
@@ -31,25 +34,25 @@ class Index:
         self._wake.set()
 
     def _claimed(self, node_id: str, remote: bool) -> None:  # noqa: FBT001 - as above
-        """Our own claims are taken here before they are made; only another replica's are news."""
+        """Claims of this replica are taken here before they are written; only those of other replicas are new."""
         if remote:
             self._changed(node_id, remote)
 
     def propose(self, ask: Ask) -> Proposal | None:
-        """And take it, in one step: two requests of this replica never get the same slots."""
+        """Propose and take in one step, so that two requests of this replica never get the same slots."""
         proposal = self._fleet.propose(ask)
         if proposal:
             self._fleet.take(proposal)
         return proposal
 
     def settle(self, proposal: Proposal, *, claimed: bool) -> None:
-        """A claim that failed may have failed because another replica was first: the node is read again."""
+        """A claim may have failed because another replica was first, so the node is read again."""
         self._fleet.settle(proposal, claimed=claimed)
         if not claimed:
             self._doubtful.add(proposal.node_id)
 
     def lose(self) -> None:
-        """What was proposed another replica had sold; a second time in a row puts all the rest in doubt."""
+        """Another replica had sold the proposed slots. A second loss in a row makes the whole fleet doubtful."""
         self._losses += 1
 
     async def clear_doubts(self) -> None:
@@ -58,16 +61,16 @@ class Index:
 
     @property
     def fleet(self) -> Fleet:
-        """For looking only."""
+        """Read only: use `propose` to take slots."""
         return self._fleet
 
     async def read(self) -> list[NodeView]:
-        """The whole fleet as it is in the database now."""
+        """The whole fleet, read from the database."""
         async with self._db.read() as tx:
             return await node_views(tx)
 
     async def read_node(self, node_id: str) -> NodeView | None:
-        """One node as it is in the database now, with what all tenants hold of it."""
+        """One node, read from the database, with the claims of all tenants."""
         async with self._db.read() as tx:
             return next(iter(await node_views(tx, [node_id])), None)
 

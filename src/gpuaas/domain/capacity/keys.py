@@ -1,4 +1,4 @@
-"""Changing the key of a node. The old one is refused from the moment the server has the new one."""
+"""Rotates the key of a node. The server refuses the old key as soon as it has the new one."""
 
 import base64
 import binascii
@@ -30,11 +30,13 @@ class RotationRefused(Problem):
 
 
 async def create_rotation_token(tx: Tx, caller: Caller, node_id: str, *, reason: str, now: datetime) -> EnrolmentToken:
-    """Good for one change of the key, minutes long. It is typed on the node: a thief of the key does not have it."""
+    """A token for one rotation, valid for minutes. A person types it on the node, so a thief of the key does not have
+    it.
+    """
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.node(tx, node_id)
     if row.public_key is None or row.intent is Intent.RETIRED:
-        raise Conflict("This node has no key to change: it is not enrolled, or retired. Enrol it instead.")
+        raise Conflict("This node has no key to rotate, because it is not enrolled or is retired. Enrol it instead.")
     token, expires_at = "gpr_" + secrets.token_urlsafe(32), now + TOKEN_LIFE
     await store.add_enrolment_token(
         tx, token_hash(token), node_id, created_by=caller.actor, expires_at=expires_at, purpose=ROTATE_KEY
@@ -46,8 +48,9 @@ async def create_rotation_token(tx: Tx, caller: Caller, node_id: str, *, reason:
 
 
 async def rotate_key(tx: Tx, data: RotateKey, *, now: datetime) -> str:
-    """Its node. Links end: whoever still has the old key cannot open another. Asked again with the same key, because
-    the answer was lost, it changes nothing."""
+    """Rotate the key and return the node. Its links end, and the old key cannot open another. A repeated request with
+    the same new key, after a lost answer, changes nothing.
+    """
     new, old_proof, new_proof = (_bytes(each) for each in (data.public_key, data.old_proof, data.new_proof))
     if len(new) != KEY_BYTES:
         raise RotationRefused(f"The new key must be {KEY_BYTES} bytes of Ed25519.")
@@ -61,7 +64,7 @@ async def rotate_key(tx: Tx, data: RotateKey, *, now: datetime) -> str:
     if row.public_key == new:
         return node_id
     if row.public_key is None or not _is_signed(row.public_key, old_proof, signed):
-        raise RotationRefused("The key that this node has now did not sign this request. Was it changed before?")
+        raise RotationRefused("The current key of this node did not sign this request. Was it rotated before?")
     await store.set_key(tx, node_id, new, now)
     await settle_contest(tx, node_id)
     await links.end_links(tx, node_id)

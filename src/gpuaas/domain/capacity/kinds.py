@@ -1,4 +1,4 @@
-"""The declaration of nodes: how a change of an intent is written."""
+"""Declares how a change of a node's intent is written."""
 
 from gpuaas.domain.capacity.states import MACHINE
 from gpuaas.domain.timeline.kinds import Audit, Kind

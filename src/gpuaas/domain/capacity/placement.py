@@ -1,7 +1,8 @@
-"""Where a request goes: a pure choice over a snapshot of the fleet. Only proposes; the claim itself is one statement.
+"""Chooses slots for a request: a pure function of a snapshot of the fleet. It only proposes; one SQL statement
+claims.
 
-Best fit: the node with the fewest free slots that still holds the whole request, so that whole nodes stay free; within
-it the slots of one NUMA node if they suffice, the tightest such. A request never spans nodes.
+Best fit: choose the node with the fewest free slots that can hold the whole request, so that whole nodes stay free.
+Within the node, prefer the smallest NUMA node that suffices. A request never spans nodes.
 """
 
 from collections import defaultdict
@@ -13,11 +14,11 @@ from itertools import islice
 from gpuaas.wire.capacity import Fit, Placement, Shape, Unavailable
 from gpuaas.wire.environments import Init
 
-NUMA_TRIES = 8  # nodes of one bucket looked at for a NUMA fit before any node of it will do
+NUMA_TRIES = 8  # nodes of one bucket checked for a NUMA fit before any node is accepted
 
 
 class Blocked(StrEnum):
-    """Why a slot that exists is not for sale now, besides being sold."""
+    """Why an unclaimed slot is not for sale now."""
 
     NODE_OFFLINE = "node_offline"
     NODE_NOT_ACTIVE = "node_not_active"
@@ -31,7 +32,7 @@ class Blocked(StrEnum):
 
 
 class Misfit(StrEnum):
-    """Why a size does not go with a node."""
+    """Why a size cannot be placed on a node."""
 
     NO_SYSTEMD = "no node offers systemd"
     TOO_FEW_CPUS = "no node has as many CPUs"
@@ -58,7 +59,7 @@ class NodeView:
     memory_mib: int | None = None
     has_systemd: bool = False
     disk_for_sale_gib: int | None = None
-    disk_left_gib: int | None = None  # of what is for sale; unknown: disk is not counted
+    disk_left_gib: int | None = None  # of the disk for sale; unknown: disk is not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,14 @@ class Ask:
     gpu_family: str
     gpu_count: int
     region: str | None = None
-    node_id: str | None = None  # only there: data on its disk is wanted
+    node_id: str | None = None  # only this node, because it has the requested data
     vcpus: int = 0
     memory_mib: int = 0
-    disk_gib: int = 0  # of the root disk, and of volumes that are made with it on the node
+    disk_gib: int = 0  # root disk, and volumes that are created with it on the node
     init: Init = Init.PLAIN
 
     def misfit(self, node: NodeView) -> Misfit | None:
-        """Why no environment of this size can ever be on this node, whatever is free there."""
+        """Why this node can never host an environment of this size, whatever is free there."""
         if self.init is Init.SYSTEMD and not node.has_systemd:
             return Misfit.NO_SYSTEMD
         if node.vcpus is not None and self.vcpus > node.vcpus:
@@ -100,7 +101,7 @@ class _Node:
     view: NodeView
     free: dict[str, int | None]  # slot id → NUMA node
     total: int
-    disk_taken_gib: int = 0  # since it was read, or proposed and not yet known to be claimed
+    disk_taken_gib: int = 0  # since the read, or proposed and not yet committed
 
     @property
     def disk_left_gib(self) -> int | None:
@@ -127,25 +128,25 @@ class _Node:
 
 @dataclass(slots=True)
 class _Pool:
-    """Nodes of one family in one region, by how many slots they have free."""
+    """Nodes of one GPU family in one region, by their number of free slots."""
 
     buckets: dict[int, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
     largest: int = 0
 
 
 class Fleet:
-    """An index over nodes that proposes in constant time; kept true by `put`, `take` and `settle`."""
+    """An index of nodes that proposes in constant time; `put`, `take` and `settle` keep it current."""
 
     def __init__(self, nodes: Iterable[NodeView] = ()) -> None:
         self._nodes: dict[str, _Node] = {}
         self._pools: dict[tuple[str, str], _Pool] = defaultdict(_Pool)
-        self._taken: set[str] = set()  # proposed, and not yet known to be claimed
-        self._disk_taken: dict[str, int] = defaultdict(int)  # the same of disk, by node
+        self._taken: set[str] = set()  # proposed, and not yet committed
+        self._disk_taken: dict[str, int] = defaultdict(int)  # the same for disk, by node
         for node in nodes:
             self.put(node)
 
     def put(self, view: NodeView) -> None:
-        """The node as read; slots taken here and not yet committed stay taken."""
+        """Store a node as read; slots that were taken here and are not committed yet stay taken."""
         self.drop(view.id)
         free = {
             slot.id: slot.numa
@@ -174,7 +175,7 @@ class Fleet:
         return _proposal(node, ask) if node.room(ask) else None
 
     def take(self, proposal: Proposal) -> None:
-        """Reserved in this process until given back or read as claimed."""
+        """Reserve in this process until the claim commits or fails."""
         node = self._nodes[proposal.node_id]
         self._unfile(node)
         for slot_id in proposal.slot_ids:
@@ -185,7 +186,7 @@ class Fleet:
         self._file(node)
 
     def settle(self, proposal: Proposal, *, claimed: bool) -> None:
-        """The claim committed, and the slots are somebody's; or it did not, and they may be free again."""
+        """The claim committed, so the slots stay taken; or it failed, so they may be free again."""
         self._taken.difference_update(proposal.slot_ids)
         self._disk_taken[proposal.node_id] -= proposal.disk_gib
         node = self._nodes.get(proposal.node_id)
@@ -204,7 +205,7 @@ class Fleet:
         return (node.view for node in self._nodes.values())
 
     def room(self, ask: Ask) -> dict[str, int]:
-        """By region that has nodes of this family: how many environments of this size fit now, one by one."""
+        """How many environments of this size fit now, by region; regions without nodes of this family are absent."""
         found: dict[str, int] = {}
         for node in self._nodes.values():
             if node.view.gpu_family == ask.gpu_family and ask.region in (None, node.view.region):
@@ -258,7 +259,9 @@ def _fits_one_numa(free: dict[str, int | None], gpu_count: int) -> bool:
 
 
 def _pick(free: dict[str, int | None], gpu_count: int) -> list[str]:
-    """From the tightest NUMA node that holds all; else from the fullest ones first, to span as few as possible."""
+    """From the smallest NUMA node that holds all; otherwise from those with the most free slots first, to span the
+    fewest.
+    """
     groups = sorted(_by_numa(free).values(), key=len)
     for group in groups:
         if len(group) >= gpu_count:
@@ -268,7 +271,7 @@ def _pick(free: dict[str, int | None], gpu_count: int) -> list[str]:
 
 
 def reshape(node: NodeView, held: set[str], gpu_count: int) -> tuple[str, ...] | None:
-    """The slots of another size on the same node: as many as possible of those held, then the nearest free ones."""
+    """The slots of another size on the same node: as many of the held slots as possible, then the nearest free ones."""
     numa = {slot.id: slot.numa for slot in node.slots}
     kept = _pick({slot_id: numa[slot_id] for slot_id in held}, min(gpu_count, len(held)))
     free = {
@@ -285,7 +288,7 @@ def reshape(node: NodeView, held: set[str], gpu_count: int) -> tuple[str, ...] |
 
 
 def explain(nodes: list[NodeView], ask: Ask, *, count: int, others: list[Ask]) -> Placement:
-    """Where `count` allocations would go, or which reason keeps them out, and which of `others` would fit instead."""
+    """Where `count` allocations would go, or why they cannot be placed, and which of `others` would fit instead."""
     fleet = Fleet(nodes)
     regions: list[str] = []
     for _ in range(count):
@@ -309,7 +312,7 @@ def _refusal(nodes: list[NodeView], ask: Ask, *, count: int, placed: int, others
                 blocked[why.value] += 1
     kind, detail = _why(fitting, ask, count, free)
     if placed:
-        detail += f" {placed} of the {count} allocations would have fitted."
+        detail += f" {placed} of the {count} allocations would fit."
     would_fit = [
         Fit(gpu_count=other.gpu_count, count=fitting_count, region=region)
         for other in sorted(others, key=lambda one: -one.gpu_count)
@@ -320,7 +323,7 @@ def _refusal(nodes: list[NodeView], ask: Ask, *, count: int, placed: int, others
 
 
 def _why(nodes: list[NodeView], ask: Ask, count: int, free: int) -> tuple[Unavailable, str]:
-    """The size itself first, then GPUs, then disk: what is said is what has to change."""
+    """Checks the size first, then GPUs, then disk, so that the reason names what must change."""
     need, without_disk = ask.gpu_count, replace(ask, disk_gib=0)
     if nodes and (why := misfit(nodes, ask)):
         return Unavailable.SIZE_NOT_OFFERED, f"This size cannot be placed: {why}."
@@ -333,12 +336,12 @@ def _why(nodes: list[NodeView], ask: Ask, count: int, free: int) -> tuple[Unavai
         return Unavailable.NO_SINGLE_NODE_FITS, f"{free} GPUs are free, but {no_node}."
     if _places([_ready(node) for node in nodes], without_disk) >= count:
         return Unavailable.READINESS_BLOCKS, _unready(nodes)
-    detail = f"Of this kind {free or 'none'} of the {need * count} GPUs that this needs are free."
+    detail = f"Free GPUs of this kind: {free or 'none'}. This needs {need * count}."
     return Unavailable.NO_CAPACITY, detail
 
 
 def misfit(nodes: Iterable[NodeView], ask: Ask) -> str:
-    """Why this size goes with none of these nodes, whatever is free there; empty if it goes with one."""
+    """Why none of these nodes can ever host this size; empty if some node can."""
     found = ""
     for node in nodes:
         why = ask.misfit(node)
@@ -353,13 +356,13 @@ def _places(nodes: list[NodeView], ask: Ask) -> int:
 
 
 def _ready(node: NodeView) -> NodeView:
-    """With nothing that keeps its slots from sale."""
+    """The node without anything that blocks its slots."""
     return replace(node, blocked=None, slots=tuple(replace(slot, blocked=None) for slot in node.slots))
 
 
 def _unready(nodes: list[NodeView]) -> str:
     if any(node.blocked is Blocked.MISSING_REQUIREMENTS for node in nodes):
-        return "GPUs exist that could serve this, but their node lacks something that environments need."
+        return "Suitable GPUs exist, but their node lacks something that environments need."
     if any(node.blocked is Blocked.DISK_LOW for node in nodes):
-        return "GPUs exist that could serve this, but the disk of their node is almost full, so it sells nothing now."
-    return "GPUs exist that could serve this, but they are not ready for sale now."
+        return "Suitable GPUs exist, but the disk of their node is almost full, so it sells nothing now."
+    return "Suitable GPUs exist, but they are not ready for sale now."

@@ -1,4 +1,4 @@
-"""A node's intent: what operators want of it. Whether it answers is another field."""
+"""A node's intent: the state that operators want. Whether the node is online is another field."""
 
 from gpuaas.core.states import Machine
 from gpuaas.wire.capacity import Intent

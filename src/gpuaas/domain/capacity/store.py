@@ -1,4 +1,4 @@
-"""Rows of nodes, slots and claims; who holds what is read from live claims, never kept twice."""
+"""SQL for nodes, slots and claims. Live claims alone record who holds a slot."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,18 +16,18 @@ from gpuaas.domain.timeline.transitions.store import Act
 from gpuaas.wire.capacity import Intent, Node, Slot
 from gpuaas.wire.environments import CHANGING_FACTS, Fact, GpuReset, NodeFacts
 
-CAPACITY = "capacity"  # the topic of nodes and slots that changed; its row ids are node ids
-CLAIMED = "claimed"  # the topic of nodes that were claimed on, for other replicas
+CAPACITY = "capacity"  # the topic of changed nodes and slots; its row ids are node ids
+CLAIMED = "claimed"  # the topic of nodes with new claims, for other replicas
 
 
 class OpenedLink(Struct, frozen=True, kw_only=True):
-    """What a node says of itself when it opens its link."""
+    """A node's own description when it opens its link."""
 
     node_id: str
     facts: NodeFacts
     agent_version: str
     boot_id: str
-    task_key_generation: int | None = None  # the newest that it trusts; none: as recorded
+    task_key_generation: int | None = None  # the newest that it trusts; None: as recorded
 
 
 class LinkKey(Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class LinkKey(Struct, frozen=True, kw_only=True):
 
 
 class NodeRow(Node, frozen=True, kw_only=True):
-    """A node with what only we need of it."""
+    """A node with the columns that only the server needs."""
 
     version: int
     public_key: bytes | None
@@ -63,13 +63,13 @@ async def add_region(tx: Tx, name: str) -> None:
 
 
 async def add_node(tx: Tx, id: str, name: str, region: str, now: datetime) -> str | None:
-    """Its id, or that of a node of this name that no machine became yet; None if one did."""
+    """Returns its id, or the id of a node of this name that was never enrolled; None if one was."""
     kept = await tx.value(ADD_NODE, id, name, region, now)
     return None if kept is None else str(kept)
 
 
 async def link_keys(tx: Tx, node_ids: Sequence[str]) -> list[LinkKey]:
-    """What proves that each of these nodes is who dials; none for one that may have no link."""
+    """The key that proves the identity of each connecting node; empty for a node that may have no link."""
     return await tx.all(LinkKey, LINK_KEYS, node_ids)
 
 
@@ -102,7 +102,7 @@ async def add_enrolment_token(
 
 
 async def use_rotation_token(tx: Tx, token_hash: bytes, new_key: bytes) -> str | None:
-    """The node whose key it changes, once; again only for the key that the node has by now."""
+    """The node whose key the token rotates. Valid once; later only with the key that the node already has."""
     node_id = await tx.value(USE_ROTATION_TOKEN, token_hash, new_key)
     return None if node_id is None else str(node_id)
 
@@ -112,7 +112,7 @@ async def set_key(tx: Tx, node_id: str, public_key: bytes, now: datetime) -> Non
 
 
 async def use_enrolment_token(tx: Tx, token_hash: bytes, public_key: bytes) -> str | None:
-    """The node it was made for, once; the same machine may ask again, should it have missed the answer."""
+    """The node of the token. Valid once; the same computer may repeat it if it missed the answer."""
     node_id = await tx.value(USE_ENROLMENT_TOKEN, token_hash, public_key)
     return None if node_id is None else str(node_id)
 
@@ -123,7 +123,7 @@ async def enrol_node(tx: Tx, id: str, public_key: bytes, facts: NodeFacts, agent
 
 
 async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> None:
-    """Back, and seen; one statement for all of them."""
+    """Mark the nodes online and seen, in one statement."""
     if not opened:
         return
     rows = [
@@ -138,25 +138,28 @@ async def links_opened(tx: Tx, opened: Sequence[OpenedLink], now: datetime) -> N
 
 
 async def facts_changed(tx: Tx, told: Mapping[str, Mapping[str, Fact]]) -> list[str]:
-    """The nodes whose facts are others now. Only facts that may change: a node must not add to them without end."""
+    """Returns the nodes whose facts changed. Only the listed facts may change, so a node cannot add facts without
+    limit.
+    """
     known = {id: {name: found[name] for name in CHANGING_FACTS if name in found} for id, found in told.items()}
     changed = {id: found for id, found in known.items() if found}
     return await tx.column(FACTS_CHANGED, list(changed), list(changed.values())) if changed else []
 
 
 async def gpu_resets(tx: Tx, node_id: str) -> dict[str, GpuReset]:
-    """Of the GPUs of a node, by UUID; those whose agent reported nothing are left out."""
+    """For the GPUs of a node, by UUID; GPUs for which the agent reported nothing are absent."""
     return convert(await tx.value("select gpu_resets($1)", node_id), dict[str, GpuReset])
 
 
 async def dispute(tx: Tx, node_ids: Sequence[str], until: datetime) -> None:
-    """A live link of each was replaced by another agent process: its proofs of removal wait until it is clear who is
-    the node."""
+    """Another agent process replaced a live link of each node: proofs of removal wait until the node's identity is
+    certain.
+    """
     await tx.run("update nodes set link_disputed_until = $2 where id = any ($1)", node_ids, until)
 
 
 async def set_contested(tx: Tx, node_id: str, now: datetime, detail: str) -> bool:
-    """Whether it was not known before."""
+    """Returns whether that is new."""
     return bool(await tx.run(SET_CONTESTED, node_id, now, detail))
 
 
@@ -165,12 +168,12 @@ async def clear_contested(tx: Tx, node_id: str) -> None:
 
 
 async def install_keysets_again(tx: Tx, node_id: str) -> None:
-    """The other holder of its key may have confirmed key sets that the node never got."""
+    """Another agent with its key may have confirmed key sets that the node never received."""
     await tx.run("select install_keysets_again($1)", node_id)
 
 
 async def links_lost(tx: Tx, last_seen: Mapping[str, datetime]) -> None:
-    """By node, when it was last seen; one statement for all of them."""
+    """Mark nodes offline since they were last seen, in one statement."""
     if not last_seen:
         return
     await tx.run(LINKS_LOST, list(last_seen), list(last_seen.values()))
@@ -179,12 +182,12 @@ async def links_lost(tx: Tx, last_seen: Mapping[str, datetime]) -> None:
 
 
 async def seen(tx: Tx, at: dict[str, datetime]) -> None:
-    """The durable proof of life of many nodes, in one statement."""
+    """Store the last proof of life of many nodes, in one statement."""
     await tx.run(SEEN, list(at), list(at.values()))
 
 
 async def add_candidates(tx: Tx, slots: list[NewSlot]) -> None:
-    """Discovery is advisory: what was found waits for an operator's approval; what is known is left as it is."""
+    """Discovery only adds candidates: new slots wait for an operator's approval, and known slots stay unchanged."""
     for slot in slots:
         await tx.run(ADD_CANDIDATE, *astuple(slot))
 
@@ -207,7 +210,7 @@ async def approve_slot(tx: Tx, slot_id: str, *, by: str, now: datetime) -> None:
 
 
 async def disable_slot(tx: Tx, slot_id: str, at: datetime | None, reason: str) -> None:
-    """`at` null: enabled again."""
+    """With `at` None the slot is enabled again."""
     await tx.run("update slots set disabled_at = $2, disabled_reason = $3 where id = $1", slot_id, at, reason)
 
 
@@ -220,7 +223,7 @@ async def is_held_whole(tx: Tx, node_id: str) -> bool:
 
 
 async def end_claims(tx: Tx, allocation_id: str, node_id: str, *, now: datetime) -> None:
-    """With the proof of cleanup, and only then."""
+    """Only after cleanup is proven."""
     await tx.run(UNBLOCK_SLOTS, allocation_id)
     await tx.run(
         "update claims set released_at = $2 where allocation_id = $1 and released_at is null", allocation_id, now
@@ -229,7 +232,7 @@ async def end_claims(tx: Tx, allocation_id: str, node_id: str, *, now: datetime)
 
 
 async def block_slots(tx: Tx, allocation_id: str, node_id: str, *, now: datetime) -> None:
-    """Cleanup could not be proven: the slots are not sold again until it is."""
+    """Cleanup could not be proven: the slots are not sold until it is."""
     await tx.run(BLOCK_SLOTS, allocation_id, now)
     tx.hint(CAPACITY, node_id)
 
@@ -265,7 +268,8 @@ LINK_KEYS = """
     from unnest($1::text[]) with ordinality as asked (id, number)
         left join nodes n on n.id = asked.id and n.intent <> 'retired' order by asked.number
 """
-# A node may have several tokens; the machine that comes first becomes it, and the others find it locked, then taken.
+# A node may have several tokens. The first computer to use one becomes the node; the others wait for the lock and are
+# refused.
 USE_ENROLMENT_TOKEN = """
     with node as (
         select n.id, n.public_key from nodes n join enrolment_tokens e on e.node_id = n.id where e.token_hash = $1

@@ -1,8 +1,8 @@
-"""Growing delays after failed attempts to log in or sign up. No account is ever locked for everybody.
+"""Growing delays after failed attempts to log in or sign up. An account is never locked completely.
 
-An attempt counts as failed when it begins and is taken back when it succeeds, so parallel guesses gain nothing. Buckets
-are per (account, source) and per source: somebody who knows the password and comes from another source is not delayed,
-and neither is somebody who logged in from this source within a day, whatever others do there.
+An attempt counts as failed when it begins, and is taken back when it succeeds, so parallel guesses gain nothing.
+Buckets are per (account, source) and per source. A person who knows the password and comes from another source is not
+delayed. A person who logged in from this source within a day is not delayed either, whatever others do there.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from gpuaas.core.errors import RateLimitExceeded
 from gpuaas.domain.identity import store
 
 ATTEMPTS = 10  # of one source on one account, or on sign-up, before the first delay
-SOURCE_ATTEMPTS = 50  # of one source on all accounts: an office may have one address
+SOURCE_ATTEMPTS = 50  # of one source on all accounts: an office may share one address
 FIRST_SECONDS = 30  # the first delay; each further failure doubles it
 LONGEST_SECONDS, LONGEST_SOURCE_SECONDS = 900, 300
 
@@ -26,7 +26,7 @@ class Bucket:
 
 
 def source_of(address: str) -> str:
-    """Who has one IPv6 address has its /64."""
+    """An owner of one IPv6 address usually has its whole /64, so that is the source."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -39,7 +39,7 @@ def source_of(address: str) -> str:
 
 
 async def login_buckets(db: Database, account: str, address: str) -> list[Bucket]:
-    """The source first: one that has to wait spends nothing of the account's bucket."""
+    """The source comes first: if it has to wait, the account's bucket is not charged."""
     source = source_of(address)
     own = Bucket(f"login:{source}:{account}")
     async with db.read() as tx:
@@ -64,8 +64,9 @@ async def begin(db: Database, buckets: list[Bucket]) -> None:
 
 
 async def succeed(tx: Tx, buckets: list[Bucket]) -> None:
-    """A success clears its own bucket, and takes only itself back from its source's: an attacker who has an account
-    must not earn guesses by logging in to it."""
+    """A success clears its own bucket, but takes only itself back from its source's bucket: an attacker with an
+    account must not earn guesses by logging in to it.
+    """
     *by_source, own = buckets
     for bucket in by_source:
         await store.take_back_attempt(tx, bucket.name)

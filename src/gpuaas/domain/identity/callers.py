@@ -11,7 +11,7 @@ from gpuaas.wire.identity import PlatformRole, Role, Scope
 
 
 class Placed(Protocol):
-    """A thing that stands in a project."""
+    """A resource in a project."""
 
     @property
     def project_id(self) -> str: ...
@@ -26,7 +26,7 @@ class Caller(Principal):
     scopes: frozenset[Scope] = frozenset(Scope)
     tenants: dict[str, Role] = field(default_factory=dict)
     projects: dict[str, Role] = field(default_factory=dict)
-    suspended: frozenset[str] = frozenset()  # of their tenants, and of the projects in these
+    suspended: frozenset[str] = frozenset()  # ids of suspended tenants and projects of the caller
 
     @property
     def actor(self) -> str:
@@ -41,7 +41,9 @@ class Caller(Principal):
         return self.name
 
     def require(self, permission: Permission, noun: str, thing: Placed) -> None:
-        """What the caller cannot see does not exist; what they see and may not do is forbidden."""
+        """Raises not found for resources that the caller cannot see, and forbidden for those that they see and may
+        not change.
+        """
         if not self._has_role(Permission.PROJECTS_READ, thing):
             raise NotFound(noun)
         place = Place(thing.tenant_id, thing.project_id)
@@ -53,18 +55,20 @@ class Caller(Principal):
             raise InsufficientPermissions(why, place, permission=permission)
 
     def require_right(self, permission: Permission, noun: str, thing: Placed, *, has_right: bool, who: str) -> None:
-        """For what depends on more than a role, as on who holds a thing; `who` names the people who have the right."""
+        """For permissions that depend on more than a role, such as the holder; `who` names the people who have it,
+        for the error.
+        """
         if not self._has_role(Permission.PROJECTS_READ, thing):
             raise NotFound(noun)
         place = Place(thing.tenant_id, thing.project_id)
         self._require_scope(permission, place)
         if RULES[permission].scope is not Scope.READ:
             self.require_active(thing)
-        elif self.is_suspended(thing):  # nobody has rights there, but what a role may read stays readable
+        elif self.is_suspended(thing):  # all permissions are suspended, except reading by role
             has_right = self._has_role(permission, thing)
         if not has_right:
             what = noun.replace("_", " ")
-            why = f"You may not do this with this {what}. These people may: {who}. Ask one of them."
+            why = f"You do not have permission to do this with this {what}. Ask one of the people who do: {who}."
             raise InsufficientPermissions(why, place, permission=permission)
 
     def is_suspended(self, thing: Placed) -> bool:
@@ -77,22 +81,22 @@ class Caller(Principal):
             raise Suspended("the project")
 
     def may(self, permission: Permission, thing: Placed) -> bool:
-        """For what a response shows; an action requires its permission."""
+        """Use it for the content of responses; for an action, use `require`."""
         return permission in self.permissions_in(thing)
 
     def permissions_in(self, thing: Placed) -> frozenset[Permission]:
-        """What this caller may do in a project, by role."""
+        """The caller's permissions in a project, by role."""
         return self.usable(self.by_role(thing), thing)
 
     def by_role(self, thing: Placed) -> frozenset[Permission]:
         return in_project(self.projects.get(thing.project_id), self.tenants.get(thing.tenant_id))
 
     def with_role(self, thing: Placed, role: Role) -> Self:
-        """As after this transaction, which gives the caller the role."""
+        """The caller with a role that the current transaction gives them."""
         return replace(self, projects={**self.projects, thing.project_id: role})
 
     def usable(self, permissions: Iterable[Permission], thing: Placed) -> frozenset[Permission]:
-        """Of what roles and relations allow, what the token's scopes and a suspension leave."""
+        """Reduce permissions of roles and relations to those that the token's scopes and a suspension permit."""
         scopes = {Scope.READ} & self.scopes if self.is_suspended(thing) else self.scopes
         return frozenset(permission for permission in permissions if RULES[permission].scope in scopes)
 
@@ -118,7 +122,7 @@ class Caller(Principal):
             raise InsufficientPermissions(f"Your role does not allow {permission}.", place, permission=permission)
 
     def require_platform(self, permission: Permission) -> None:
-        """Operator routes do not hide that they exist: they are in the published contract."""
+        """Operator routes answer forbidden instead of not found, because they are public in the API description."""
         self._require_scope(permission)
         if self.platform_role not in RULES[permission].platform:
             who = "operators" if self.platform_role is None else "admins"
@@ -132,9 +136,9 @@ class Caller(Principal):
             raise NotFound(noun)
 
     def require_write(self) -> None:
-        """For what is the caller's own, where no role is asked."""
+        """For the caller's own resources, which need no role."""
         if Scope.WRITE not in self.scopes:
-            raise InsufficientPermissions("This token may only read. Use one with the scope `write`.")
+            raise InsufficientPermissions("This token can only read. Use one with the scope `write`.")
 
     def _has_role(self, permission: Permission, thing: Placed) -> bool:
         return permission in self.by_role(thing)

@@ -1,4 +1,4 @@
-"""Signing up, in and out; personal tokens; projects."""
+"""Commands on accounts, sessions, personal tokens and projects."""
 
 import re
 import secrets
@@ -42,13 +42,13 @@ from gpuaas.wire.identity import (
 )
 
 SESSION_LIFE = timedelta(days=30)
-LEAST_DIFFERENT = 5  # different characters that a password needs at least
-TAKEN = "There is an account with this e-mail address. Log in instead."
-SESSION_PREFIX, TOKEN_PREFIX = "gps_", "gpt_"  # so that a leaked one is recognised
+LEAST_DIFFERENT = 5  # minimum number of different characters in a password
+TAKEN = "An account with this e-mail address already exists. Log in instead."
+SESSION_PREFIX, TOKEN_PREFIX = "gps_", "gpt_"  # make a leaked secret recognisable
 
 
 class WrongCredentials(Problem):
-    """The same words and the same time whether or not the person exists."""
+    """The same text after the same time, whether or not the account exists."""
 
     status, code = 401, "credentials_invalid"
 
@@ -57,7 +57,7 @@ class WrongCredentials(Problem):
 
 
 def checked_email(address: str) -> str:
-    """In its one form; emails.py."""
+    """The normalised address; see emails.py."""
     try:
         return normalise(address)
     except EmailError as error:
@@ -66,14 +66,14 @@ def checked_email(address: str) -> str:
 
 
 def check_password(password: str) -> None:
-    """Long enough is the wire's rule; this one refuses `aaaaaaaaaaaa`."""
+    """The wire type checks the length; this check refuses passwords such as `aaaaaaaaaaaa`."""
     if len(set(password.casefold())) < LEAST_DIFFERENT:
         why = f"needs at least {LEAST_DIFFERENT} different characters"
         raise ValidationError(f"The password {why}. Choose another one.", errors={"password": why})
 
 
 class Accounts:
-    """What happens before anybody is signed in. It has no fence to enter, so it runs as the worker role."""
+    """Sign-up and login. They have no caller for row-level security, so they run as the worker role."""
 
     def __init__(self, db: Database, ids: Ids, passwords: Passwords) -> None:
         self._db, self._ids, self._passwords = db, ids, passwords
@@ -81,7 +81,7 @@ class Accounts:
     async def sign_up(
         self, data: SignUp, *, device: str, address: str, now: datetime, then: Callable[[Tx, User], Awaitable[None]]
     ) -> LoggedIn:
-        """`then` runs in the transaction that adds the account; when it raises, there is none."""
+        """`then` runs in the transaction that adds the account; if it raises, the account is not created."""
         await attempts.begin(self._db, attempts.sign_up_buckets(address))
         email = checked_email(data.email)
         check_password(data.password)
@@ -122,7 +122,7 @@ class Accounts:
     async def _tell_failed_login(
         self, email: str, found: store.PasswordIdentity | None, address: str, now: datetime
     ) -> None:
-        """An address that is none may be a password typed into the wrong field: it is not written down."""
+        """A text that is not an address may be a password in the wrong field, so it is not stored."""
         try:
             target = found.id if found else normalise(email)
         except EmailError:
@@ -147,14 +147,14 @@ class Accounts:
 
 
 async def add_personal_tenant(tx: Tx, ids: Ids, user: User, now: datetime) -> Project:
-    """A tenant of one's own with a project `default`."""
+    """Create the tenant of a new person, with a project `default`."""
     local_part = re.sub(r"[^a-z0-9]+", "-", user.email.split("@")[0].lower()).strip("-") or "user"
     slug = f"{local_part[:40]}-{user.id[-6:]}"
     return await add_tenant(tx, ids, slug, "personal", owner_id=user.id, now=now)
 
 
 async def add_tenant(tx: Tx, ids: Ids, slug: str, type: str, *, owner_id: str, now: datetime) -> Project:
-    """A tenant, its project `default`, and its owner."""
+    """Create a tenant, its project `default`, and its owner."""
     tenant_id = ids.new("ten")
     project = Project(id=ids.new("proj"), tenant_id=tenant_id, slug="default", created_at=now)
     await store.add_tenant(tx, tenant_id, slug, type, now)
@@ -194,13 +194,13 @@ def is_session(caller: Caller) -> bool:
 
 
 def require_session(caller: Caller, act: str) -> None:
-    """For what lets somebody in beyond a token's end and its revocation."""
+    """For actions whose effect outlives the token and its revocation."""
     if not is_session(caller):
-        raise InsufficientPermissions(f"A token cannot {act}: that would outlive the token. Log in, and do it there.")
+        raise InsufficientPermissions(f"A token cannot {act}: it would outlive the token. Log in and try again.")
 
 
 async def logout(tx: Tx, caller: Caller, now: datetime) -> None:
-    """Ends the session that asks; a personal token is revoked by its own route."""
+    """End the current session; a personal token has its own route for revocation."""
     if is_session(caller):
         await revoke_session(tx, caller, caller.credential_id, now)
 
@@ -240,8 +240,8 @@ async def create_project(tx: Tx, caller: Caller, data: CreateProject, *, ids: Id
     try:
         await store.add_project(tx, project)
     except asyncpg.UniqueViolationError as error:
-        raise Conflict(f"There is a project named {data.slug} already. Choose another name.") from error
-    except asyncpg.InsufficientPrivilegeError as error:  # the row fence; a tenant one is not in is one there is not
+        raise Conflict(f"A project named {data.slug} already exists. Choose another name.") from error
+    except asyncpg.InsufficientPrivilegeError as error:  # row-level security: other tenants do not exist for the caller
         raise NotFound("tenant") from error
     await store.add_project_member(tx, project, caller.user_id, Role.OWNER)
     subject = Subject(kind="project", id=project.id, tenant_id=tenant_id, project_id=project.id)
@@ -254,11 +254,13 @@ def only_tenant(caller: Caller) -> str:
         case [tenant_id]:
             return tenant_id
         case _:
-            raise ValidationError("You belong to several tenants: say which.", errors={"tenant_id": "is needed"})
+            raise ValidationError("You belong to several tenants. Set tenant_id.", errors={"tenant_id": "is needed"})
 
 
 async def change_project(tx: Tx, caller: Caller, id: str, data: ChangeProject, *, now: datetime) -> Project:
-    """What is open goes on as it is; who opens a terminal from now on, or goes back into one, is told and recorded."""
+    """Terminals that are open stay as they are. People who open or reattach one from now on see a notice and are
+    recorded.
+    """
     project = await get_project(tx, caller, id)
     caller.require(Permission.PROJECTS_MANAGE, "project", project)
     if data.record_terminals is not UNSET and data.record_terminals != project.record_terminals:

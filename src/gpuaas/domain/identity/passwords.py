@@ -1,4 +1,6 @@
-"""argon2id, off the event loop and a few at a time: a hash takes tens of milliseconds and as many megabytes."""
+"""Passwords with argon2id, outside the event loop and few at a time: a hash takes tens of milliseconds and megabytes
+of memory.
+"""
 
 import asyncio
 
@@ -12,7 +14,7 @@ class Passwords:
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
         self._room = asyncio.Semaphore(AT_ONCE)
-        # Verified against when there is no such person, so that the time taken tells nothing.
+        # Verified if the account does not exist, so that the response time does not reveal that.
         self._nobody = self._hasher.hash("nobody")
 
     async def hash(self, password: str) -> str:

@@ -1,4 +1,6 @@
-"""The role rule: which role allows what. The table `role_permissions` is its copy for SQL; a test compares the two."""
+"""The role rule: the permissions of each role. The table `role_permissions` is its copy for SQL; a test compares
+them.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,16 +14,18 @@ __all__ = ["RULES", "WORK", "Permission", "Relation", "Rule", "by_relation", "in
 
 
 class Relation(StrEnum):
-    """What a person is to one allocation, besides their role. Facts decide it: see `allocation_permissions` in SQL."""
+    """The relation of a person to one allocation, in addition to their role. Facts decide it; see
+    `allocation_permissions` in SQL.
+    """
 
     HOLDER = "holder"  # recorded as its holder, and works in the project
-    ACTING_HOLDER = "acting_holder"  # leads the project while the recorded holder does not work in it
+    ACTING_HOLDER = "acting_holder"  # project or tenant admin while the recorded holder does not work in the project
     GRANTEE = "grantee"  # has an active grant, and works in the project
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Any one of the roles or relations is enough; the scope limits what a personal token may use."""
+    """Any one of the roles or relations is enough; the scope is what a personal token needs."""
 
     project: frozenset[Role] = frozenset()
     tenant: frozenset[Role] = frozenset()
@@ -64,7 +68,7 @@ RULES: dict[Permission, Rule] = {
     Permission.FLEET_OPERATE: Rule(platform=OPERATORS, scope=Scope.ADMIN),
     Permission.OPERATORS_MANAGE: Rule(platform=frozenset({PlatformRole.ADMIN}), scope=Scope.ADMIN),
 }
-WORK = Permission.ACCESS_ASK  # whoever has it in a project works there: may hold allocations and be granted access
+WORK = Permission.ACCESS_ASK  # people who have it work in the project: they may hold allocations and receive grants
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
@@ -82,7 +86,7 @@ def rows() -> Iterator[tuple[str, str, str]]:
 
 @cache
 def in_project(role: Role | None, tenant_role: Role | None) -> frozenset[Permission]:
-    """What the roles of a principal in a project and its tenant allow there."""
+    """The permissions in a project of a principal with these roles in the project and its tenant."""
     return frozenset(
         permission for permission, rule in RULES.items() if role in rule.project or tenant_role in rule.tenant
     )
@@ -90,16 +94,16 @@ def in_project(role: Role | None, tenant_role: Role | None) -> frozenset[Permiss
 
 @cache
 def by_relation(relations: frozenset[Relation]) -> frozenset[Permission]:
-    """What they allow on one allocation."""
+    """The permissions of these relations on one allocation."""
     return frozenset(permission for permission, rule in RULES.items() if rule.allocation & relations)
 
 
 def to_give(role: Role) -> Permission:
-    """What a person needs to give this role to somebody, or to take it away: only owners make owners."""
+    """The permission that a person needs to give or take away this role: only owners manage owners."""
     makes_owners = role in RULES[Permission.OWNERS_MANAGE].project
     return Permission.OWNERS_MANAGE if makes_owners else Permission.MEMBERS_MANAGE
 
 
 def raises(role: Role, before: Role) -> bool:
-    """Whether this role allows anything that the one before did not."""
+    """Whether this role allows anything that the previous one did not."""
     return not in_project(role, None) <= in_project(before, None)

@@ -1,11 +1,11 @@
-"""Principals: whoever acts. Rows name a principal as actor, holder, requester and caller."""
+"""Principals: the acting parties. Rows name a principal as actor, holder, requester and caller."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class PrincipalKind(StrEnum):
-    """What a principal is; `system` is the platform itself."""
+    """The kinds of principals; `system` is the platform itself."""
 
     USER = "user"
     SERVICE_ACCOUNT = "service_account"

@@ -1,4 +1,4 @@
-"""Rows of people, tenants, projects, sessions and tokens."""
+"""SQL for people, tenants, projects, sessions and tokens."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,10 +29,10 @@ from gpuaas.wire.identity import (
 )
 
 T_co = TypeVar("T_co", covariant=True)
-CREDENTIALS = "credentials"  # the topic of sessions and tokens that were revoked; their ids
+CREDENTIALS = "credentials"  # the topic of revoked sessions and tokens; its row ids are theirs
 
 
-IMPLIED = {  # who may change may look
+IMPLIED = {  # a scope that may change things may also read them
     Scope.READ: {Scope.READ},
     Scope.WRITE: {Scope.READ, Scope.WRITE},
     Scope.ADMIN: {Scope.READ, Scope.WRITE, Scope.ADMIN},
@@ -40,7 +40,9 @@ IMPLIED = {  # who may change may look
 
 
 class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{field}"):
-    """What the database says of a token; its row fence is set for the rest of the transaction unless it expired."""
+    """The caller of a token, from the database. Row-level security is then set for the rest of the transaction,
+    unless the token has expired.
+    """
 
     id: str
     kind: PrincipalKind
@@ -53,7 +55,7 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
     tenant_roles: list[Role]
     project_ids: list[str]
     project_roles: list[Role]
-    suspension: str | None  # why, if the caller is suspended
+    suspension: str | None  # the reason, if the caller is suspended
     suspended_ids: list[str]
 
     def caller(self, kind: type[Caller]) -> Caller:
@@ -73,7 +75,8 @@ class Entered(Struct, frozen=True, kw_only=True, rename=lambda field: f"caller_{
 @dataclass(frozen=True)
 class Query(Generic[T_co]):
     """A query that `enter` runs in its own statement. It returns at most one row, with an `id`. Its SQL may refer to
-    `caller`; its parameters start at $2."""
+    `caller`; its parameters start at $2.
+    """
 
     type: type[T_co]
     sql: str
@@ -81,7 +84,7 @@ class Query(Generic[T_co]):
 
 
 class Key(NamedTuple):
-    """An idempotency key, and what it is for."""
+    """An idempotency key and its route."""
 
     route: str
     key: str
@@ -101,7 +104,7 @@ class PasswordIdentity(Struct, frozen=True):
     id: str
     email: str
     platform_role: PlatformRole | None
-    suspension: str | None  # why, if they are suspended
+    suspension: str | None  # the reason, if the account is suspended
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
@@ -115,7 +118,9 @@ class NewSession(Struct, frozen=True, kw_only=True):
 
 
 class PlacedProject(Project, frozen=True, kw_only=True):
-    """A project stands in itself, so that the permission table can judge it like what it holds."""
+    """A project counts as placed in itself, so that permissions of the project can be checked like those of its
+    contents.
+    """
 
     @property
     def project_id(self) -> str:
@@ -135,7 +140,9 @@ class PlacedMembership(ProjectMembership, frozen=True, kw_only=True):
 async def enter(
     tx: Tx, token_hash: bytes, *, key: Key | None = None, query: Query[T_co] | None = None
 ) -> Entry[T_co] | None:
-    """All in one statement. None for a token nobody has."""
+    """Authenticate a token, look up the idempotency key and run the query, in one statement. None for an unknown
+    token.
+    """
     args = query.args if query else ()
     sql = entering(query.sql if query else None, len(args), with_key=key is not None)
     row = await tx.connection.fetchrow(sql, token_hash, *args, *(key or ()))
@@ -151,8 +158,9 @@ async def enter(
 
 @cache
 def entering(sql: str | None, arguments: int, *, with_key: bool) -> str:
-    """The fence is up before a row is looked for: a subquery that is kept apart by `offset 0` and refers to the caller
-    can only be run once the caller is there."""
+    """Row-level security must be active before a row is read: a subquery that is separated by `offset 0` and refers
+    to the caller can only run after the caller is known.
+    """
     columns, tables = ["caller.*"], ["enter_principal($1) as caller"]
     if with_key:
         columns.append("kept.*")
@@ -166,7 +174,7 @@ def entering(sql: str | None, arguments: int, *, with_key: bool) -> str:
 
 
 async def begin_attempt(tx: Tx, bucket: str, *, free: int, first: int, longest: int) -> int:
-    """Seconds to wait before another attempt is allowed; 0 if this one was. By the database's clock."""
+    """Returns the seconds to wait before another attempt; 0 if this attempt is allowed. Uses the database's clock."""
     if await tx.value(BEGIN_ATTEMPT, bucket, free, first, longest) is not None:
         return 0
     return max(1, int(await tx.value(WAIT, bucket) or 1))
@@ -181,7 +189,7 @@ async def clear_attempts(tx: Tx, bucket: str) -> None:
 
 
 async def is_known_source(tx: Tx, bucket: str) -> bool:
-    """Whether somebody logged in to this account from this source within a day."""
+    """Whether a login to this account from this source succeeded within a day."""
     return bool(await tx.value("select exists (select from attempt_delays where bucket = $1)", f"known-{bucket}"))
 
 
@@ -190,7 +198,7 @@ async def know_source(tx: Tx, bucket: str) -> None:
 
 
 async def password_identity(tx: Tx, email: str) -> PasswordIdentity | None:
-    """By the normalised address, or by that of an account made before addresses were normalised."""
+    """By the normalised address, or by the lower-case address of an account from before addresses were normalised."""
     return await tx.maybe(PasswordIdentity, PASSWORD_IDENTITY, [key(email), email.lower()])
 
 
@@ -212,7 +220,7 @@ async def add_user(tx: Tx, user: User, *, secret_hash: str, now: datetime) -> No
 
 
 async def email_of(tx: Tx, user_id: str) -> str:
-    """Empty for who is not there any more."""
+    """Empty for a person who no longer exists."""
     return str(await tx.value("select coalesce((select email from users where id = $1), '')", user_id))
 
 
@@ -296,7 +304,7 @@ async def revoke_token(tx: Tx, caller: Caller, id: str, now: datetime) -> None:
     tx.hint(CREDENTIALS, id)
 
 
-# Failures are forgotten an hour after the last one.
+# Failures expire an hour after the last one.
 BEGIN_ATTEMPT = """
     insert into attempt_delays as kept (bucket, failures, last_at, next_at)
     values ($1, 1, clock_timestamp(), clock_timestamp())

@@ -1,4 +1,4 @@
-"""Looks for violations of the invariants on the running system, and repairs those that are safe to repair."""
+"""Checks the invariants of the running system, and repairs violations that are safe to repair."""
 
 import structlog
 from msgspec.structs import asdict
@@ -10,14 +10,15 @@ from gpuaas.domain.invariants.store import OPERATION_ORPHAN, RULES
 from gpuaas.domain.timeline.store import SYSTEM, Subject, audit
 from gpuaas.wire.invariants import Violation
 
-MOST_LOGGED = 20  # in one look; the list has them all
-ABANDONED = "abandoned: nothing works on it any more"
+MOST_LOGGED = 20  # per pass; the list has them all
+ABANDONED = "abandoned: nothing works on it"
 log = structlog.get_logger()
 
 
 class InvariantWorker:
-    """One pass looks at every rule. Only an operation that nothing works on is repaired: ending it changes nothing
-    else. Everything else is shown to operators."""
+    """Each pass checks every rule. Only abandoned operations are repaired, because ending one changes nothing else.
+    All other violations are shown to operators.
+    """
 
     name = "invariants"
     topics = ()

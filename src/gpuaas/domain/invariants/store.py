@@ -1,8 +1,8 @@
-"""What must hold on the running system, as queries that find violations; and the rows of what was found.
+"""The invariants of the running system, as queries that find violations; and SQL for the violations found.
 
-Every query returns two text columns, subject and detail, and reads only what is live or recent: it runs every half
-minute on the whole platform. The tests run the same queries. They use statement_timestamp(), for clock_timestamp() is
-volatile and no condition of an index.
+Every query returns two text columns, subject and detail, and reads only live or recent rows, because it runs every
+half minute on the whole platform. The tests run the same queries. They use statement_timestamp() because
+clock_timestamp() is volatile and cannot be an index condition.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from msgspec import Struct
 from gpuaas.core.db import Tx
 from gpuaas.wire.invariants import Invariant, Violation
 
-SETTLED_LOOKS = 2  # a violation counts once it was seen twice in a row: work in progress may look like one
+SETTLED_LOOKS = 2  # a violation counts after two checks in a row, because work in progress may look like one
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """`always`: holds at every commit; the others may be broken for a moment, while a worker is at work."""
+    """`always` rules hold at every commit; the others may be violated briefly, while a worker is busy."""
 
     kind: str
     about: str
@@ -37,7 +37,7 @@ async def find(tx: Tx, rule: Rule) -> list[Found]:
 
 
 async def note(tx: Tx, rule: Rule, found: Sequence[Found], *, seconds: float, now: datetime) -> list[Violation]:
-    """Write down what was found, forget what is gone; those that have been seen often enough to count."""
+    """Store the violations found and delete those that ended; returns the violations that count."""
     subjects, details = [each.subject for each in found], [each.detail for each in found]
     await tx.run(LOOKED, rule.kind, now, seconds)
     await tx.run("delete from invariant_violations where kind = $1 and subject <> all ($2)", rule.kind, subjects)
@@ -50,7 +50,7 @@ async def forget(tx: Tx, kind: str, subject: str) -> None:
 
 
 async def end_orphan(tx: Tx, operation_id: str, *, reason: str, now: datetime) -> "Orphan | None":
-    """Only if it is one still: what it works on may have come back meanwhile."""
+    """Only if it is still abandoned: its work may have resumed in the meantime."""
     return await tx.maybe(Orphan, END_ORPHAN, operation_id, reason, now)
 
 
@@ -70,7 +70,7 @@ async def listed(tx: Tx) -> list[Invariant]:
 
 
 async def counts(tx: Tx) -> dict[str, int]:
-    """By kind, also of those without any."""
+    """By kind, including kinds without violations."""
     rows = await tx.connection.fetch(COUNTS, SETTLED_LOOKS)
     return {rule.kind: 0 for rule in RULES} | {row["kind"]: row["count"] for row in rows}
 
@@ -84,7 +84,7 @@ class Orphan(Struct, frozen=True):
     project_id: str | None
 
 
-MOST = 1000  # violations of one kind that are written down
+MOST = 1000  # stored violations of one kind
 NEWEST_CLAIMS = 5000
 VIOLATION = "select kind, subject, detail, first_seen_at, last_seen_at, looks from invariant_violations"
 LOOKED = """
@@ -99,7 +99,7 @@ SEEN = """
 """
 COUNTED = f"{VIOLATION} where kind = $1 and looks >= $2 order by first_seen_at, subject"
 COUNTS = "select kind, count(*) from invariant_violations where looks >= $1 group by kind"
-# An operation is alive while the row that it works on names it and is on its way.
+# An operation is alive while the row that it works on names it and is not settled.
 LIVE_SUBJECT = """
     exists (select from allocations a where a.id = o.subject_id and a.operation_id = o.id
         and a.status in ('requested', 'provisioning', 'restarting', 'releasing'))
@@ -148,7 +148,7 @@ RULES = (
     ),
     Rule(
         kind="claim_ended_early",
-        about="A claim ends when cleanup is proven, or when a resize gave the slot back.",
+        about="A claim ends when cleanup is proven, or when a resize releases the slot.",
         always=True,
         sql=f"""
             select c.id::text as subject, coalesce(c.slot_id, c.node_id) || ' by ' || a.id as detail
@@ -173,7 +173,7 @@ RULES = (
     ),
     Rule(
         kind="cleanup_unproven",
-        about="Cleanup is recorded only with proofs that all hold.",
+        about="Cleanup is recorded only if every proof succeeded.",
         always=True,
         sql="""
             select a.id as subject, 'no complete proof of ' || a.cleanup_proven_at as detail from allocations a
@@ -195,7 +195,7 @@ RULES = (
     ),
     Rule(
         kind="hold_orphan",
-        about="A hold belongs to an attachment that is not over, of an allocation that is not released.",
+        about="A hold belongs to an attachment that has not ended, of an allocation that is not released.",
         always=True,
         sql="""
             select h.allocation_id || ' ' || h.kind || ' ' || h.ref as subject,
@@ -208,7 +208,7 @@ RULES = (
     ),
     Rule(
         kind="hold_missing",
-        about="An attachment that is not over holds its allocation.",
+        about="An attachment that has not ended holds its allocation.",
         always=True,
         sql="""
             select t.id as subject, t.status || ' on ' || t.allocation_id as detail from storage_attachments t
@@ -218,7 +218,7 @@ RULES = (
     ),
     Rule(
         kind=OPERATION_ORPHAN,
-        about="A running operation has a subject that it works on. Repaired: it is ended.",
+        about="A running operation has a subject that it works on. Repair: the operation is ended.",
         always=False,
         sql=f"""
             select o.id as subject, o.kind || ' on ' || o.subject_id || ' since ' || o.started_at as detail
@@ -227,7 +227,7 @@ RULES = (
     ),
     Rule(
         kind="task_orphan",
-        about="An open node task has a subject that still wants it.",
+        about="An open node task has a subject that still needs it.",
         always=False,
         sql="""
             select t.id as subject,
@@ -240,7 +240,7 @@ RULES = (
     ),
     Rule(
         kind="keyset_missing",
-        about="An allocation that is not over has a key set.",
+        about="An allocation whose cleanup is not proven has a key set.",
         always=True,
         sql="""
             select a.id as subject, a.status as detail from allocations a where a.cleanup_proven_at is null
@@ -249,7 +249,7 @@ RULES = (
     ),
     Rule(
         kind="keyset_outsider",
-        about="A key set admits nobody who does not work in the project, and neither does an own key file.",
+        about="Key sets and own key files admit only people who work in the project.",
         always=True,
         sql="""
             with admitted as materialized (
@@ -267,7 +267,7 @@ RULES = (
     ),
     Rule(
         kind="keyset_unobserved",
-        about="An active allocation on a node that answers admits its newest key set.",
+        about="An active allocation on an online node admits its newest key set.",
         always=False,
         sql="""
             select a.id as subject, 'admits ' || k.observed_generation || ' of ' || k.generation as detail
@@ -286,7 +286,7 @@ RULES = (
     ),
     Rule(
         kind="environment_unknown",
-        about="A node reports no environment that the database does not know.",
+        about="Every environment that a node reports is in the database.",
         always=False,
         sql="""
             select n.id || ' ' || environment as subject, 'on ' || n.name as detail
@@ -295,7 +295,7 @@ RULES = (
     ),
     Rule(
         kind="volume_unknown",
-        about="No node reports a volume that the database does not know.",
+        about="Every volume that a node reports is in the database.",
         always=False,
         sql="""
             select place || ' ' || volume_id as subject, 'on ' || backend || ' storage' as detail from unknown_volumes
@@ -314,7 +314,7 @@ RULES = (
     ),
     Rule(
         kind="resize_orphan",
-        about="A resize belongs to an allocation that restarts or is going.",
+        about="A resize belongs to an allocation that is restarting or ending.",
         always=False,
         sql="""
             select r.allocation_id as subject, 'the allocation is ' || a.status as detail

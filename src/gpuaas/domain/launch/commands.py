@@ -1,4 +1,4 @@
-"""One submit: compute and access in, a machine (or a group of them) on its way out."""
+"""The launch submit: creates an allocation, or a group of allocations, with its keys, volumes and runtime."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -27,18 +27,18 @@ from gpuaas.wire.environments import USERNAME
 from gpuaas.wire.quotas import Dimension
 from gpuaas.wire.runtimes import ApplyRuntimeBundle
 
-NAME_LENGTH = 63  # of a hostname, and so of a name
+NAME_LENGTH = 63  # limit of a hostname, and so of a name
 
 
 class ProjectRequired(Problem):
     status, code = 422, "project_required"
 
     def __init__(self) -> None:
-        super().__init__("You can reach several projects, or none: say which with project_id or X-Project-ID.")
+        super().__init__("You are a member of several projects, or of none. Name one with project_id or X-Project-ID.")
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """A request whose every word was checked."""
+    """A completely checked request."""
 
     found: store.Found
     sku: SkuRow
@@ -53,13 +53,13 @@ class Launch:
     async def submit(
         self, tx: Tx, caller: Caller, data: CreateAllocation, found: store.Found | None, now: datetime
     ) -> SubmittedAllocations:
-        """All machines asked for, or none."""
+        """Create all requested allocations, or none."""
         await self._index.clear_doubts()
         order = check(caller, data, found, await self._catalog.sku(data.sku))
         ask = AskPlacement(sku=data.sku, gpu_count=data.gpu_count, size=data.size, count=data.count, region=data.region)
         stored = await storage.check(tx, caller, order.found, data, username=USERNAME)
         if data.count > 1:
-            await check_quota(tx, order)  # of one allocation the commit says the same
+            await check_quota(tx, order)  # for one allocation, the commit checks this
         proposals = await self._place(tx, order, ask, stored)
         group_id = self._ids.new("group") if data.count > 1 else None
         if group_id:
@@ -92,7 +92,7 @@ class Launch:
         return await set_limits(tx, row, expires_at=expires_at, idle_minutes=data.idle_minutes, now=now)
 
     async def _place(self, tx: Tx, order: Order, ask: AskPlacement, stored: storage.Stored) -> list[Proposal]:
-        """From the index, which only proposes; a refusal is given from a fresh read."""
+        """Propose from the index; before a refusal, read the fleet from the database."""
         proposals: list[Proposal] = []
         wanted, node_id = ask_for(order.sku, ask), stored.node_id
         wanted = replace(wanted, node_id=node_id, disk_gib=wanted.disk_gib + stored.new_local_gib)
@@ -105,7 +105,7 @@ class Launch:
         for _ in range(ask.count):
             proposal = self._index.propose(wanted)
             if proposal is None:
-                await check_quota(tx, order)  # who may not have it need not wait for room
+                await check_quota(tx, order)  # quota errors precede capacity errors: waiting would not help
             if proposal is None and node_id:
                 raise storage.NodeOfVolumeFull(node_id)
             if proposal is None:
@@ -160,13 +160,13 @@ def check(caller: Caller, data: CreateAllocation, found: store.Found | None, sku
         raise NotFound("project")
     caller.require(Permission.ALLOCATIONS_CREATE, "project", found)
     if sku is None:
-        raise ValidationError(f"There is no SKU named {data.sku}. See GET /skus.", errors={"sku": "unknown"})
+        raise ValidationError(f"The SKU {data.sku} does not exist. See GET /skus.", errors={"sku": "unknown"})
     size = choose_size(sku, data.gpu_count, data.size)
     check_name(data)
     missing = sorted(set(data.ssh_key_ids) - {key.id for key in found.keys})
     if missing:
         raise ValidationError(
-            "Not all of these are SSH keys of yours. See GET /ssh-keys.",
+            "Some of these are not your SSH keys. See GET /ssh-keys.",
             errors={"ssh_key_ids": f"unknown: {missing[0]}"},
         )
     return Order(found=found, sku=sku, size=size, data=data)
@@ -184,11 +184,11 @@ async def check_quota(tx: Tx, order: Order) -> None:
 
 
 def check_name(data: CreateAllocation) -> None:
-    """Machines of a group get a number behind the name, and every name is a hostname."""
+    """Names of a group's allocations end with a number, and every name is a hostname."""
     longest = NAME_LENGTH - len(f"-{data.count}")
     if data.count > 1 and len(data.name or "") > longest:
         raise ValidationError(
-            f"For {data.count} machines the name can have {longest} characters: each gets its number behind it.",
+            f"For {data.count} allocations the name can have {longest} characters, as a number is appended.",
             errors={"name": f"at most {longest} characters"},
         )
 

@@ -1,4 +1,4 @@
-"""Volumes in the launch submit: those there are and those to be made, with the machine or not at all."""
+"""Volumes in the launch submit: existing and new ones, in the same transaction as the allocation."""
 
 from datetime import datetime
 
@@ -23,21 +23,21 @@ class NodeOfVolumeFull(Conflict):
 
     def __init__(self, node_id: str) -> None:
         super().__init__(
-            f"A volume in this request is on the disk of {node_id}, so the machine can only be there, and it does "
-            "not fit. Release something there, ask for fewer GPUs, or restore a snapshot of the volume elsewhere.",
+            f"A volume in this request is on the disk of {node_id}, so the allocation must be there, and it does "
+            "not fit. Release an allocation there, request fewer GPUs, or restore a snapshot of the volume elsewhere.",
             node_id=node_id,
         )
 
 
 class Stored(Struct, frozen=True, kw_only=True):
-    """What of the request is about volumes, checked as far as it can be before there is a machine."""
+    """The volumes of the request, checked as far as possible before the allocation exists."""
 
     wanted: list[tuple[LaunchAttachment, VolumeRow | None]]
-    node_id: str | None  # where the machine has to be
+    node_id: str | None  # the node on which the allocation must be
 
     @property
     def new_local_gib(self) -> int:
-        """Of volumes that are made with the machine, on the disk of its node."""
+        """The size of new volumes on the disk of the allocation's node."""
         made = (one.new_volume for one, _ in self.wanted if one.new_volume)
         return sum(new.size_gib for new in made if new.backend is Backend.LOCAL)
 
@@ -51,18 +51,18 @@ async def check(tx: Tx, caller: Caller, project: Placed, data: CreateAllocation,
         taken.append(one.mount_path)
         if (one.volume_id is None) is (one.new_volume is None):
             raise ValidationError(
-                "Each of storage_attachments names either a volume_id or a new_volume.",
+                "Each of storage_attachments must name either a volume_id or a new_volume.",
                 errors={"storage_attachments": "exactly one of volume_id and new_volume"},
             )
         if one.new_volume and data.count > 1:
             raise ValidationError(
-                "A new volume is made with one machine. Create it first, then attach it to each.",
+                "A new volume needs count 1. Create the volume first, then attach it to each allocation.",
                 errors={"storage_attachments": "new_volume needs count 1"},
             )
         wanted.append((one, await _found(tx, caller, project, one.volume_id) if one.volume_id else None))
     nodes = {volume.node_id for _, volume in wanted if volume and volume.node_id}
     if len(nodes) > 1:
-        raise Conflict("The volumes are on the disks of different nodes: no machine can have them all.")
+        raise Conflict("The volumes are on the disks of different nodes, so no allocation can attach all of them.")
     return Stored(wanted=wanted, node_id=next(iter(nodes), None))
 
 
@@ -74,7 +74,7 @@ async def _found(tx: Tx, caller: Caller, project: Placed, volume_id: str) -> Vol
 
 
 async def attach(tx: Tx, caller: Caller, row: AllocationRow, stored: Stored, *, ids: Ids, now: datetime) -> None:
-    """In the submit's own transaction: both or neither. The machine is up before and without them."""
+    """Runs in the transaction of the submit. The allocation does not wait for its volumes to be attached."""
     for one, found in stored.wanted:
         volume = found
         if one.new_volume is not None:

@@ -1,4 +1,4 @@
-"""The submit: everything one new machine needs, in one statement."""
+"""SQL for the launch submit: everything that a new allocation needs, in one statement."""
 
 from datetime import datetime
 
@@ -63,7 +63,7 @@ class Key(AuthorizedKey, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What a request names, as far as the caller may see it: the project, and of the keys those that are theirs."""
+    """The project and the keys that a request names, as far as the caller may see them: only the caller's own keys."""
 
     id: str
     tenant_id: str
@@ -71,12 +71,14 @@ class Found(Struct, frozen=True, kw_only=True):
 
     @property
     def project_id(self) -> str:
-        """A project stands in itself, so that the permission table can judge it like what it holds."""
+        """A project counts as placed in itself, so that permissions of the project can be checked like those of its
+        contents.
+        """
         return self.id
 
 
 def find_on_entering(data: CreateAllocation) -> Query[Found]:
-    """In the statement by which the caller enters: this is the hot path."""
+    """Part of the statement that authenticates the caller, because this is the hot path."""
     return Query(Found, FIND, (data.project_id, data.ssh_key_ids))
 
 
@@ -85,18 +87,18 @@ async def add_group(tx: Tx, id: str, tenant_id: str, project_id: str, *, created
 
 
 async def submit(tx: Tx, new: NewAllocation) -> AllocationRow:
-    """Claims, allocation, keys, operation, timeline and audit: all of it or nothing."""
+    """Insert claims, allocation, keys, operation, timeline entries and audit row, or nothing."""
     try:
         row = await tx.maybe(AllocationRow, SUBMIT.sql, *SUBMIT.values(_values(new)))
     except asyncpg.UniqueViolationError as error:
         if error.constraint_name == "allocations_name":
             raise Conflict(
-                f"A machine named {new.name} is live in this project. Choose another name or leave it out.",
+                f"A live allocation named {new.name} exists in this project. Choose another name or leave it out.",
                 name=new.name,
             ) from error
-        raise Raced("Somebody was faster. Try again.") from error
+        raise Raced("Another request took these resources first. Try again.") from error
     if row is None:
-        raise Raced("The node or the price changed meanwhile. Try again.")
+        raise Raced("The node or the price changed in the meantime. Try again.")
     tx.hint(ALLOCATIONS, new.id)
     tx.hint(CLAIMED, new.node_id)
     tx.hint(EVENTS, new.project_id)
@@ -108,7 +110,7 @@ def _values(new: NewAllocation) -> dict[str, object]:
     return {**asdict(new), **act, "correlation": correlation_id.get()}
 
 
-# Who names no project means the only one they are a member of.
+# A request without a project means the caller's only project.
 FIND = """
     select p.id, p.tenant_id, (
         select coalesce(jsonb_agg(jsonb_build_object('id', k.id, 'type', k.type, 'blob', k.blob,
@@ -123,9 +125,9 @@ FIND = """
 ADD_GROUP = """
     insert into allocation_groups (id, tenant_id, project_id, created_by, created_at) values ($1, $2, $3, $4, $5)
 """
-# Nothing is inserted unless the node is ready, all the slots are for sale, the price still holds and the person still
-# works in the project. What is sold already is refused by the unique index on live claims, whatever this statement
-# believes.
+# The statement inserts nothing unless the node is ready, all slots are for sale, the price is current and the person
+# works in the project. Slots that are already sold are refused by the unique index on live claims, independently of
+# this check.
 CREATED = Audit(action="allocation.create", target_kind="allocation", facts="'{}'::jsonb")
 SUBMIT = numbered(f"""
     with ready as materialized (

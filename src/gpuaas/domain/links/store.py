@@ -1,4 +1,4 @@
-"""Which replica holds which node's link, and which replicas live."""
+"""SQL for links: which replica holds the link of each node, and which replicas are alive."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,14 +11,14 @@ DEAD_REPLICA_SECONDS = 6.0
 
 
 CONTEST_SECONDS = 60.0
-DISPUTE_SECONDS = 10.0  # a live agent whose link was replaced dials again within a second
-HOLDERS_KEPT = 8  # of each node; more while any of them may still return to a contest
+DISPUTE_SECONDS = 10.0  # a live agent whose link was replaced reconnects within a second
+HOLDERS_KEPT = 8  # per node; more while one of them could still return to a contest
 
 
 class OpenedLink(Struct, frozen=True):
     node_id: str
     epoch: int
-    replaces_live: bool  # the link of another agent process stood until now
+    replaces_live: bool  # until now, another agent process had the link
 
 
 class Contest(Struct, frozen=True):
@@ -38,9 +38,9 @@ class LostLink(Struct, frozen=True):
 async def open_links(
     tx: Tx, instances: Mapping[str, str], replica_id: str, now: datetime
 ) -> tuple[dict[str, OpenedLink], list[Contest]]:
-    """By node: the agent process that opens its link. The newest link counts; its epoch says which that is.
+    """Store new links, by node and agent process. The newest link counts; its epoch shows which that is.
 
-    An agent that does not name its process opens none if the node's agents did so before it.
+    An agent that does not send the name of its process cannot open a link if earlier agents of the node did.
     """
     opened = await tx.all(OpenedLink, OPEN_LINKS, list(instances), replica_id, now, list(instances.values()))
     nodes = [each.node_id for each in opened]
@@ -51,17 +51,19 @@ async def open_links(
 
 
 async def end_links(tx: Tx, node_id: str) -> None:
-    """The replica that has the link finds it without its row when it next checks in, and cuts it."""
+    """Delete the link's row. The replica that has the link then closes it at its next check."""
     await tx.run("delete from links where node_id = $1", node_id)
 
 
 async def forget_holders(tx: Tx, node_id: str) -> None:
-    """An operator settled who holds the node's key; from here on it is watched afresh."""
+    """An operator settled who owns the node's key; detection starts again."""
     await tx.run("delete from link_holders where node_id = $1", node_id)
 
 
 async def close_links(tx: Tx, links: Sequence[tuple[str, int]]) -> list[str]:
-    """By node and epoch; those closed by this. The others' nodes have a newer link meanwhile, here or elsewhere."""
+    """Close links by node and epoch; returns the nodes whose link this closed. The other nodes already have a newer
+    link.
+    """
     return await tx.column(CLOSE_LINKS, [node_id for node_id, _ in links], [epoch for _, epoch in links])
 
 
@@ -74,17 +76,17 @@ async def take_links_of_dead_replicas(tx: Tx) -> list[LostLink]:
 
 
 async def take_forgotten_links(tx: Tx, replica_id: str, here: Mapping[str, int], before: datetime) -> list[LostLink]:
-    """Rows of this replica, opened before then, that it has no link for: whoever should have closed them could not."""
+    """Delete rows of this replica, opened before `before`, that have no link here: closing them failed earlier."""
     return await tx.all(LostLink, TAKE_FORGOTTEN, replica_id, list(here), list(here.values()), before)
 
 
 async def strays(tx: Tx, replica_id: str, here: Mapping[str, int]) -> list[str]:
-    """Nodes whose link here, by its epoch, is not the one that counts."""
+    """Nodes whose link here, by its epoch, is not the newest."""
     return await tx.column(STRAYS, replica_id, list(here), list(here.values()))
 
 
-# What stood before is read from the snapshot, and so from before the insert. An agent without a name that was noted
-# before the named ones may be the node's own, of an older version: it is a holder like any other.
+# The previous link is read from the snapshot, and so from before the insert. An agent without a process name that was
+# recorded before named ones may be an older version of the node's agent, so it counts like any other.
 OPEN_LINKS = """
     with opened as (
         insert into links as l (node_id, replica_id, epoch, since, instance)
@@ -100,7 +102,7 @@ OPEN_LINKS = """
     select o.node_id, o.epoch, coalesce(before.instance <> o.instance, false) as replaces_live
     from opened o left join links before on before.node_id = o.node_id
 """
-# A process that opens a link after another one did, and that had a link before it: both live.
+# A process that opens a link after another one, and had a link before it: both are alive.
 NOTE_HOLDERS = """
     with told as (
         select * from unnest($1::text[], $2::text[], $3::bigint[]) as t (node_id, instance, epoch)
@@ -117,8 +119,8 @@ NOTE_HOLDERS = """
         order by h.epoch limit 1
     ) as other
 """
-# The one that had the link when the time for a contest began is kept, and all after it: however many names were used
-# since, it is noticed when it returns.
+# Keep the process that had the link when the contest window began, and all later ones: its return is noticed, however
+# many names were used since.
 FORGET_HOLDERS = """
     delete from link_holders h where node_id = any ($1) and epoch < (
         select min(kept.epoch) from (
@@ -136,7 +138,7 @@ REPLICA_LIVES = """
     insert into replicas (id, url, started_at, seen_at) values ($1, $2, clock_timestamp(), clock_timestamp())
     on conflict (id) do update set seen_at = clock_timestamp()
 """
-# A replica that never said it lives was last seen when it opened the link.
+# A replica without a row in `replicas` was last seen when it opened the link.
 TAKE_DEAD = """
     with dead as (
         delete from links l

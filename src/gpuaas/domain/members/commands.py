@@ -1,4 +1,6 @@
-"""Inviting, joining, changing roles, leaving. Who no longer works in a project is shut out of its machines at once."""
+"""Commands on members and invitations. A person who no longer works in a project loses access to its allocations at
+once.
+"""
 
 import secrets
 from datetime import datetime, timedelta
@@ -26,7 +28,9 @@ INVITATION_PREFIX = "gpi_"
 
 
 class InvitationInvalid(Problem):
-    """The same for a secret that never was, is used, withdrawn or expired, and for an inviter who lost the right."""
+    """The same error for a secret that is unknown, used, withdrawn or expired, and for an inviter who lost the
+    permission.
+    """
 
     status, code = 404, "invitation_invalid"
 
@@ -38,7 +42,7 @@ class LastOwner(Conflict):
     code = "last_owner"
 
     def __init__(self) -> None:
-        super().__init__("A project keeps an owner. Make somebody else one first.")
+        super().__init__("A project needs an owner. Make another person an owner first.")
 
 
 async def listed(tx: Tx, caller: Caller, project_id: str, paging: Paging) -> list[Member]:
@@ -48,7 +52,7 @@ async def listed(tx: Tx, caller: Caller, project_id: str, paging: Paging) -> lis
 
 
 def _view(row: Member, caller: Caller, project: PlacedProject) -> Member:
-    """With what the caller may do to the member: owners are changed by owners only."""
+    """The member with the caller's permissions on them: only owners change owners."""
     allowed = caller.permissions_in(project)
     permissions = {Permission.MEMBERS_READ, Permission.MEMBERS_MANAGE} & allowed
     if to_give(row.role) not in allowed:
@@ -57,7 +61,7 @@ def _view(row: Member, caller: Caller, project: PlacedProject) -> Member:
 
 
 async def member_reach(tx: Tx, caller: Caller, project_id: str, user_id: str) -> ReachedProject:
-    """What one member can reach in this project."""
+    """The allocations that one member can access in this project."""
     project = await get_project(tx, caller, project_id)
     caller.require(Permission.MEMBERS_READ, "project", project)
     await store.member(tx, project_id, user_id)
@@ -66,7 +70,7 @@ async def member_reach(tx: Tx, caller: Caller, project_id: str, user_id: str) ->
 
 
 async def reach(tx: Tx, caller: Caller) -> Reach:
-    """All that the caller can reach, in one answer."""
+    """Everything that the caller can access, in one response."""
     user = User(id=caller.user_id, email=caller.email, platform_role=caller.platform_role)
     count = await access.count_of(tx, caller.user_id)
     return Reach(user=user, projects=await store.reach(tx, caller.user_id), ssh_key_count=count)
@@ -75,7 +79,9 @@ async def reach(tx: Tx, caller: Caller) -> Reach:
 async def invite(
     tx: Tx, caller: Caller, project_id: str, data: InviteMember, *, ids: Ids, public_url: str, now: datetime
 ) -> SentInvitation:
-    """The same response whether or not the person exists. Inviting again makes a new link and ends the old one."""
+    """The response does not reveal whether the person has an account. Another invitation makes a new link and ends
+    the old one.
+    """
     project = await _led(tx, caller, project_id, data.role)
     require_session(caller, "invite people")
     email = checked_email(data.email)
@@ -102,7 +108,7 @@ async def invite(
 async def invitations(
     tx: Tx, caller: Caller, project_id: str | None, paging: Paging, now: datetime
 ) -> list[Invitation]:
-    """Those that the caller sent; or, for people who lead it, those of a project."""
+    """The invitations that the caller sent; with a project, those of the project, for its admins."""
     if project_id is None:
         return [row.view() for row in await store.invitations_by(tx, caller.user_id, now, paging)]
     project = await get_project(tx, caller, project_id)
@@ -113,14 +119,15 @@ async def invitations(
 
 
 async def check_invitation(tx: Tx, secret: str, *, now: datetime) -> Invitation | None:
-    """The invitation that this secret can accept now, for a sign-up by invitation; as the worker role."""
+    """The invitation that this secret can accept now, for a sign-up by invitation. Runs as the worker role."""
     found = await store.open_invitation(tx, token_hash(secret), now)
     return found.view() if found else None
 
 
 async def accept(tx: Tx, caller: Caller, secret: str, *, now: datetime) -> Invitation:
-    """Makes the caller a member of the project, and of its tenant. Only the secret counts, not the caller's address:
-    addresses are not verified."""
+    """Make the caller a member of the project and of its tenant. Only the secret counts: e-mail addresses are not
+    verified.
+    """
     caller.require_write()
     joined = await store.accept(tx, token_hash(secret), now)
     if joined is None:
@@ -131,8 +138,9 @@ async def accept(tx: Tx, caller: Caller, secret: str, *, now: datetime) -> Invit
 
 
 async def join(tx: Tx, user: User, *, secret: str, now: datetime) -> bool:
-    """The same for a person who signs up, in the transaction that adds them: one invitation makes one account. False
-    if it cannot be accepted; as the worker role."""
+    """Like `accept` for a person who signs up, in the transaction that adds the account, so an invitation makes one
+    account. False if it cannot be accepted. Runs as the worker role.
+    """
     joined = await store.join(tx, token_hash(secret), user.id, now)
     if joined is not None:
         await _tell_joined(tx, joined, actor=user.id, now=now)
@@ -154,7 +162,7 @@ async def withdraw(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
 
 
 async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: ChangeMember, *, now: datetime) -> Member:
-    """A lower role ends what it no longer allows, on live connections too."""
+    """Change a role. A lower role ends what it no longer allows, including live connections."""
     project = await _led(tx, caller, project_id, data.role)
     member = await store.member(tx, project_id, user_id)
     await _check_owner(tx, caller, project, member, stays=to_give(data.role) is Permission.OWNERS_MANAGE)
@@ -169,7 +177,7 @@ async def change(tx: Tx, caller: Caller, project_id: str, user_id: str, data: Ch
 
 
 async def remove(tx: Tx, caller: Caller, project_id: str, user_id: str, *, now: datetime) -> None:
-    """Anybody may leave; others are removed by who leads the project. Their keys go from every machine at once."""
+    """Anybody may leave; project admins remove others. The person's keys leave every allocation at once."""
     project = await get_project(tx, caller, project_id)
     leaves = user_id == caller.user_id
     if leaves:
@@ -190,9 +198,9 @@ async def remove(tx: Tx, caller: Caller, project_id: str, user_id: str, *, now: 
 async def _role_changed(
     tx: Tx, caller: Caller, project: PlacedProject, user_id: str, *, note: str, now: datetime
 ) -> list[str]:
-    """Render every key set that the role decides about; the ids of the allocations that the person lost, if any."""
+    """Render every key set that depends on the role; returns the ids of allocations that the person lost access to."""
     tx.hint(EVENTS, project.id)  # open event streams check their readers again
-    if await access.works_in(tx, project, user_id):  # a tenant admin does, whatever their role in the project
+    if await access.works_in(tx, project, user_id):  # always true for tenant admins
         await access.render_of(tx, user_id, project.id)
         return []
     return await grants.shut_out(tx, project.id, user_id, actor=caller.actor, note=note, now=now)
@@ -207,7 +215,7 @@ async def _led(tx: Tx, caller: Caller, project_id: str, role: Role) -> PlacedPro
 async def _check_owner(
     tx: Tx, caller: Caller, project: PlacedProject, member: Member, *, stays: bool, leaves: bool = False
 ) -> None:
-    """Owners are made and unmade by owners, and the last one stays."""
+    """Only owners make and remove owners, and the last owner stays."""
     if to_give(member.role) is not Permission.OWNERS_MANAGE:
         return
     if not leaves:

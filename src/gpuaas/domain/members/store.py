@@ -1,4 +1,4 @@
-"""Rows of members and invitations."""
+"""SQL for members and invitations."""
 
 from datetime import datetime
 
@@ -51,7 +51,7 @@ async def is_member(tx: Tx, project_id: str, email: str) -> bool:
 
 
 async def lock_owners(tx: Tx, project_id: str) -> list[str]:
-    """Who owns the project, until this transaction ends: of two owners who leave at once, the second one waits."""
+    """The owners of the project, locked until this transaction ends: if two owners leave at once, the second waits."""
     return [str(id) for id in await tx.column(LOCK_OWNERS, project_id)]
 
 
@@ -66,12 +66,12 @@ async def remove(tx: Tx, project_id: str, user_id: str) -> None:
 
 
 async def leave_tenant(tx: Tx, tenant_id: str, user_id: str) -> bool:
-    """Ends the membership of a person who is in no project of the tenant any more and does not lead it."""
+    """End the tenant membership of a person who is in none of its projects and is not a tenant admin."""
     return bool(await tx.value("select leave_tenant($2, $1)", tenant_id, user_id))
 
 
 async def invite(tx: Tx, new: NewInvitation) -> InvitationRow:
-    """Asked again, it is the same invitation, with the role, the time and the secret of the last asking."""
+    """A repeated invitation keeps its id and gets the new role, end and secret."""
     return await tx.one(InvitationRow, INVITE, *astuple(new))
 
 
@@ -97,12 +97,12 @@ async def withdraw(tx: Tx, id: str, now: datetime) -> None:
 
 
 async def accept(tx: Tx, secret_hash: bytes, now: datetime) -> InvitationRow | None:
-    """By the caller, who is not in the tenant yet; none if the invitation cannot be accepted."""
+    """Runs as the caller, who is not in the tenant yet; None if the invitation cannot be accepted."""
     return await tx.maybe(InvitationRow, "select * from accept_invitation($1, $2)", secret_hash, now)
 
 
 async def join(tx: Tx, secret_hash: bytes, user_id: str, now: datetime) -> InvitationRow | None:
-    """The same for a person who signs up just now; as the worker role."""
+    """Like `accept`, for a person who is just signing up. Runs as the worker role."""
     return await tx.maybe(InvitationRow, "select * from join_by_invitation($1, $2, $3)", secret_hash, user_id, now)
 
 

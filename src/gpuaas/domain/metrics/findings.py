@@ -1,11 +1,11 @@
-"""What a sample says about health. Pure: same sample, same findings."""
+"""Derives health findings from a sample. Pure: same sample, same findings."""
 
 from gpuaas.domain.metrics.store import Finding
 from gpuaas.wire.metrics import MemoryKills, Metric, Reading, Sample
 
 SOURCE = "samples"
 ROOT = "/"
-FULL_BYTES = 16 << 20  # less than that is no space to work with
+FULL_BYTES = 16 << 20  # below this, programs cannot work
 NEARLY_FULL_BYTES = 1 << 30
 NEARLY_FULL_SHARE = 0.1
 HOT_CELSIUS = 95
@@ -35,7 +35,9 @@ def _memory(kills: MemoryKills | None) -> list[Finding]:
 
 
 def _disk(readings: tuple[Reading, ...]) -> list[Finding]:
-    """A disk that is full, root disk or volume, is named by its path; of the root disk also that it soon will be."""
+    """A full disk, root disk or volume, is named by its path. The root disk also has a finding when it is nearly
+    full.
+    """
     free = {one.device or ROOT: one.value for one in readings if one.metric is Metric.DISK_FREE}
     full = sorted(path for path, left in free.items() if left is not None and left < FULL_BYTES)
     found = []
@@ -61,7 +63,7 @@ def _disk(readings: tuple[Reading, ...]) -> list[Finding]:
 
 
 def _gpus(readings: tuple[Reading, ...]) -> list[Finding]:
-    """A simulated GPU and a machine without NVML say nothing of health; a GPU that was asked and refused does."""
+    """A simulated GPU, or a node without NVML, is not a finding; a GPU that returns an error is."""
     erring = sorted({one.device for one in readings if one.unavailable.startswith("GPU ")}, key=_by_number)
     hot = sorted(
         {one.device for one in readings if one.metric is Metric.GPU_TEMPERATURE and (one.value or 0.0) >= HOT_CELSIUS},
@@ -73,7 +75,7 @@ def _gpus(readings: tuple[Reading, ...]) -> list[Finding]:
             Finding(
                 code="gpu_not_answering",
                 words=f"GPU {', '.join(erring)} does not answer.",
-                next_step="Restart the allocation; if it stays so, release it and tell an operator.",
+                next_step="Restart the allocation; if the problem persists, release it and contact an operator.",
             )
         )
     if hot:
@@ -81,7 +83,7 @@ def _gpus(readings: tuple[Reading, ...]) -> list[Finding]:
             Finding(
                 code="gpu_hot",
                 words=f"GPU {', '.join(hot)} is at {HOT_CELSIUS} °C or more.",
-                next_step="Lower its load; if it stays so, tell an operator.",
+                next_step="Lower its load; if the problem persists, contact an operator.",
             )
         )
     return found
@@ -93,7 +95,7 @@ def _views(broken: tuple[str, ...]) -> list[Finding]:
     return [
         Finding(
             code="views_broken",
-            words=f"Programs cannot read {', '.join(broken)}: the service on the node that shows the size ended.",
+            words=f"Programs cannot read {', '.join(broken)}: the service that provides them on the node ended.",
             next_step="Restart the allocation. Its files and its address stay.",
         )
     ]

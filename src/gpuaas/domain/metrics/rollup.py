@@ -1,4 +1,4 @@
-"""Minutes from samples, and the end of what nobody asks for any more."""
+"""Rolls samples up into minutes, and deletes the history of ended allocations."""
 
 from datetime import timedelta
 

@@ -1,7 +1,7 @@
-"""Samples that nodes send: the newest of each allocation, written in one transaction every second.
+"""Buffers samples from nodes, and writes the newest of each allocation in one transaction every second.
 
-Bounded by allocations, not by messages: a later sample replaces one that was not written yet, and samples are dropped
-while the database is away. No link ever waits for its samples.
+Memory is bounded by allocations, not by messages: a later sample replaces one that is not written yet, and samples
+are dropped while the database is unavailable. Links never wait for samples.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from gpuaas.domain.metrics import findings, store
 from gpuaas.wire.metrics import Reading, Sample, Samples
 
 WRITE_SECONDS = 1.0
-MOST_ALLOCATIONS = 100_000  # beyond it samples are dropped, and counted
-MOST_OF_NODE = 1_000  # the same for one node, so that it cannot use the room of the others
-AT_ONCE = 5_000  # in one statement
+MOST_ALLOCATIONS = 100_000  # further samples are dropped and counted
+MOST_OF_NODE = 1_000  # the limit per node, so that a node cannot use the space of others
+AT_ONCE = 5_000  # per statement
 READINGS = 96  # eight GPUs and sixteen volumes have about fifty
 VIEWS = 16
 LONGEST_TEXT = 200
@@ -35,7 +35,7 @@ class SampleBuffer:
         self._db, self._clock = db, clock
         self._unwritten: dict[str, dict[str, Sample]] = {}  # by node and allocation: a node may name any allocation
         self._count = 0
-        self._findings: dict[str, list[store.Finding]] = {}  # what this replica wrote last, by allocation
+        self._findings: dict[str, list[store.Finding]] = {}  # last written by this replica, by allocation
         self.dropped = 0
 
     def put(self, node_id: str, message: Struct) -> None:
@@ -75,12 +75,12 @@ class SampleBuffer:
             if news:
                 await store.set_findings(tx, findings.SOURCE, news, self._clock.now())
         if len(self._findings) > MOST_ALLOCATIONS:
-            self._findings.clear()  # written again at the next sample
+            self._findings.clear()  # the next sample writes them again
         self._findings |= news
 
 
 def cleaned(sample: Sample, now: datetime) -> Sample | None:
-    """The part of a sample that can be kept: a node may send anything, and one statement writes samples of many."""
+    """The valid part of a sample: a node may send anything, and one statement writes the samples of many."""
     if not now - TOO_LATE < sample.at or "\0" in sample.allocation_id:
         return None
     readings = tuple(cleaned_reading(one, now) for one in sample.readings[:READINGS])
@@ -100,7 +100,7 @@ def cleaned(sample: Sample, now: datetime) -> Sample | None:
 def cleaned_reading(reading: Reading, now: datetime) -> Reading:
     value, why = reading.value, plain(reading.unavailable)
     if value is not None and (not math.isfinite(value) or abs(value) > LARGEST):
-        value, why = None, "the node told no number"
+        value, why = None, "the node sent no valid number"
     if value is None and not why:
         why = "the node gave no reason"
     return replace(

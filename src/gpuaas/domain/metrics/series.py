@@ -1,4 +1,4 @@
-"""Series for people, from the rings: counters as rates, gauges as they are, both in steps. Pure."""
+"""Builds metric series from the ring buffers: counters as rates, gauges as values, both in steps. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ class Window(Struct, frozen=True, kw_only=True):
     range: str
     since: datetime
     step_seconds: int
-    is_fine: bool  # from samples of ten seconds, else from minutes
+    is_fine: bool  # from ten-second samples, otherwise from minutes
 
 
 def window(range: str, step: str | None, now: datetime) -> Window:
@@ -56,7 +56,7 @@ def metrics(allocation_id: str, newest: Newest | None, rows: list[Row], window: 
 
 
 def series(reading: Reading, newest: Newest, rows: list[Row], step_seconds: int) -> Series:
-    """What is too old to be called current is told as unavailable; its history stays."""
+    """A value that is too old is reported as unavailable; its history stays."""
     stale = why_stale(newest.age_seconds)
     is_counter = reading.metric in COUNTERS
     fine = list(rates(rows, reading.key) if is_counter else gauges(rows, reading.key))
@@ -87,7 +87,7 @@ def gauges(rows: Iterable[Row], key: str) -> Iterator[Point]:
 
 
 def rates(rows: Iterable[Row], key: str) -> Iterator[Point]:
-    """Between two looks at the same boot. A counter that fell was reset, and says nothing of what lay between."""
+    """Rates between two samples of the same boot. A counter that decreased was reset, so that interval has no rate."""
     seen = [(row, total) for row in rows if (total := last_of(row.numbers.get(key))) is not None]
     for (before, low), (after, high) in pairwise(seen):
         seconds = (after.at - before.at).total_seconds()
@@ -101,7 +101,7 @@ def last_of(number: float | list[float] | None) -> float | None:
 
 
 def steps(points: Iterable[Point], seconds: int) -> list[Point]:
-    """Each step is named by its beginning, and holds the mean and the extremes of what fell into it."""
+    """Each step has the time of its beginning, and the mean and the extremes of its points."""
     grouped: dict[int, list[Point]] = {}
     for point in points:
         grouped.setdefault(int(point.at.timestamp()) // seconds * seconds, []).append(point)

@@ -1,4 +1,6 @@
-"""Samples as rows: the newest of each allocation, and two rings of history; findings about health; signs of use."""
+"""SQL for samples (the newest of each allocation, and two ring buffers of history), health findings, and signals of
+use.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,11 +13,11 @@ from gpuaas.wire.metrics import Reading, Sample
 RING_SECONDS, RING_SLOTS = 10, 360
 MINUTE_SECONDS, MINUTE_SLOTS = 60, 1440
 ROLLED_UP = "metrics_rolled_up_to"
-LATE = timedelta(seconds=20)  # how long a minute waits for samples that are still on their way
-BUSY_CORES = 0.05  # below it, a machine only breathes
+LATE = timedelta(seconds=20)  # how long a minute waits for late samples
+BUSY_CORES = 0.05  # below it, an allocation counts as idle
 BUSY_PERCENT = 5.0
 FORGOTTEN_AT_ONCE = 200
-TERMINAL, WORKLOADS = "terminal", "workloads"  # what overlays tell of
+TERMINAL, WORKLOADS = "terminal", "workloads"  # signals from overlays
 
 
 class Newest(Struct, frozen=True, kw_only=True):
@@ -26,7 +28,7 @@ class Newest(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """A moment of a ring; of minutes each number is [last, mean, low, high]."""
+    """One time in a ring buffer; in minutes, each number is [last, mean, low, high]."""
 
     at: datetime
     boot: int
@@ -40,7 +42,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class Signal(Struct, frozen=True, kw_only=True):
-    """A sign of use: when it last showed work, or why nobody can know."""
+    """A signal of use: when it last showed work, or why that is unknown."""
 
     kind: str
     last_at: datetime | None
@@ -57,10 +59,11 @@ class Signs(Struct, frozen=True, kw_only=True):
 
 
 async def write(tx: Tx, samples: Sequence[tuple[str, Sample]]) -> list[tuple[str, Sample]]:
-    """By node, many at once in one statement; those that were written. What a node says of allocations that are not its
-    own is left out."""
-    rows = sorted(samples, key=lambda each: each[1].allocation_id)  # one order for all replicas: no deadlock
-    await tx.run("set local synchronous_commit = off")  # a sample lost with the machine is followed by another
+    """Write samples, by node, in one statement; returns those that were written. A node cannot write samples of
+    allocations on other nodes.
+    """
+    rows = sorted(samples, key=lambda each: each[1].allocation_id)  # one order for all replicas prevents deadlocks
+    await tx.run("set local synchronous_commit = off")  # if a crash loses a sample, the next one follows
     places = await tx.column(
         WRITE,
         [sample.allocation_id for _, sample in rows],
@@ -89,7 +92,7 @@ async def minutes(tx: Tx, allocation_id: str, since: datetime) -> list[Row]:
 
 
 async def roll_up(tx: Tx, now: datetime) -> None:
-    """Every minute that is over, once and in order; after a pause, no further back than the ring reaches."""
+    """Roll up every complete minute once and in order; after a pause, only as far back as the ring buffer reaches."""
     end = (now - LATE).replace(second=0, microsecond=0)
     oldest = end - timedelta(seconds=RING_SECONDS * RING_SLOTS - MINUTE_SECONDS)
     start = max(await tx.value(FROM, ROLLED_UP) or oldest, oldest)
@@ -101,7 +104,7 @@ async def roll_up(tx: Tx, now: datetime) -> None:
 
 
 async def forget(tx: Tx, before: datetime) -> int:
-    """History of machines that are proven gone since then; how many."""
+    """Delete the history of allocations whose cleanup was proven before then; returns their number."""
     ids = await tx.column(GONE, before, FORGOTTEN_AT_ONCE)
     if ids:
         await tx.run(FORGET_RING, ids, RING_SLOTS)
@@ -112,9 +115,9 @@ async def forget(tx: Tx, before: datetime) -> int:
 
 
 async def set_findings(tx: Tx, source: str, found: dict[str, list[Finding]], now: datetime) -> None:
-    """All that `source` finds wrong with each of these allocations, whole: what it does not name is well again.
+    """Set all findings of `source` for these allocations; a finding that is not among them is resolved.
 
-    Whoever observes something about a machine feeds its health through here; what stays wrong keeps its `since`.
+    All sources of health findings write through here. A finding that persists keeps its `since`.
     """
     rows = [(id, each) for id, findings in sorted(found.items()) for each in findings]
     await tx.run(WELL_AGAIN, source, sorted(found), [id for id, _ in rows], [each.code for _, each in rows])
@@ -130,12 +133,12 @@ async def set_findings(tx: Tx, source: str, found: dict[str, list[Finding]], now
 
 
 async def touch(tx: Tx, allocation_ids: Sequence[str], kind: str, now: datetime) -> None:
-    """An overlay saw use: a terminal that was typed in, a workload that works."""
+    """Store use that an overlay observed, such as input on a terminal or a running workload."""
     await tx.run(TOUCH, allocation_ids, kind, now)
 
 
 async def signals(tx: Tx, allocation_id: str) -> list[Signal]:
-    """What speaks for or against a machine being idle; a signal that cannot be known says why."""
+    """The signals that show whether an allocation is idle; an unknown signal says why."""
     seen = await tx.maybe(Signs, SIGNS, allocation_id)
     return [] if seen is None else signals_of(seen)
 
@@ -152,17 +155,17 @@ def signals_of(seen: Signs) -> list[Signal]:
         told.append(Signal(kind=kind, last_at=last_at, unavailable=why))
     for kind in (TERMINAL, WORKLOADS):
         last_at = seen.activity.get(kind)
-        why = "" if last_at else "nothing of this kind was ever seen here"
+        why = "" if last_at else "never observed on this allocation"
         told.append(Signal(kind=kind, last_at=last_at, unavailable=why))
     return told
 
 
-STALE_SECONDS = 35.0  # three samples missed
+STALE_SECONDS = 35.0  # three missed samples
 
 
 def why_stale(age_seconds: float | None) -> str:
     if age_seconds is None:
-        return "no sample has come from its node yet"
+        return "the node has not sent a sample yet"
     return "" if age_seconds <= STALE_SECONDS else f"the last sample is {age_seconds:.0f} s old"
 
 
@@ -197,7 +200,7 @@ WRITE = """
         ssh_active_at = coalesce(excluded.ssh_active_at, n.ssh_active_at)
     where n.at <= excluded.at
     returning array[n.node_id, n.allocation_id]
-"""  # house: project-filter because a node's machines are of many projects; each row is bound to its node
+"""  # house: project-filter because a node has allocations of many projects; each row is bound to its node
 NEWEST = """
     select boot, at, extract(epoch from clock_timestamp() - received_at)::float8 as age_seconds, readings
     from newest_samples where allocation_id = $1
@@ -228,7 +231,7 @@ ROLL_UP = """
 GONE = """
     select n.allocation_id from newest_samples n join allocations a on a.id = n.allocation_id
     where a.cleanup_proven_at < $1 limit $2
-"""  # house: project-filter because what is proven gone is forgotten for everybody
+"""  # house: project-filter because history expires for every project
 FORGET_RING = """
     delete from samples where slot = any (array(select generate_series(0, $2::int - 1))) and allocation_id = any ($1)
 """

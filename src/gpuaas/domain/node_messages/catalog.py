@@ -103,7 +103,7 @@ def acknowledge(_: str, results: Sequence[Result]) -> Ack:
 
 
 async def trust_keys(tx: Tx, received: Sequence[Received[TrustedKeys]], _: Context) -> None:
-    """Record the key that signs the link now; foreign keys were left out when the message arrived."""
+    """Record the key that signs the link now; unknown keys were removed when the message arrived."""
     await task_keys.accepted(tx, {each.node_id: each.task_key_generation for each in received})
 
 
@@ -132,7 +132,7 @@ async def observe_terminals(tx: Tx, received: Sequence[Received[TerminalReport]]
 
 
 async def observe_volumes(tx: Tx, received: Sequence[Received[VolumeReport]], context: Context) -> None:
-    """Each is one part of a node's volumes."""
+    """Each message is one part of a node's volumes."""
     for each in received:
         await volumes.observe(tx, each.node_id, each.message, ids=context.ids, now=context.now)
 
@@ -198,7 +198,7 @@ VOLUMES = Handler(type=VolumeReport, write=(observe_volumes,), weight=10)
 
 
 def handlers(login_counter: LoginCounter) -> Handlers:
-    """In the order of writing: progress stands before the result that ends its task."""
+    """In the order of writing: progress precedes the result that ends its task."""
     logins = Handler(type=Logins, write=(keep_logins,), current_link_only=False, answer=login_counter.kept, weight=7)
     return Handlers(
         (

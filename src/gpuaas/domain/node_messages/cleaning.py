@@ -1,6 +1,9 @@
-"""Bounds on the content of node messages. A node whose key was stolen can send anything, and some values are compared
-with later ones: a time in the future or a number near the end of its column would win every later comparison. A
-message that takes long to write delays those of all nodes."""
+"""Bounds on the content of node messages.
+
+A thief of a node's key can send anything. Some values are compared with later ones: a time in the future, or a number
+near the end of its column, would win every later comparison. A message that takes long to write delays those of all
+nodes.
+"""
 
 import re
 from collections.abc import Iterable
@@ -32,14 +35,16 @@ LONGEST_FACT = 500
 MOST_ITEMS = 10_000  # of any list
 MOST_ENVIRONMENTS = 1_024
 MOST_PHASES = 200  # of one task
-MOST_FOUND = 200  # fields and items of what a kind of task declares for itself
+MOST_FOUND = 200  # fields and items of a result that a kind of task declares
+DEEPEST_FOUND = 16  # nested levels of such a result
 HOST_KEY = re.compile(r"[a-z0-9-]{1,64} [A-Za-z0-9+/=]{1,1000}")
 T = TypeVar("T")
 
 
 def clamped(told: T, now: datetime) -> T:
-    """Every moment in it, in UTC and between the epoch and now; every list of a bounded length; no text with a NUL,
-    which no column holds."""
+    """Clamp every time to UTC between the epoch and now, bound the length of every list, and remove NUL characters,
+    which no column can store.
+    """
     return cast("T", _clamped(told, now))
 
 
@@ -49,7 +54,7 @@ def _clamped(told: object, now: datetime) -> object:
             return clamped_moment(told, now)
         case str():
             return told.replace("\0", "") if "\0" in told else told
-        case VolumeOwnership():  # sent back to its node, which compares it with what it has
+        case VolumeOwnership():  # returned to its node, which compares it with its own record
             return told
         case Struct():
             fields = ((name, getattr(told, name)) for name in told.__struct_fields__)
@@ -91,19 +96,19 @@ def cleaned_result(result: Result) -> Result:
     )
 
 
-def bounded(told: object) -> object:
-    """A value that a kind of task declares; only readers of that kind know its meaning."""
+def bounded(told: object, depth: int = DEEPEST_FOUND) -> object:
+    """A value that a kind of task declares; only readers of that kind know its meaning. Empty if no column holds it."""
     match told:
         case str():
             return text(told, LONGEST_FACT)
-        case dict():
-            return {text(str(key), LONGEST_NAME): bounded(told[key]) for key in islice(told, MOST_FOUND)}
-        case list() | tuple():
-            return [bounded(each) for each in islice(told, MOST_FOUND)]
-        case bytes():
-            return ""
-        case _:
+        case dict() if depth:
+            return {text(str(key), LONGEST_NAME): bounded(told[key], depth - 1) for key in islice(told, MOST_FOUND)}
+        case list() | tuple() if depth:
+            return [bounded(each, depth - 1) for each in islice(told, MOST_FOUND)]
+        case bool() | int() | float() | datetime() | None:
             return told
+        case _:
+            return ""
 
 
 def cleaned_environment(environment: Environment) -> Environment:
@@ -177,7 +182,7 @@ def cleaned_spares(report: SpareReport) -> SpareReport:
 
 
 def cleaned_facts(facts: dict[str, Fact]) -> dict[str, Fact]:
-    """Names are chosen where they are kept."""
+    """Names are selected where they are stored."""
     return {
         name: Fact(value=text(fact.value, LONGEST_FACT), source=text(fact.source, LONGEST_FACT))
         for name, fact in facts.items()

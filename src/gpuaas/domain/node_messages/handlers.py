@@ -34,7 +34,7 @@ class Received(Generic[M_co]):
 
 @dataclass(frozen=True)
 class Context:
-    """Values that handlers need beside the transaction."""
+    """Values that handlers need in addition to the transaction."""
 
     ids: Ids
     now: datetime
@@ -45,8 +45,8 @@ class Delivery(Enum):
     """The messages of a node, of one type, that one call of a handler receives."""
 
     ALL = "all"
-    NEWEST = "newest"  # the message is the whole state: an older one adds nothing
-    IN_TURN = "in turn"  # one of each node; called again for the next
+    NEWEST = "newest"  # a message is the complete state, so older ones are dropped
+    IN_TURN = "in turn"  # one message of each node; called again for the next
 
 
 class AnyHandler(Protocol):
@@ -78,14 +78,14 @@ class Handler(Generic[M]):
     answer: Callable[[str, Sequence[M]], Down] | None = None  # after the commit: the message for the node
     delivery: Delivery = Delivery.ALL
     current_link_only: bool = True  # a replaced link's view of its node is outdated
-    keeps_place: bool = False  # is written neither before nor after what its node sent earlier or later
+    keeps_place: bool = False  # keeps its order relative to the other messages of its node
     weight: int = 0  # a transaction is named after its heaviest message; crash tests use the name
 
     def _is_mine(self, received: Received[Struct]) -> TypeGuard[Received[M]]:
         return isinstance(received.message, self.type)
 
     def cleaned(self, message: Struct, now: datetime) -> Struct:
-        """A stolen node key must not write values that win every later comparison."""
+        """A thief of a node's key must not write values that win every later comparison."""
         bounded = self.clean(message) if self.clean and isinstance(message, self.type) else message
         return clamped(bounded, now)
 
@@ -111,7 +111,7 @@ class Handlers:
         self._by_type: dict[type[Struct], AnyHandler] = {}
         for handler in handlers:
             if handler.type in self._by_type:
-                raise HandlerExistsError(f"{handler.type.__name__} has a handler already")
+                raise HandlerExistsError(f"{handler.type.__name__} already has a handler")
             self._by_type[handler.type] = handler
 
     def __iter__(self) -> Iterator[AnyHandler]:
@@ -122,7 +122,7 @@ class Handlers:
 
 
 class Buffer(Protocol):
-    """Takes messages of one type at once, without a transaction or an answer, and writes them in its own loop."""
+    """Accepts messages of one type immediately, without a transaction or an answer, and writes them in its own loop."""
 
     @property
     def type(self) -> type[Struct]: ...
@@ -134,7 +134,7 @@ class Buffer(Protocol):
 
 @dataclass(frozen=True)
 class Announcement:
-    """A state that a linked node receives: when its link opens, and again after a hint on `topic` if it changed."""
+    """A state that is sent to a linked node: when its link opens, and again after a hint on `topic` if it changed."""
 
     name: str
     topic: str  # its row ids are node ids

@@ -1,4 +1,4 @@
-"""Counts over the whole platform: what waits, what runs, what there is. For operators and for the metrics endpoint."""
+"""SQL for counts over the whole platform, for operators and the metrics endpoint."""
 
 from msgspec import Struct
 
@@ -20,11 +20,11 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 async def counts(tx: Tx) -> Counts:
-    """One statement, so that all of it is of one moment."""
+    """One statement, so that all counts are from one snapshot."""
     return await tx.one(Counts, COUNTS)
 
 
-# statement_timestamp() and not clock_timestamp(): a volatile function is no condition of an index.
+# statement_timestamp() instead of clock_timestamp(): a volatile function cannot be an index condition.
 COUNTS = """
     select (
         select jsonb_agg(to_jsonb(q)) from (
@@ -100,4 +100,4 @@ COUNTS = """
             'subject_name', name, 'since', contested_at, 'words', contested_detail) order by contested_at), '[]')
         from nodes where contested_at is not null and intent <> 'retired'
     ) as alerts
-"""  # house: project-filter because operators count the whole platform, and no row of anybody's is told
+"""  # house: project-filter because operators count the whole platform, and no row of a project is shown

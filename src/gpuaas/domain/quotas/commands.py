@@ -1,5 +1,4 @@
-"""What is left of a quota, and what operators change. The database itself refuses what goes beyond a limit, when the
-transaction that would go beyond it commits."""
+"""Reports what a quota leaves, and changes limits. The database enforces limits when a transaction commits."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -35,7 +34,7 @@ class QuotaExceeded(Problem):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(
             f"The quota of {WHOSE[refusal.scope]} for {LABELS[refusal.dimension]} is {refusal.limit}: {refusal.used} "
-            f"in use, {refusal.requested} more requested. Release or delete something, or ask an operator to raise it.",
+            f"in use, {refusal.requested} more requested. Release or delete resources, or ask an operator for more.",
             scope=refusal.scope,
             scope_id=refusal.scope_id,
             dimension=refusal.dimension,
@@ -55,7 +54,7 @@ def refused(error: asyncpg.PostgresError) -> QuotaExceeded:
 
 
 async def check(tx: Tx, project: Placed, wanted: Mapping[Dimension, int]) -> None:
-    """Says early and in whole what the commit would refuse; it locks nothing, so the commit decides."""
+    """Report early everything that the commit would refuse. It takes no lock, so the commit decides."""
     for place in places(project):
         for line in await store.counted(tx, place):
             requested = wanted.get(line.dimension, 0)
@@ -80,7 +79,7 @@ def places(project: Placed) -> tuple[Place, Place]:
 
 
 async def of_project(tx: Tx, project: Placed) -> Quota:
-    """What can still be added here: whichever of the project's and the tenant's limits leaves less."""
+    """The remaining quota of a project: for each dimension, the tighter limit of project and tenant."""
     of_tenant, of_project = places(project)
     above = {one.dimension: one for one in await store.counted(tx, of_tenant)}
     lines = [tightest(one, above[one.dimension]) for one in await store.counted(tx, of_project)]
@@ -88,7 +87,7 @@ async def of_project(tx: Tx, project: Placed) -> Quota:
 
 
 def tightest(own: Counted, above: Counted) -> QuotaLine:
-    """The project's usage with the limit that leaves less; of two that leave the same, the project's own."""
+    """The project's usage with the tighter limit; if both leave the same, the project's own."""
     limits = [(one.amount - (one.used or 0), one) for one in (own, above) if one.amount is not None]
     left, by = min(limits, key=lambda limit: limit[0], default=(None, None))
     return QuotaLine(
@@ -133,7 +132,7 @@ async def _check_limits(tx: Tx, place: Place, data: SetQuotas) -> None:
     if strange := sorted(set(data.limits) - DIMENSIONS[place.scope]):
         allowed = ", ".join(one for one in Dimension if one in DIMENSIONS[place.scope])
         raise ValidationError(
-            f"A {place.scope} has no quota for {strange[0]}. It has: {allowed}.",
+            f"A {place.scope} has no quota for {strange[0]}. Choose one of: {allowed}.",
             errors={"limits": f"not for a {place.scope}: {strange[0]}"},
         )
     if place.scope is not QuotaScope.PROJECT or place.tenant_id is None:
@@ -144,7 +143,7 @@ async def _check_limits(tx: Tx, place: Place, data: SetQuotas) -> None:
         most = above[dimension]
         if amount is not None and most is not None and amount > most:
             raise ValidationError(
-                f"The tenant's quota for {dimension} is {most}; a project's cannot be more. Raise the tenant's first.",
+                f"The tenant's quota for {dimension} is {most}; a project cannot have more. Raise that quota first.",
                 errors={"limits": f"{dimension}: at most {most}"},
             )
 
@@ -152,7 +151,7 @@ async def _check_limits(tx: Tx, place: Place, data: SetQuotas) -> None:
 async def clear(
     tx: Tx, caller: Caller, scope: QuotaScope, id: str, dimension: Dimension | None, *, now: datetime
 ) -> None:
-    """Back to what applies without it: the default of the platform, and for a project only its tenant's limit."""
+    """Remove a limit, so that the default of the platform applies; for a project, only its tenant's limit."""
     caller.require_platform(Permission.FLEET_OPERATE)
     place = await store.place(tx, scope, id)
     wanted = [dimension] if dimension else list(Dimension)

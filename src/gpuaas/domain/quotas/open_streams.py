@@ -1,6 +1,6 @@
-"""Streams that a person has open on this replica: events, logs, terminals, recordings and exports.
+"""Counts the open streams of each person on this replica: events, logs, terminals, recordings and exports.
 
-Counted in memory only: terminals of the link server and streamed answers of the API share the limit.
+Counted in memory only: terminals of the link server and streamed responses of the API share the limit.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from gpuaas.wire.quotas import Dimension, QuotaScope
 
 
 class OpenStream:
-    """Counts until it is closed or garbage-collected: a response may be dropped before it begins."""
+    """Counts until it is closed or garbage-collected, because a response may be dropped before it begins."""
 
     def __init__(self, streams: "OpenStreams", user_id: str) -> None:
         self._streams, self._user_id = streams, user_id
@@ -32,7 +32,9 @@ class OpenStreams:
         self._open: Counter[str] = Counter()
 
     async def open(self, tx: Tx, user_id: str) -> OpenStream:
-        """Count one more for this person, or raise `QuotaExceeded`. Nothing is awaited between check and count."""
+        """Count one more stream for this person, or raise `QuotaExceeded`. No await between check and count, so they
+        are atomic.
+        """
         limit = await limit_of_person(tx, user_id, Dimension.STREAMS)
         used = self._open[user_id]
         if limit is not None and used >= limit:

@@ -1,4 +1,4 @@
-"""Rows of quota limits and usage. Usage itself is counted by the database (migrations/0055_quotas.sql)."""
+"""SQL for quota limits and usage. The database counts the usage (migrations/0055_quotas.sql)."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Counted(Struct, frozen=True, kw_only=True):
-    """One dimension of one place: the limit in force there, and what counts against it."""
+    """One dimension of one place: its current limit and usage."""
 
     scope: QuotaScope
     dimension: Dimension
@@ -34,7 +34,7 @@ DEFAULTS = Place(scope=QuotaScope.PLATFORM, id=PLATFORM, tenant_id=None)
 
 
 async def place(tx: Tx, scope: QuotaScope, id: str) -> Place:
-    """As far as whoever asks may see it."""
+    """Only places that the caller may see."""
     found = await tx.maybe(Place, PLACE[scope], id)
     if found is None:
         raise NotFound(scope.value)
@@ -42,7 +42,7 @@ async def place(tx: Tx, scope: QuotaScope, id: str) -> Place:
 
 
 async def counted(tx: Tx, place: Place) -> list[Counted]:
-    """In the order in which a refusal looks at them."""
+    """In the order in which a refusal checks them."""
     wanted = sorted(DIMENSIONS[place.scope], key=list(Dimension).index)
     sql = COUNTED_OF_USER if place.scope is QuotaScope.USER else COUNTED
     return await tx.all(Counted, sql, place.scope.value, place.id, [one.value for one in wanted])
@@ -54,7 +54,7 @@ async def limit_of_person(tx: Tx, user_id: str, dimension: Dimension) -> int | N
 
 
 async def limits(tx: Tx, scope_id: str | None, paging: Paging) -> list[QuotaLimit]:
-    """What operators have set, the defaults among it."""
+    """The limits that operators have set, including the defaults."""
     return await tx.all(QuotaLimit, LIMITS, scope_id, paging.before, paging.limit + 1)
 
 

@@ -1,4 +1,4 @@
-"""A machine's change of size while it is under way: claims of both sizes are held until it is up with the new one."""
+"""SQL for resizes in progress: claims of both sizes are held until the environment runs with the new one."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from gpuaas.wire.environments import Init
 
 
 class Resize(Struct, frozen=True, kw_only=True):
-    """What a machine will have once it is up again."""
+    """The size that an allocation will have after its restart."""
 
     gpu_count: int
     size: str
@@ -27,7 +27,7 @@ class Resize(Struct, frozen=True, kw_only=True):
 
 
 class Machine(Struct, frozen=True, kw_only=True):
-    """Whose size changes, and where it stands."""
+    """The allocation whose size changes, and its node."""
 
     allocation_id: str
     tenant_id: str
@@ -36,14 +36,14 @@ class Machine(Struct, frozen=True, kw_only=True):
 
 
 async def begin(tx: Tx, machine: Machine, resize: Resize, now: datetime) -> None:
-    """Claims what is added; what falls away stays claimed until the machine is up without it."""
+    """Claim added slots; removed slots stay claimed until the environment runs without them."""
     place = (machine.allocation_id, machine.tenant_id, machine.node_id)
     try:
         begun = await tx.value(BEGIN, *place, *astuple(resize), machine.gpu_family, now)
     except asyncpg.UniqueViolationError as error:
-        raise Raced("Somebody was faster. Try again.") from error
+        raise Raced("Another request took these resources first. Try again.") from error
     if not begun:
-        raise Raced("The node changed meanwhile. Try again.")
+        raise Raced("The node changed in the meantime. Try again.")
     tx.hint(CAPACITY, machine.node_id)
 
 
@@ -56,14 +56,14 @@ async def under_way(tx: Tx, allocation_id: str) -> Resize | None:
 
 
 async def finish(tx: Tx, allocation_id: str, node_id: str, now: datetime) -> Resize | None:
-    """The allocation runs with its new slots alone: the rest is free."""
+    """The environment runs with the new size only; release all other slots."""
     done = await tx.maybe(Resize, FINISH, allocation_id, now)
     if done:
         tx.hint(CAPACITY, node_id)
     return done
 
 
-# Only what is added has to be for sale; a machine may always have less of its node.
+# Only added slots must be for sale; an allocation may always give slots back.
 BEGIN = """
     with added as materialized (
         select coalesce(array_agg(wanted.slot_id), '{}') as ids from unnest($12::text[]) as wanted (slot_id)

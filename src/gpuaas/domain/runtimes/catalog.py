@@ -1,4 +1,4 @@
-"""What operators do with bundles: publish, stage on nodes and take off them, deprecate, retire."""
+"""Commands of operators on bundles: publish, stage, unstage, deprecate, retire."""
 
 from datetime import datetime
 
@@ -37,9 +37,9 @@ async def publish(tx: Tx, caller: Caller, data: PublishRuntimeBundle, *, ids: Id
 
 
 async def publish_as(tx: Tx, data: PublishRuntimeBundle, *, by: str, ids: Ids, now: datetime) -> RuntimeBundle:
-    """A version is published once and never changes: its digest is what nodes and allocations are held to."""
+    """Publish a version. It never changes afterwards, because nodes and allocations check its digest."""
     if any("\0" in word for word in data.recipe.check):
-        raise ValidationError("The check holds a null character.", errors={"recipe": "check"})
+        raise ValidationError("The check contains a null character.", errors={"recipe": "check"})
     row = await store.add_bundle(tx, ids.new("rtb"), data, by=by, now=now)
     facts = {"bundle": row.name, "digest": row.digest}
     await audit(tx, Subject(kind="runtime_bundle", id=row.id), "runtime_bundle.publish", actor=by, at=now, facts=facts)
@@ -53,7 +53,7 @@ async def detail(tx: Tx, caller: Caller, id: str) -> RuntimeBundleDetail:
 
 
 async def change(tx: Tx, caller: Caller, id: str, to: BundleState, *, reason: str, now: datetime) -> RuntimeBundle:
-    """Whoever runs with it keeps it: what is staged stays, whatever the catalog says."""
+    """Deprecate, retire or publish again. Allocations that use the bundle keep it, and stagings stay."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.bundle(tx, id)
     act = Act(actor=caller.actor, now=now, facts={"bundle": row.name, "reason": reason})
@@ -61,7 +61,7 @@ async def change(tx: Tx, caller: Caller, id: str, to: BundleState, *, reason: st
 
 
 async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, ids: Ids, now: datetime) -> list[Staging]:
-    """On the nodes named, which it must fit; with none named, on every one that it fits."""
+    """Stage on the named nodes, which the bundle must fit; without names, on every node that it fits."""
     caller.require_platform(Permission.FLEET_OPERATE)
     bundle = await store.bundle(tx, id)
     wanted = []
@@ -73,7 +73,7 @@ async def stage(tx: Tx, caller: Caller, id: str, data: StageRuntimeBundle, *, id
         if not reason:
             wanted.append(node_id)
     if bundle.state is BundleState.RETIRED:
-        raise Conflict(f"The bundle {bundle.name} is retired; it is staged nowhere new. Publish a newer version.")
+        raise Conflict(f"The bundle {bundle.name} is retired and cannot be staged. Publish a newer version.")
     for node_id in wanted:
         await begin(tx, node_id, id, requested_by=caller.actor, ids=ids, now=now)
     facts = {"bundle": bundle.name, "nodes": wanted}
@@ -92,7 +92,7 @@ class BundleInUse(Conflict):
 
 
 async def unstage(tx: Tx, caller: Caller, id: str, node_id: str, *, reason: str, ids: Ids, now: datetime) -> Staging:
-    """Off the node, with proof; asked again while it goes, or when it is gone, it is the same removal."""
+    """Remove a staging from its node, with proof. A repeated request during or after the removal changes nothing."""
     caller.require_platform(Permission.FLEET_OPERATE)
     bundle = await store.bundle(tx, id)
     row = await staging_rows.locked(tx, id, node_id)
@@ -100,10 +100,10 @@ async def unstage(tx: Tx, caller: Caller, id: str, node_id: str, *, reason: str,
     if row.status in (StagingStatus.REMOVING, StagingStatus.REMOVED):
         return shown
     if row.status is StagingStatus.STAGING:
-        raise Conflict(f"{bundle.name} is being staged there now. Remove it when that has ended.")
+        raise Conflict(f"{bundle.name} is being staged there now. Remove it after that has ended.")
     if shown.in_use:
         raise BundleInUse(
-            f"{bundle.name} is in use on {shown.node_name}: {shown.in_use} machines there run with it or may roll back "
+            f"{bundle.name} is in use on {shown.node_name}: {shown.in_use} allocations there use it or may roll back "
             "to it. Switch them to another bundle, or wait until they are released.",
             in_use=shown.in_use,
         )
@@ -122,7 +122,7 @@ async def stagings(tx: Tx, caller: Caller, id: str) -> list[Staging]:
 
 
 async def staging(tx: Tx, caller: Caller, id: str, node_id: str) -> StagingDetail:
-    """Phase by phase, with what the node said meanwhile."""
+    """One staging with its phases and the log lines of the node."""
     caller.require_platform(Permission.FLEET_READ)
     found = await staging_rows.shown(tx, id, node_id)
     if not found:

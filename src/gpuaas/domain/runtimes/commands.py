@@ -1,4 +1,4 @@
-"""What people do with runtime bundles: look, apply, switch, upgrade, roll back, repair, clear."""
+"""Commands of people on runtimes: list bundles, apply, upgrade, roll back, repair, clear."""
 
 from datetime import datetime
 
@@ -41,8 +41,9 @@ GONE = frozenset(Status) - LIVE | {Status.RELEASING, Status.RELEASE_FAILED}
 async def show_bundles(
     tx: Tx, rows: list[BundleRow], node_ids: list[str] | None, image: BaseImage | None = None
 ) -> list[RuntimeBundle]:
-    """With nodes, each says whether it fits there, and why not; with an image, whether it fits an allocation that has
-    it. Retired ones are shown to nobody new."""
+    """The bundles that are not retired. With nodes, each has its compatibility with them; with an image, its
+    compatibility with an allocation that has this image.
+    """
     offered = [row for row in rows if row.state is not BundleState.RETIRED]
     if node_ids is None:
         return [row.view() for row in offered]
@@ -51,26 +52,26 @@ async def show_bundles(
 
 
 async def place_of(tx: Tx, caller: Caller, allocation_id: str) -> tuple[str, BaseImage | None]:
-    """Its node, and the base image that it started from."""
+    """The allocation's node, and the base image that the allocation started from."""
     row = await allocations.get(tx, caller, allocation_id)
     return row.node_id, row.image
 
 
 async def nodes_of_sku(tx: Tx, sku: str, index: Index) -> list[str]:
-    """Where a machine of this SKU could be: asked before there is one."""
+    """The nodes on which an allocation of this SKU could be placed, for questions before it exists."""
     family = (await skus.get(tx, sku)).gpu_family
     return [node.id for node in await index.read() if node.gpu_family == family and not node.blocked]
 
 
 def judge(row: BundleRow, nodes: list[NodeOffer], image: BaseImage | None = None) -> Compatibility:
-    """On one node, yes or no; on several, whether any will do, and if not all, how many."""
+    """For one node, whether the bundle fits; for several, whether it fits any, and how many if not all."""
     if not nodes:
-        return Compatibility(compatible=False, reason="no node offers such machines now.", staged=False)
+        return Compatibility(compatible=False, reason="no node offers such allocations now.", staged=False)
     objections = [_objection(row, node, image) for node in nodes]
     fitting = [node for node, reason in zip(nodes, objections, strict=True) if not reason]
     if not fitting:
         return Compatibility(compatible=False, reason=objections[0], staged=False)
-    partly = f"it fits {len(fitting)} of {len(nodes)} nodes; on another it is refused." if any(objections) else ""
+    partly = f"it fits {len(fitting)} of {len(nodes)} nodes; on the others it is refused." if any(objections) else ""
     return Compatibility(compatible=True, reason=partly, staged=all(row.id in node.staged for node in fitting))
 
 
@@ -87,7 +88,7 @@ async def get(tx: Tx, caller: Caller, allocation_id: str) -> AllocationRuntime:
 async def apply(
     tx: Tx, caller: Caller, allocation_id: str, data: ApplyRuntimeBundle, *, ids: Ids, now: datetime
 ) -> AllocationRuntime:
-    """What is wanted changes now; the machine follows, and what runs on it keeps what it has."""
+    """Change the desired runtime. A worker applies it; programs that already run keep their runtime."""
     row = await authorize(tx, caller, allocation_id, Action.APPLY_RUNTIME)
     _require_alive(row)
     shown = await store.runtime(tx, allocation_id)
@@ -100,7 +101,7 @@ async def apply(
 async def clear(
     tx: Tx, caller: Caller, allocation_id: str, *, reason: str, ids: Ids, now: datetime
 ) -> AllocationRuntime:
-    """Back to raw compute; asked when nothing is applied, it changes nothing."""
+    """Remove the runtime. Without an applied runtime this changes nothing."""
     row = await authorize(tx, caller, allocation_id, Action.CLEAR_RUNTIME)
     _require_alive(row)
     shown = await store.runtime(tx, allocation_id)
@@ -112,7 +113,7 @@ async def clear(
 async def choose_at_launch(
     tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, *, by: str, ids: Ids, now: datetime
 ) -> AllocationRow:
-    """Part of the submit: the version is pinned now, on the facts of the node that was placed on."""
+    """Part of a submit: choose the version now, by the facts of the node that was placed on."""
     bundle = await _named(tx, row, data)
     await _choose(tx, row, bundle, None, action=data.action, by=by, reason="", ids=ids, now=now)
     shown = await store.runtime(tx, row.id)
@@ -121,7 +122,7 @@ async def choose_at_launch(
 
 def _require_alive(row: AllocationRow) -> None:
     if row.status in GONE:
-        raise Conflict("This allocation is over or on its way out; a runtime has no use there.", status=row.status)
+        raise Conflict("The allocation has ended or is being released; its runtime cannot change.", status=row.status)
 
 
 async def _wanted(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, shown: Shown | None) -> BundleRow:
@@ -129,13 +130,13 @@ async def _wanted(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, shown: S
         return await _named(tx, row, data)
     if data.runtime_bundle_slug or data.runtime_bundle_id or data.version:
         raise ValidationError(
-            f"The action {data.action} goes by what the allocation has; to choose a bundle, apply it.",
+            f"The action {data.action} uses the current bundle of the allocation. To choose a bundle, apply it.",
             errors={"runtime_bundle_slug": f"not with {data.action}"},
         )
     here = shown.row if shown else None
     if data.action is RuntimeAction.ROLL_BACK:
         if here is None or here.previous_bundle_id in (None, here.bundle_id):
-            raise Conflict("There is nothing to roll back to: no other bundle was in force here before.")
+            raise Conflict("There is nothing to roll back to: no other bundle was active here before.")
         return await _fitting(tx, row, await store.bundle(tx, here.previous_bundle_id or ""))
     in_force = _in_force(here) if here else None
     if in_force is None:
@@ -145,24 +146,26 @@ async def _wanted(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle, shown: S
         return bundle
     newest = await _newest(tx, row, bundle.slug)
     if newest.id == bundle.id:
-        raise Conflict(f"The bundle {bundle.name} is the newest that fits this machine.", version=bundle.version)
+        raise Conflict(f"The bundle {bundle.name} is the newest that fits this allocation.", version=bundle.version)
     return newest
 
 
 def _in_force(here: RuntimeRow) -> str | None:
-    """A choice that failed left the one before in force; one on its way counts as made."""
+    """The active bundle: after a failed choice, the one before; while a choice is being applied, that choice."""
     kept = here.observed_bundle_id if here.state is RuntimeState.FAILED else None
     return kept or here.bundle_id
 
 
 async def _named(tx: Tx, row: AllocationRow, data: ApplyRuntimeBundle) -> BundleRow:
-    """By slug the newest supported one that fits; one named exactly may also be deprecated or a preview."""
+    """A slug selects the newest supported version that fits; an exact version or id may also be deprecated or a
+    preview.
+    """
     if (data.runtime_bundle_id is None) == (data.runtime_bundle_slug is None):
         wrong = "give one of runtime_bundle_slug and runtime_bundle_id"
         raise ValidationError("Name one bundle, by slug or by id.", errors={"runtime_bundle_slug": wrong})
     if data.runtime_bundle_id:
         if data.version:
-            raise ValidationError("An id names a version already.", errors={"version": "only with a slug"})
+            raise ValidationError("An id already names a version.", errors={"version": "only with a slug"})
         try:
             return await _fitting(tx, row, await store.bundle(tx, data.runtime_bundle_id))
         except NotFound as error:
@@ -190,7 +193,7 @@ async def _newest(tx: Tx, row: AllocationRow, slug: str) -> BundleRow:
 
 async def _fitting(tx: Tx, row: AllocationRow, bundle: BundleRow) -> BundleRow:
     if bundle.state is BundleState.RETIRED:
-        raise Conflict(f"The bundle {bundle.name} is retired and applied to nothing new. See GET /runtime-bundles.")
+        raise Conflict(f"The bundle {bundle.name} is retired and cannot be applied. See GET /runtime-bundles.")
     [node] = await store.node_offers(tx, [row.node_id])
     if reason := _objection(bundle, node, row.image):
         raise BundleIncompatible(bundle.name, reason)
@@ -199,7 +202,7 @@ async def _fitting(tx: Tx, row: AllocationRow, bundle: BundleRow) -> BundleRow:
 
 def _unknown(field: str, name: str) -> ValidationError:
     return ValidationError(
-        f"There is no runtime bundle {name} on offer. See GET /runtime-bundles.", errors={field: "unknown"}
+        f"The runtime bundle {name} is not available. See GET /runtime-bundles.", errors={field: "unknown"}
     )
 
 
@@ -215,11 +218,11 @@ async def _choose(
     ids: Ids,
     now: datetime,
 ) -> AllocationRuntime:
-    """A choice that was still on its way is overtaken by this one."""
+    """Replace the choice; an earlier choice that is still being applied fails as superseded."""
     operation_id, verb = ids.new("op"), action or "clear"
     was = shown.row if shown else None
     if was and was.state in (RuntimeState.APPLYING, RuntimeState.CLEARING):
-        overtaken = "overtaken by a newer choice"
+        overtaken = "superseded by a newer choice"
         await end_operation(tx, was.operation_id, OperationStatus.FAILED, reason=overtaken, now=now)
     await start_operation(tx, operation_id, row.subject, f"runtime_{verb}", requested_by=by, now=now)
     await store.choose(

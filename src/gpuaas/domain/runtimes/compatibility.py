@@ -1,4 +1,4 @@
-"""Whether a bundle fits a node, or an allocation there, judged on what the node was observed to be. Pure."""
+"""Decides whether a bundle fits a node, or an allocation on it, from the observed facts of the node. Pure."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,18 +16,18 @@ DRIVERS = {
 class NodeRuntimeFacts(Struct, frozen=True, kw_only=True):
     gpu_families: list[str] = []
     simulated: bool = False
-    runtimes: str | None = None  # Python of the current base image, as in 3.11; several in a row, as in `3.11,3.12`
-    distribution: str | None = None  # of the current base image, as in debian-12
+    runtimes: str | None = None  # Python of the current base image, such as `3.11` or `3.11,3.12`
+    distribution: str | None = None  # of the current base image, such as debian-12
     nvidia_driver: str | None = None
     amd_driver: str | None = None
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """What a bundle says it needs."""
+    """The declared needs of a bundle."""
 
     python: str
     runtime_family: RuntimeFamily
-    distribution: str | None = None  # none: any
+    distribution: str | None = None  # None: any
     gpu_families: list[str] = []
     driver_min: str | None = None
     driver_max: str | None = None
@@ -38,21 +38,25 @@ class BundleIncompatible(Problem):
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(
-            f"{name} does not fit this machine: {reason} See GET /runtime-bundles?allocation_id= for what does.",
+            f"{name} does not fit this allocation: {reason} GET /runtime-bundles?allocation_id= lists those that fit.",
             bundle=name,
             reason=reason,
         )
 
 
 class Inside(Struct, frozen=True, kw_only=True):
-    """An allocation: the base image that it started from, and the one in which the bundle was staged on its node."""
+    """The images of an allocation: the base image that it started from, and the one in which its node staged the
+    bundle.
+    """
 
     image: BaseImage
-    staged_in: str | None  # the distribution; none: it is not staged there. Empty: staged before it was recorded
+    staged_in: str | None  # distribution; None: not staged; empty: staged before the distribution was recorded
 
 
 def objection(needs: Declared, facts: NodeRuntimeFacts, inside: Inside | None = None) -> str:
-    """Why it does not fit; empty when it does. Without `inside`, for an environment that is made now."""
+    """The reason why it does not fit; empty if it fits. Without `inside`, for an environment that would be created
+    now.
+    """
     if inside is not None:
         own = replace(facts, runtimes=inside.image.python, distribution=inside.image.distribution)
         return _objection(needs, own, "the base image of this allocation") or _staging_objection(inside, facts)
@@ -60,8 +64,9 @@ def objection(needs: Declared, facts: NodeRuntimeFacts, inside: Inside | None = 
 
 
 def _staging_objection(inside: Inside, facts: NodeRuntimeFacts) -> str:
-    """A bundle uses the Python and the libraries of the image in which it was built. What is not staged yet would be
-    built in the node's current image."""
+    """A bundle uses the Python and libraries of the image in which it was built. A bundle that is not staged yet
+    would be built in the node's current image.
+    """
     image, built_in = inside.image, inside.staged_in
     if built_in is None:
         current = facts.distribution, facts.runtimes
@@ -70,17 +75,17 @@ def _staging_objection(inside: Inside, facts: NodeRuntimeFacts) -> str:
         return (
             f"it is not staged on the node, whose current base image has {facts.distribution} and Python "
             f"{facts.runtimes}. The base image of this allocation has {image.distribution} and Python {image.python}, "
-            "and only a new allocation has the current one."
+            "and only a new allocation starts from the current one."
         )
     if built_in in ("", image.distribution):
         return ""
-    return f"on the node it was built for {built_in}, and the base image of this allocation has {image.distribution}."
+    return f"the node built it for {built_in}, and the base image of this allocation has {image.distribution}."
 
 
 def _objection(needs: Declared, facts: NodeRuntimeFacts, where: str) -> str:
     pythons = (facts.runtimes or "none").split(",")
     if pythons == ["none"]:
-        return "the node was not observed to offer runtime bundles."
+        return "the node does not report support for runtime bundles."
     if needs.python not in pythons:
         return f"it needs Python {needs.python}, and {where} has {', '.join(pythons)}."
     if needs.distribution not in (None, facts.distribution):
@@ -100,7 +105,7 @@ def _driver_objection(needs: Declared, facts: NodeRuntimeFacts) -> str:
     driver: str | None = getattr(facts, name)
     if driver is None:
         simulated = "; its GPUs are simulated" if facts.simulated else ""
-        return f"it needs {words}, and none was observed on the node{simulated}."
+        return f"it needs {words}, and the node does not report one{simulated}."
     found = _numbers(driver)
     if needs.driver_min and found < _numbers(needs.driver_min):
         return f"it needs driver {needs.driver_min} or newer, and the node has {driver}."

@@ -1,4 +1,4 @@
-"""The declarations of runtimes, of bundles, and of bundles on nodes: how changes of them are written."""
+"""Declares how changes of runtimes, bundles and stagings are written."""
 
 from gpuaas.domain.runtimes.states import BUNDLE as BUNDLE_STATES
 from gpuaas.domain.runtimes.states import RUNTIME as RUNTIME_STATES
@@ -53,7 +53,7 @@ def _unless_removed(column: str, value: str) -> str:
     return f"case when '{{status}}' = 'removed' then {value} else {column} end"
 
 
-# Its entries are on the timeline of its node, and the caller names their phase. Its operation shows whether it changed.
+# Entries are on the timeline of the node, and the caller names their phase. The guard is the operation id.
 STAGING = Kind(
     noun="staging",
     table="node_bundles",

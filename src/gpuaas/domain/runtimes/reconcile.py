@@ -1,6 +1,6 @@
-"""Makes runtimes true: the chosen bundle current in each machine, at every boot anew.
+"""Reconciles runtimes: writes the chosen bundle into each environment, at every boot.
 
-The allocation knows nothing of it: a bundle that cannot be had fails by itself and leaves the machine as it is.
+The allocation does not depend on its runtime: if a bundle cannot be staged, only the runtime fails.
 """
 
 from datetime import datetime
@@ -28,11 +28,11 @@ OVER = (Status.RELEASING, Status.RELEASE_FAILED, Status.RELEASED, Status.FAILED)
 
 
 class Stage(Struct, frozen=True):
-    """The node does not have it."""
+    """The node does not have the bundle."""
 
 
 class Restage(Struct, frozen=True):
-    """It had it, or failed at it before; once more."""
+    """The bundle failed or disappeared there before; stage it again."""
 
 
 class Write(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Write(Struct, frozen=True):
 
 
 class Await(Struct, frozen=True):
-    """Staging is under way; its phases are told."""
+    """Staging is in progress; its phases are copied to the allocation's timeline."""
 
 
 class Move(Struct, frozen=True):
@@ -56,7 +56,7 @@ def decide(seen: Seen, now: datetime) -> Decision:
     row = seen.row
     is_open = row.state in (RuntimeState.APPLYING, RuntimeState.CLEARING)
     if seen.status in OVER:
-        return Move(RuntimeState.FAILED, "The machine was given back before.") if is_open else None
+        return Move(RuntimeState.FAILED, "The allocation was released before.") if is_open else None
     if seen.status is not Status.ACTIVE or not (is_open or row.observed_boot < seen.boot):
         return None
     if seen.bundle is None:
@@ -65,7 +65,7 @@ def decide(seen: Seen, now: datetime) -> Decision:
 
 
 def _before_write(seen: Seen) -> Decision:
-    """The node must have the bundle, whole, before it is written down as current."""
+    """The node must have the complete bundle before the environment uses it."""
     row, staging = seen.row, seen.staging
     if staging is None or staging.status is StagingStatus.REMOVED:
         return Stage()
@@ -91,13 +91,13 @@ def _after_task(seen: Seen, now: datetime, reached: RuntimeState, note: str) -> 
         case Done():
             return Move(reached, note)
         case Failed(reason):
-            return Move(RuntimeState.FAILED, reason or "The node could not do it.")
+            return Move(RuntimeState.FAILED, reason or "The node could not complete the task.")
         case Open() | Waiting():
             return None
 
 
 class RuntimeWorker:
-    """Rows are allocations that have, or had, a runtime."""
+    """Reconciles allocations that have, or had, a runtime."""
 
     name = "runtimes"
     topics = (RUNTIMES, OVERLAYS)

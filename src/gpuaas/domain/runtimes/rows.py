@@ -1,4 +1,4 @@
-"""A bundle, its staging on a node, and the runtime of an allocation, as they are read from their rows."""
+"""Rows of bundles, of stagings on nodes, and of runtimes of allocations."""
 
 from datetime import datetime
 
@@ -89,14 +89,14 @@ class RuntimeRow(Struct, frozen=True, kw_only=True):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """A runtime with the bundles it names."""
+    """A runtime with the bundles that it names."""
 
     row: RuntimeRow
     bundle: ChosenBundle | None
     observed_bundle: ChosenBundle | None
     previous_bundle: ChosenBundle | None
     staging: StagingStatus | None
-    health: str | None = None  # of the bundle in force, on the allocation's node
+    health: str | None = None  # of the active bundle, on the allocation's node
     checked_at: datetime | None = None
 
     @property
@@ -105,7 +105,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """All a decision about an allocation's runtime may look at."""
+    """The facts for a decision about an allocation's runtime."""
 
     row: RuntimeRow
     status: Status
@@ -123,5 +123,5 @@ class SeenStaging(Struct, frozen=True, kw_only=True):
     bundle: BundleRow
     recipe: Recipe
     task: TaskRow | None
-    is_busy: bool  # its operation runs: it is being staged, or looked at once more
+    is_busy: bool  # its operation runs: staging, or a check of its files
     is_check_due: bool

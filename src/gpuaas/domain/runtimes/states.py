@@ -1,4 +1,4 @@
-"""Where a bundle in the catalog and a bundle on an allocation may go from where they are."""
+"""The states of bundles, stagings and runtimes, and their moves."""
 
 from gpuaas.core.states import Machine
 from gpuaas.wire.runtimes import BundleState, RuntimeState, StagingStatus
@@ -28,7 +28,7 @@ STAGING = Machine(
     },
 )
 
-# A person may choose again in any state. Applied again at a later boot, `applied` and `failed` are left for themselves.
+# A person may choose again in any state. A later boot moves `applied` and `failed` to themselves or to each other.
 CHOSEN = {RuntimeState.APPLYING, RuntimeState.CLEARING}
 RUNTIME = Machine(
     "runtime",

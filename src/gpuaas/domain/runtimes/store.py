@@ -1,4 +1,4 @@
-"""Rows of bundles, and of what each allocation runs with."""
+"""SQL for bundles and for the runtime of each allocation."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -26,10 +26,10 @@ from gpuaas.wire.runtimes import (
 )
 
 RUNTIMES = "runtimes"  # the topic, and the lane on the node; row ids are allocation ids
-STAGINGS = "stagings"  # the topic, and before a colon the lane on the node; row ids are those of node_bundles
+STAGINGS = "stagings"  # the topic, and the first word of the lane on the node; row ids are those of node_bundles
 
 
-# The catalog ------------------------------------------------------------------------------------------------------
+# Bundles ----------------------------------------------------------------------------------------------------------
 
 
 async def bundles(tx: Tx, *, slug: str | None = None, paging: Paging | None = None) -> list[BundleRow]:
@@ -93,17 +93,17 @@ class _Facts(Struct):
 
 
 class NodeOffer(Struct, frozen=True, kw_only=True):
-    """What decides whether a bundle fits one node, and those that are ready there."""
+    """The facts of a node that decide whether bundles fit, and the bundles that are staged there."""
 
     facts: NodeRuntimeFacts
-    staged: dict[str, str]  # bundle → distribution of the base image in which it was built there
+    staged: dict[str, str]  # bundle → distribution of the base image in which the node built it
 
 
 async def node_offers(tx: Tx, node_ids: list[str]) -> list[NodeOffer]:
     return await tx.all(NodeOffer, NODE_OFFERS, node_ids)
 
 
-# On allocations ---------------------------------------------------------------------------------------------------
+# Runtimes of allocations ------------------------------------------------------------------------------------------
 
 
 async def runtime(tx: Tx, allocation_id: str) -> Shown | None:
@@ -120,7 +120,9 @@ async def choose(
     wants_check: bool,
     now: datetime,
 ) -> None:
-    """From now on this is wanted; what was in force is where a roll back leads. Guarded by what the caller has read."""
+    """Store the desired bundle; the active one becomes the target of a roll back. Guarded by the version that the
+    caller read.
+    """
     state = RuntimeState.CLEARING if bundle_id is None else RuntimeState.APPLYING
     if was:
         RUNTIME.states.check(was.state, state)
@@ -132,7 +134,7 @@ async def choose(
 
 
 async def look(tx: Tx, allocation_id: str) -> Seen:
-    """One statement, so that all facts are of one moment."""
+    """One statement, so that all facts are from one snapshot."""
     return await tx.one(Seen, LOOK, allocation_id, RUNTIMES)
 
 
@@ -143,14 +145,14 @@ class AtBoot(Struct, frozen=True):
 async def move(
     tx: Tx, row: RuntimeRow, to: RuntimeState, *, boot: int, note: str, evidence: Mapping[str, object], now: datetime
 ) -> None:
-    """At which boot it was so is kept with it."""
+    """Also stores the boot at which this was observed."""
     act, operation = Act(actor=SYSTEM, now=now, note=note, evidence=evidence), OperationChange(reason=note)
     await transitions.move(tx, RUNTIME, row, to, act, change=AtBoot(boot=boot), operation=operation)
     tx.hint(EVENTS, row.project_id)
 
 
 async def copy_phases(tx: Tx, row: RuntimeRow, staging_operation_id: str) -> None:
-    """How staging comes along, on the timeline of the allocation that waits for it; each phase once."""
+    """Copy the phases of a staging to the timeline of the allocation that waits for it, each phase once."""
     if await tx.run(COPY_PHASES, row.allocation_id, row.operation_id, staging_operation_id, row.asked_at):
         tx.hint(EVENTS, row.project_id)
 

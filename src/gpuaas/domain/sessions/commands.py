@@ -1,4 +1,4 @@
-"""Who is in, and ending one session of many."""
+"""Lists the connections to an allocation, and ends a single one."""
 
 from datetime import datetime
 
@@ -20,7 +20,7 @@ TERMINAL = "terminal"
 
 
 async def listed(tx: Tx, caller: Caller, allocation_id: str, *, now: datetime) -> LiveSessions:
-    """Who, from where, since when, by which key; with how old that knowledge is."""
+    """Each connection with person, source, time and key, and the age of this information."""
     readable(caller, await allocations.get(tx, allocation_id))
     seen = await store.latest(tx, allocation_id, now)
     items = [
@@ -38,7 +38,7 @@ async def listed(tx: Tx, caller: Caller, allocation_id: str, *, now: datetime) -
 async def end(
     tx: Tx, caller: Caller, allocation_id: str, id: str, *, reason: str, ids: Ids, now: datetime
 ) -> EndedSession:
-    """By whoever shares the machine, or by the person whose session it is; asked again, it is the same end."""
+    """For people who share the allocation, and for the person of the connection. A repeated request changes nothing."""
     row = readable(caller, await allocations.get(tx, allocation_id))
     seen = await store.latest(tx, allocation_id, now)
     open_now: list[store.SeenSession | LiveSession] = [
@@ -63,7 +63,7 @@ async def end(
         else:
             await store.want_end(tx, row, id, operation_id=operation_id, reason=words, now=now)
         facts = {"session": id, "user": session.user_id, "source": session.source, "reason": words}
-        if session.kind != TERMINAL:  # a terminal tells of its own end
+        if session.kind != TERMINAL:  # closing a terminal writes its own entry
             note = f"{session.email or session.user_id} from {session.source}: {words}"
             entry = NewEntry(
                 phase="session_end_asked", outcome=Outcome.DONE, at=now, actor=caller.actor, note=note, evidence=facts

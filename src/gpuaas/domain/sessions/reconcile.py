@@ -1,4 +1,4 @@
-"""Ends sessions that somebody wants ended: a task each, in a lane each."""
+"""Ends connections on request: one task in one lane for each."""
 
 from datetime import datetime, timedelta
 
@@ -34,7 +34,7 @@ class Queue(Struct, frozen=True):
 def decide(status: Status, wanted: WantedEnd, now: datetime) -> Finish | Queue | None:
     """Pure: same facts, same answer. None means nothing is due."""
     if status is not Status.ACTIVE:
-        return Finish(OperationStatus.SUCCEEDED, "the machine is not up, and nobody is in")
+        return Finish(OperationStatus.SUCCEEDED, "the allocation is not running, so it has no connections")
     if wanted.task and wanted.task.reason == ENVIRONMENT_REMOVED:
         return Finish(OperationStatus.SUCCEEDED, wanted.task.reason)
     match evaluate(wanted.task, Target(task=END_SESSION), ONCE, now):
@@ -49,7 +49,7 @@ def decide(status: Status, wanted: WantedEnd, now: datetime) -> Finish | Queue |
 
 
 class SessionsWorker:
-    """Rows are machines with sessions to be ended."""
+    """Reconciles allocations with connections to end."""
 
     name = "sessions"
     topics = (SESSIONS, OVERLAYS)

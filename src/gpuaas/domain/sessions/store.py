@@ -1,4 +1,4 @@
-"""Rows of who is in: what nodes last said, and what somebody wants ended."""
+"""SQL for connections: what nodes last reported, and requests to end one."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,16 +13,14 @@ from gpuaas.domain.timeline.store import EVENTS
 from gpuaas.wire.environments import Connection
 from gpuaas.wire.link import Logins, Sessions
 
-SESSIONS = (
-    "sessions"  # the topic of sessions to be ended, and the first word of their lanes; row ids are allocation ids
-)
+SESSIONS = "sessions"  # the topic of connections to end, and the first word of their lanes; row ids are allocation ids
 MOST_SESSIONS = 400
 
 
 class SeenSession(Connection, frozen=True, kw_only=True):
     email: str = ""
     is_ending: bool = False
-    break_glass_reason: str = ""  # operators come in by terminals alone
+    break_glass_reason: str = ""  # operators connect only by terminal
 
     @property
     def is_unknown_key(self) -> bool:
@@ -44,7 +42,9 @@ class WantedEnd(Struct, frozen=True, kw_only=True):
 
 
 async def observe(tx: Tx, told: Iterable[tuple[str, Sessions]]) -> None:
-    """By node: what one says of another's machines is not written. Of several words on a machine the newest counts."""
+    """Store reported connections. Allocations of other nodes are skipped, so a node cannot report on them. The newest
+    report of an allocation counts.
+    """
     newest = {(node_id, seen.allocation_id): seen for node_id, seen in told}
     if not newest:
         return
@@ -53,14 +53,15 @@ async def observe(tx: Tx, told: Iterable[tuple[str, Sessions]]) -> None:
         [allocation_id for _, allocation_id in newest],
         [node_id for node_id, _ in newest],
         [seen.at for seen in newest.values()],
-        [{"sessions": to_builtins(seen.sessions[:MOST_SESSIONS])} for seen in newest.values()],  # else a 2-D array
+        [{"sessions": to_builtins(seen.sessions[:MOST_SESSIONS])} for seen in newest.values()],  # otherwise a 2-D array
     )
 
 
 async def keep_logins(tx: Tx, told: Iterable[tuple[str, Logins]]) -> None:
-    """By node: each login and logout is one entry on its allocation's timeline, however often it is sent. One whose
-    allocation never stood on that node is passed over. Whose login it was is believed only if that key was given to
-    the allocation in that person's name; otherwise it is an unknown key."""
+    """Store each login and logout once as a timeline entry of its allocation, however often it is sent. Events of
+    allocations that were never on that node are skipped. The reported person is accepted only if the allocation
+    had that key of that person; otherwise the entry names an unknown key.
+    """
     events = [(node_id, event) for node_id, logins in told for event in logins.events]
     if not events:
         return
@@ -91,7 +92,7 @@ async def want_end(
 
 
 async def wanted_end(tx: Tx, allocation_id: str, session_id: str) -> str | None:
-    """The operation that is ending it already."""
+    """The operation that already ends this connection."""
     sql = "select operation_id from session_ends where allocation_id = $1 and session_id = $2"
     found: str | None = await tx.value(sql, allocation_id, session_id)
     return found
@@ -137,7 +138,8 @@ LOGIN = {
             'bytes_out', t.body -> 'bytes_out')
     """,
 }
-# `kept` decides which are new; the same event twice in one message is one row too. Tasks hold the former key sets.
+# `kept` selects the new events; an event that occurs twice in one message is stored once. Tasks contain former key
+# sets.
 KEEP_LOGINS = f"""
     with told as (
         select distinct on (t.id) t.id, t.allocation_id, t.at, t.kind, t.source, t.body, a.tenant_id, a.project_id,

@@ -1,4 +1,4 @@
-"""What is sold, in memory. A submit asks the database whether the price still holds: an old page costs another try."""
+"""The catalogue of SKUs in memory. A submit checks the price in the database, so an outdated entry costs one retry."""
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
@@ -14,7 +14,7 @@ class Catalog:
         self._read_at = float("-inf")
 
     async def sku(self, name: str) -> store.SkuRow | None:
-        """Read anew when it is old, and before anything is said not to be there."""
+        """Reads again when the entry is old, and before reporting that a SKU does not exist."""
         if name not in self._skus or self._clock.monotonic() - self._read_at > OLD_SECONDS:
             await self._read()
         return self._skus.get(name)

@@ -1,4 +1,4 @@
-"""Rows of what is sold: SKUs with their sizes, and the price that holds now."""
+"""SQL for SKUs, their sizes and current prices."""
 
 from datetime import datetime
 
@@ -69,7 +69,7 @@ async def keep_confinement(tx: Tx, init: Init, found: Confinement, node_id: str,
 
 
 async def confinements(tx: Tx) -> dict[str, Confinement | None]:
-    """By init; none where the nodes do not agree."""
+    """By init; None where the nodes differ."""
     return {row.init: row.confinement for row in await tx.all(_ConfinementRow, "select * from agreed_confinements()")}
 
 

@@ -1,4 +1,4 @@
-"""The declarations of volumes, snapshots and attachments: how changes of them are written."""
+"""Declares how changes of volumes, snapshots and attachments are written."""
 
 from gpuaas.domain.storage.states import ATTACHMENT as ATTACHMENT_STATES
 from gpuaas.domain.storage.states import SNAPSHOT as SNAPSHOT_STATES
@@ -25,7 +25,7 @@ VOLUME = Kind(
     },
 )
 
-# Its entries are on the timeline of its volume.
+# Entries are on the timeline of the volume.
 SNAPSHOT = Kind(
     noun="snapshot",
     table="volume_snapshots",
@@ -43,8 +43,8 @@ SNAPSHOT = Kind(
     },
 )
 
-# Its entries are on the timeline of its allocation, where people watch it. The caller says how its operation ends,
-# because that depends on what was under way.
+# Entries are on the timeline of the allocation, where people look. The caller states how the operation ends, because
+# that depends on what was in progress.
 ATTACHMENT = Kind(
     noun="storage_attachment",
     table="storage_attachments",

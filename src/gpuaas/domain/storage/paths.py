@@ -1,11 +1,11 @@
-"""Where a volume may be mounted: a list of what is allowed, never of what is not."""
+"""Mount paths of volumes: a list of allowed paths, not of forbidden ones."""
 
 import re
 
 from gpuaas.core.errors import ValidationError
 
-ROOTS = ("/data", "/datasets", "/models", "/scratch", "/volumes", "/workspace")  # themselves and below
-PARENTS = ("/mnt", "/srv")  # below them only
+ROOTS = ("/data", "/datasets", "/models", "/scratch", "/volumes", "/workspace")  # these and everything below
+PARENTS = ("/mnt", "/srv")  # only what is below them
 DEEPEST = 8
 COMPONENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,62}")
 
@@ -21,14 +21,14 @@ class MountPathRefused(ValidationError):
 
 
 def check(path: str, username: str, others: list[str]) -> str:
-    """The path itself; `others` are those of the same machine."""
+    """Returns the path; `others` are the mount paths of the same allocation."""
     if not path.startswith("/"):
         raise MountPathRefused(path, "it does not begin at /")
     names = path[1:].split("/")
     if "" in names or "." in names or ".." in names:
         raise MountPathRefused(path, "it is not in its shortest form")
     if not all(COMPONENT.fullmatch(name) for name in names):
-        raise MountPathRefused(path, "each part may have letters, digits, - _ . and begins with a letter or digit")
+        raise MountPathRefused(path, "each part may contain letters, digits, - _ . and begins with a letter or digit")
     if len(names) > DEEPEST:
         raise MountPathRefused(path, f"it is more than {DEEPEST} folders deep")
     home = f"/home/{username}"
@@ -39,5 +39,5 @@ def check(path: str, username: str, others: list[str]) -> str:
         if path == other:
             raise MountPathRefused(path, "another volume is attached there")
         if path.startswith(f"{other}/") or other.startswith(f"{path}/"):
-            raise MountPathRefused(path, f"it and the volume at {other} would lie inside each other")
+            raise MountPathRefused(path, f"it and the mount path {other} would be nested")
     return path

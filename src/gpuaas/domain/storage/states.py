@@ -1,4 +1,4 @@
-"""Where volumes, snapshots and attachments may go from where they are."""
+"""The states of volumes, snapshots and attachments, and their moves."""
 
 from gpuaas.core.states import Machine
 from gpuaas.wire.storage import AttachmentStatus, SnapshotStatus, VolumeStatus
@@ -29,7 +29,7 @@ SNAPSHOT = Machine(
 ATTACHMENT = Machine(
     "attachment",
     {
-        # Again attaching: after a restart, and when a look found the mount gone.
+        # Attaching again: after a restart, and when the mount was missing.
         AttachmentStatus.ATTACHING: {
             AttachmentStatus.ATTACHED,
             AttachmentStatus.DETACHING,

@@ -1,4 +1,6 @@
-"""Volumes, snapshots and attachments as people see them, and what of a machine survives it."""
+"""Builds the API representations of volumes, snapshots and attachments, and lists the volumes that survive a
+disruption.
+"""
 
 from gpuaas.core.db import Tx
 from gpuaas.domain.identity.callers import Caller
@@ -34,10 +36,10 @@ def permissions(row: VolumeRow | SnapshotRow, caller: Caller) -> list[str]:
 
 
 def attaches_to(row: VolumeRow) -> str:
-    """Where it can go, and how much that is to be relied on."""
+    """Where the volume can be attached, and how durable it is."""
     if row.durability is Durability.NODE_BOUND:
-        return f"machines on {row.node_id} only: it is lost with that node's disk"
-    return "machines on every node that mounts the shared storage"
+        return f"allocations on {row.node_id} only; it is lost with that node's disk"
+    return "allocations on every node that mounts the shared storage"
 
 
 def is_over_quota(row: VolumeRow) -> bool:
@@ -54,7 +56,7 @@ def attachment_view(row: AttachmentRow) -> Attachment:
 
 
 async def survivors(tx: Tx, allocation_id: str, of: Disruption) -> list[Consequence]:
-    """Volumes outlive everything that is done to a machine; what of its own disk is lost, the machine says itself."""
+    """Volumes survive every disruption of an allocation; `consequences` lists what is lost of its root disk."""
     return [
         Consequence(what=f"volume {row.volume_name} at {row.mount_path}", detail=_fate(row, of), ref=row.volume_id)
         for row in await attachments.live_on(tx, allocation_id)
@@ -62,7 +64,7 @@ async def survivors(tx: Tx, allocation_id: str, of: Disruption) -> list[Conseque
 
 
 def _fate(row: AttachmentRow, of: Disruption) -> str:
-    bound = " It is on one node's disk: not durable." if row.durability is Durability.NODE_BOUND else ""
+    bound = " It is on the disk of one node, so it is not durable." if row.durability is Durability.NODE_BOUND else ""
     if of is Disruption.RELEASE:
-        return f"It is detached and kept, with all its data, until somebody deletes it.{bound}"
-    return f"It is mounted again by itself, with all its data.{bound}"
+        return f"It is detached and kept, with all its data, until a person deletes it.{bound}"
+    return f"It is mounted again automatically, with all its data.{bound}"

@@ -1,4 +1,4 @@
-"""What an open stream of events or log lines reads: one statement, in which its reader enters and is judged again."""
+"""SQL for one read of an open stream of events or log lines: authenticate the reader again and fetch new items."""
 
 from typing import Generic, TypeVar
 
@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Struct)
 
 
 class Look(Struct, Generic[T], frozen=True, kw_only=True):
-    """The project, as the permission table judges it, and what came since.
+    """The project, for the permission check, and the new items.
 
     `is_waiting`: items are committed behind a transaction that is still open, and can be read when it ends.
     `is_over`: nothing will follow.
@@ -29,7 +29,9 @@ class Look(Struct, Generic[T], frozen=True, kw_only=True):
         return self.id
 
     def in_order(self) -> list[Followed[T]]:
-        """Oldest first: the database aggregates in no promised order, and a sort there would add a step to its plan."""
+        """Oldest first. The database does not promise the order of its aggregate, and sorting there would add a step
+        to its plan.
+        """
         return sorted(self.found, key=lambda each: each.cursor)
 
 
@@ -49,7 +51,7 @@ def follow_lines(project_id: str, of: LogsOf, after: Cursor, limit: int) -> Quer
     return Query(Look[LogLine], OF_OPERATION, (*args, of.operation_id))
 
 
-# `found` and `is_waiting` read one snapshot; its oldest open transaction is where a reader has to stop.
+# `found` and `is_waiting` use one snapshot; a reader must stop at its oldest open transaction.
 LOOK = """
     select p.id, p.tenant_id, {is_over} as is_over, (
         select coalesce(jsonb_agg(jsonb_build_object('item', to_jsonb(f),
@@ -67,8 +69,8 @@ LOOK = """
 """
 ENTRY = {"number": "id", "placed": PLACED_ENTRY, "table": "timeline_entries", "is_over": "false"}
 LINE = {"number": "seq", "placed": PLACED_LINE, "table": "task_logs"}
-# The route checked that $7 belongs to project $2; neither an operation nor an allocation ever changes its project.
-# An operation that retention has deleted meanwhile has ended.
+# The route checked that $7 belongs to project $2; an operation or an allocation never changes its project. An
+# operation that retention has deleted counts as ended.
 IS_ENDED = "coalesce((select o.status <> 'running' from operations o where o.id = $7 and o.project_id = p.id), true)"
 ENTRIES = LOOK.format(**ENTRY, whose="project_id = p.id")
 OF_SUBJECT = LOOK.format(**ENTRY, whose="subject_id = $7 and project_id = p.id")

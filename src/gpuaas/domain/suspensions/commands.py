@@ -1,7 +1,7 @@
 """Operators suspend a person, a project or a tenant, and undo it.
 
 While suspended, nobody works there: writes are refused, keys leave the key sets, terminals and event streams end.
-Running allocations run on with their slots and data; nothing is released, and the time they run still counts.
+Running allocations keep running with their slots and data; nothing is released, and usage still counts.
 """
 
 from datetime import datetime
@@ -29,7 +29,7 @@ async def suspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reason:
 
 
 async def unsuspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reason: str, now: datetime) -> Suspension:
-    """Roles, keys and grants were never taken away: the key sets are as before. Terminals that ended stay ended."""
+    """Roles, keys and grants were kept, so the key sets are as before. Terminals that ended stay ended."""
     caller.require_platform(Permission.FLEET_OPERATE)
     await _check_operator(tx, caller, kind, id)
     found = await store.subject(tx, kind, id)
@@ -40,8 +40,9 @@ async def unsuspend(tx: Tx, caller: Caller, kind: AccountKind, id: str, *, reaso
 
 
 async def _check_operator(tx: Tx, caller: Caller, kind: AccountKind, id: str) -> None:
-    """Operators are suspended by admins only. All admins are locked: of two who suspend each other at once the second
-    finds that they are suspended, so one is always left."""
+    """Only admins suspend operators. This locks all admins: if two suspend each other at once, the second finds
+    itself suspended, so one admin always remains.
+    """
     if kind is not AccountKind.USER or await store.platform_role(tx, id) is None:
         return
     caller.require_platform(Permission.OPERATORS_MANAGE)

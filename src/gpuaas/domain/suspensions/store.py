@@ -1,4 +1,4 @@
-"""Rows of tenants, projects and people as operators list and suspend them."""
+"""SQL for the tenants, projects and people that operators list and suspend."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from gpuaas.wire.accounts import AccountKind, AdminProject, AdminTenant, AdminUs
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """What is suspended, locked until the transaction ends."""
+    """The suspended party; the row is locked until the transaction ends."""
 
     id: str
     tenant_id: str | None
@@ -24,7 +24,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class Reached(Struct, frozen=True, kw_only=True):
-    """An allocation whose key set was written again, or a terminal that was closed."""
+    """An allocation whose key set was rendered again, or a terminal that was closed."""
 
     allocation_id: str
     project_id: str
@@ -33,7 +33,7 @@ class Reached(Struct, frozen=True, kw_only=True):
 
 
 async def subject(tx: Tx, kind: AccountKind, id: str) -> Subject:
-    """Locked against new allocations: creates under way are waited for, and later ones look again."""
+    """The lock excludes new allocations: it waits for creates in progress, and later ones check again."""
     found = await tx.maybe(Subject, SUBJECT[kind], id)
     if found is None:
         raise NotFound(kind.value)
@@ -54,7 +54,7 @@ async def write(tx: Tx, kind: AccountKind, id: str, *, at: datetime | None, by: 
 
 
 async def apply(tx: Tx, kind: AccountKind, id: str, *, now: datetime, why: str) -> list[Reached]:
-    """Nodes get new key sets and replicas cut terminals and streams once this has committed."""
+    """After the commit, nodes receive new key sets, and replicas close terminals and streams."""
     reached = await tx.all(Reached, "select * from apply_suspension($1, $2, $3, $4)", kind.value, id, now, why)
     for one in reached:
         if one.terminal_id and one.node_id:

@@ -1,4 +1,4 @@
-"""Operators rotate and retire task keys. docs/design/task-keys.md has the reasons."""
+"""Commands of operators that rotate and retire task keys. docs/design/task-keys.md has the reasons."""
 
 from datetime import datetime
 
@@ -25,12 +25,12 @@ async def list_keys(tx: Tx, caller: Caller, keyring: TaskKeyring) -> list[TaskKe
 
 
 async def rotate(tx: Tx, caller: Caller, keyring: TaskKeyring, *, reason: str, now: datetime) -> TaskKey:
-    """A new generation. Replicas announce it to their nodes; each node gets tasks under it once it has accepted it."""
+    """Add a generation. Replicas announce it to their nodes, and each node gets tasks under it after accepting it."""
     caller.require_platform(Permission.FLEET_OPERATE)
     await store.lock(tx)
     generation = (await store.generations(tx)).current + 1
     if generation > MOST_GENERATIONS:
-        raise Conflict("There are no more generations of task keys.")
+        raise Conflict("The number of task key generations is exhausted.")
     await store.add(tx, generation, by=caller.actor, reason=reason, now=now)
     await audit(tx, _subject(generation), "task_key.rotate", actor=caller.actor, at=now, facts={"reason": reason})
     return _view(await store.get(tx, generation), generation, keyring)
@@ -39,7 +39,7 @@ async def rotate(tx: Tx, caller: Caller, keyring: TaskKeyring, *, reason: str, n
 async def retire(
     tx: Tx, caller: Caller, keyring: TaskKeyring, generation: int, *, reason: str, force: bool, now: datetime
 ) -> TaskKey:
-    """Nodes trust this generation and older ones no more."""
+    """End the trust of nodes in this generation and older ones."""
     caller.require_platform(Permission.FLEET_OPERATE)
     await store.lock(tx)
     row, known = await store.get(tx, generation), await store.generations(tx)
@@ -61,7 +61,7 @@ async def retire(
 
 
 async def recover(tx: Tx, generation: int, *, node_id: str, now: datetime) -> None:
-    """A node trusts a generation that the database lost: it exists, and no node is asked to trust an older one."""
+    """Restore generations that a node trusts and the database lost, so that no node is asked to trust an older one."""
     current = (await store.generations(tx)).current
     for lost in range(current + 1, generation + 1):
         if await store.add(tx, lost, by=None, reason="found on a node after the database lost it", now=now):

@@ -1,4 +1,4 @@
-"""Generations of task keys, and which of them each node trusts."""
+"""SQL for generations of task keys, and the generations that each node trusts."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ NAMES_SHOWN = 100
 
 
 class Generations(Struct, frozen=True):
-    """`current` is the newest; those before `oldest` are retired."""
+    """`current` is the newest; generations before `oldest` are retired."""
 
     current: int = 1
     oldest: int = 1
@@ -38,8 +38,9 @@ async def generations(tx: Tx) -> Generations:
 
 
 async def lock(tx: Tx, *, shared: bool = False) -> None:
-    """Whoever gives a node its first key shares the lock; whoever changes generations has it alone. A node can so not
-    start with a key that is retired at the same moment."""
+    """Enrolments, which give a node its first key, share the lock; changes of generations take it exclusively. So a
+    node cannot start with a key that is being retired.
+    """
     await tx.run(LOCK_SHARED if shared else LOCK)
 
 
@@ -60,13 +61,13 @@ async def add(tx: Tx, generation: int, *, by: str | None, reason: str, now: date
 
 
 async def retire(tx: Tx, generation: int, *, by: str, reason: str, is_forced: bool, now: datetime) -> list[int]:
-    """This generation and every older one; those that were not retired before."""
+    """Retire this generation and every older one; returns those that were not retired before."""
     tx.hint(TASK_KEYS, str(generation))
     return await tx.column(RETIRE, generation, now, by, reason, is_forced)
 
 
 async def accepted(tx: Tx, newest: Mapping[str, int]) -> None:
-    """By node: the newest generation that it trusts."""
+    """Store, by node, the newest generation that it trusts."""
     if newest:
         await tx.run(ACCEPTED, list(newest), list(newest.values()))
 

@@ -1,7 +1,7 @@
 """The outcome of the newest task of a lane: one pure evaluation for all workers.
 
-`expired`, `superseded` and a stale boot mean that the node did nothing. Such an answer alone is never a failure:
-the task is queued again, unless the policy has a deadline or counts such answers.
+`expired`, `superseded` and a stale boot mean that the node did nothing. Such an answer alone is never a failure: the
+task is queued again, unless the policy has a deadline or counts such answers.
 """
 
 from collections.abc import Mapping
@@ -15,20 +15,20 @@ from gpuaas.wire.link import Result, TaskStatus
 from gpuaas.wire.tasks import Removed, TaskContract
 
 Found = TypeVar("Found", bound=Struct)
-STALE_BOOT = "stale_boot"  # the reason of a node that is asked for another boot than the one it has
+STALE_BOOT = "stale_boot"  # the reason of a node whose environment has another boot than the task
 NO_PAUSE = timedelta(0)
 
 
 class Target(Struct, Generic[Found], frozen=True, kw_only=True):
-    """The wanted end state. Fields without a value are not compared with the task."""
+    """The desired end state. Fields without a value are not compared with the task."""
 
     task: TaskContract[Struct, Found]
     boot: int | None = None
     operation_id: str | None = None
     wants: Mapping[str, object] = {}
     """Parameters that have to be the same, by their path in the task's `wants`: `keys.generation`."""
-    shares_lane: bool = False  # an open task for something else is waited for, and not superseded
-    is_proof_needed: bool = False  # a result that does not prove every item gone is a failed attempt
+    shares_lane: bool = False  # wait for an open task for another target instead of superseding it
+    is_proof_needed: bool = False  # a result without proof of every removal is a failed attempt
 
     def is_of(self, task: TaskRow) -> bool:
         return (
@@ -45,13 +45,13 @@ class Target(Struct, Generic[Found], frozen=True, kw_only=True):
 
 
 class Retry(Struct, frozen=True, kw_only=True):
-    """When a task is queued again that did not reach its target, and when no more."""
+    """When a task that did not reach its target is queued again, and when no longer."""
 
     first: timedelta = NO_PAUSE  # pause after the first attempt
     doublings: int = 0  # how often the pause doubles, from one attempt to the next
-    tries: int | None = 1  # how often a node may fail at it; None is without limit
-    counts_idle: bool = False  # a task about which the node did nothing uses up a try as well
-    deadline: timedelta | None = None  # from when it was wanted; a result that comes later still counts
+    tries: int | None = 1  # how often a node may fail; None means without limit
+    counts_idle: bool = False  # a task about which the node did nothing also counts as a try
+    deadline: timedelta | None = None  # from when the target was set; a later result still counts
     late: str = "The node did not answer in time."  # the reason after the deadline
 
     def pause(self, attempts: int) -> timedelta:
@@ -68,7 +68,7 @@ class Open(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """It did not reach its target; the next attempt is due then."""
+    """It did not reach its target; the next attempt is due at `until`."""
 
     reason: str
     until: datetime
@@ -79,7 +79,7 @@ class Done(Struct, Generic[Found], frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """The policy permits no further attempt; the reason is the node's, and empty if it gave none."""
+    """The policy permits no further attempt. The reason comes from the node, and is empty if it gave none."""
 
     reason: str
     attempts: int
@@ -98,8 +98,9 @@ def evaluate(
     since: datetime | None = None,
     is_believed: bool = True,
 ) -> Outcome[Found]:
-    """Pure. `task` is the newest of its lane, `attempts` counts the tasks for this target with it, `since` is when the
-    target was first wanted. A `done` that is not believed counts as a failed attempt."""
+    """Pure. `task` is the newest of its lane, `attempts` counts the tasks for this target including it, `since` is
+    when the target was set. With `is_believed` false, a `done` counts as a failed attempt.
+    """
     if task is None or not target.is_of(task):
         return Open() if task and task.is_open and target.shares_lane else Missing()
     if task.status == TaskStatus.DONE and is_believed and (found := target.found_by(task.result)) is not None:
@@ -113,12 +114,12 @@ def evaluate(
     if is_counted and retry.tries is not None and attempts >= retry.tries:
         return Failed(task.reason, attempts)
     pause = retry.pause(attempts)
-    until = (task.ended_at or now) + pause  # by the node's clock, which must not add a pause to a policy without one
+    until = (task.ended_at or now) + pause  # node's clock; must not add a pause to a policy without one
     return Missing() if pause == NO_PAUSE or now >= until else Waiting(task.reason, until)
 
 
 def is_idle(task: TaskRow) -> bool:
-    """Whether the task ended without the node having done anything about it."""
+    """Whether the task ended although the node did nothing about it."""
     return task.status in (TaskStatus.EXPIRED, TaskStatus.SUPERSEDED) or task.reason == STALE_BOOT
 
 

@@ -28,12 +28,12 @@ class WorkerParts:
 
 class ObserveReport(Protocol):
     def __call__(self, tx: Tx, reports: Mapping[str, Report], /, *, ids: Ids, now: datetime) -> Awaitable[object]:
-        """Compare reports, by node, with the wanted state."""
+        """Compare reports, by node, with the desired state."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """A kind of row with states that workers bring to the wanted state."""
+    """A kind of row whose workers bring it to its desired state."""
 
     name: str
     workers: tuple[Callable[[WorkerParts], Worker], ...]
@@ -41,13 +41,13 @@ class Resource:
     lanes: Mapping[str, str] = field(default_factory=dict)
     """First word of the lanes of its tasks → the topic on which its worker waits for their results."""
     observe: ObserveReport | None = None
-    sweeps: tuple[str, ...] = ()  # statements that delete its rows when they have served their time
+    sweeps: tuple[str, ...] = ()  # statements that delete its expired rows
     tables: tuple[str, ...] = ()  # of its rows; tests wait until no row changes
     actions: tuple[str, ...] = ()  # of people; each has a crash test of the same name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overlay(Resource):
-    """Attached to an allocation, and ended with it."""
+    """A resource that is attached to an allocation, and ends with it."""
 
     hold: str | None = None  # the kind of the holds for which a release waits

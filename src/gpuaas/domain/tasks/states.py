@@ -1,4 +1,4 @@
-"""Where a task of a node may go from where it is."""
+"""The states of a node task and their moves."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Node tasks: what a node is asked to make true. Rows are queued by reconcilers, sent and ended by the link."""
+"""SQL for node tasks. Reconcilers queue rows; the links send and end them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -16,12 +16,12 @@ from gpuaas.wire.link import LogLines, Progress, Result, TaskStatus
 from gpuaas.wire.tasks import CONTRACTS, TaskKind
 
 TASKS = "node_tasks"  # the topic; its row ids are node ids
-ENVIRONMENT = "environment"  # the lane of the environment itself; others are a topic, and what of it behind a colon
+ENVIRONMENT = "environment"  # the lane of the environment; other lanes are a topic, or topic:row id
 LOG_LINES_KEPT = 2000  # per task
 LONGEST_LINE = 2000
-ENTRIES_KEPT = 1000  # of one operation's timeline, from nodes; what one statement adds may exceed it
+ENTRIES_KEPT = 1000  # per operation, from nodes; one statement may exceed it
 HIGHEST_SEQ = 1 << 30  # no lane comes near it: a higher number from a node is rejected
-MOST_RENUMBERED = 20  # times that a task is sent before a node that refuses each number has its way
+MOST_RENUMBERED = 20  # times that a task is sent before it stays superseded by a node that refuses each number
 
 
 class TaskRow(Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class TaskRow(Struct, frozen=True, kw_only=True):
     reason: str
     detail: str
     result: Result | None
-    disputed: bool = False  # answered by a node whose key had two holders
+    disputed: bool = False  # answered by a contested node
 
     @property
     def is_open(self) -> bool:
@@ -57,7 +57,7 @@ class NewTask(Struct, frozen=True, kw_only=True):
     kind: TaskKind
     wants: Struct
     lane: str = ENVIRONMENT
-    supersedes: tuple[str, ...] = ()  # further lanes whose open tasks are pointless with this one
+    supersedes: tuple[str, ...] = ()  # further lanes whose open tasks this one makes pointless
 
     def __post_init__(self) -> None:
         _check(self.kind, self.wants)
@@ -77,7 +77,7 @@ class SentTask(Struct, frozen=True, kw_only=True):
 
 
 class NewNodeTask(Struct, frozen=True, kw_only=True):
-    """For the node as a whole; behind the colon of its lane stands the row it is about."""
+    """For the node as a whole; after the colon, its lane has the id of a row."""
 
     id: str
     node_id: str
@@ -91,7 +91,7 @@ class NewNodeTask(Struct, frozen=True, kw_only=True):
 
 
 def _check(kind: TaskKind, wants: Struct) -> None:
-    """A node refuses parameters of another kind, and that would be learned only there."""
+    """Fail here, because otherwise only the node would refuse parameters of another kind."""
     if not isinstance(wants, CONTRACTS[kind].wants):
         raise TypeError(f"{kind} wants {CONTRACTS[kind].wants.__name__}, not {type(wants).__name__}")
 
@@ -105,18 +105,19 @@ class EndedTask(Struct, frozen=True):
     status: str
     sent_at: datetime
     ended_at: datetime
-    correlation_id: str  # of the request that it serves; empty for the platform's own
+    correlation_id: str  # of the request that it serves; empty for the platform's own tasks
 
     @property
     def row_id(self) -> str:
-        """The row that the lane's worker reconciles; empty if there is none."""
+        """The row that the lane's worker reconciles; empty for a lane without rows."""
         return self.allocation_id or self.lane.partition(":")[2]
 
 
 async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
-    """The newest task of a lane is the wanted one: older open ones are superseded with it. A removal ends every lane.
+    """Queue the task that counts for its lane: older open ones are superseded. A removal supersedes the tasks of
+    every lane.
 
-    `version` is the allocation's as the task was decided on; if it has moved since, the task is not wanted any more.
+    `version` is the allocation's version at the decision; if the allocation moved since, the task is not queued.
     """
     fields = (task.id, task.node_id, task.allocation_id, task.operation_id, task.boot, task.kind.value)
     lanes = None if task.kind is TaskKind.REMOVE else [task.lane, *task.supersedes]
@@ -130,7 +131,7 @@ async def queue(tx: Tx, task: NewTask, *, version: int, now: datetime) -> None:
 
 
 async def queue_on_node(tx: Tx, task: NewNodeTask, *, now: datetime) -> None:
-    """Older open ones of the same lane of this node are superseded; the node goes by their numbers."""
+    """Supersede older open tasks of the same lane of this node; the node compares their numbers."""
     fields = (task.id, task.node_id, task.operation_id, task.kind.value)
     await tx.run(QUEUE_ON_NODE, *fields, to_builtins(task.wants), now, task.lane)
     tx.hint(TASKS, task.node_id)
@@ -149,28 +150,29 @@ async def of_allocation(tx: Tx, allocation_id: str) -> list[NodeTask]:
 
 
 async def take_queued(tx: Tx, node_ids: Sequence[str], replica_id: str, *, of_each: int, in_all: int) -> list[SentTask]:
-    """Queued tasks of those of these nodes whose newest link is this replica's, marked as sent: the caller sends them
-    now, or the next `hello` will."""
+    """Mark queued tasks of these nodes as sent, if their newest link is on this replica. The caller sends them now,
+    or else the next `hello` does.
+    """
     return await tx.all(SentTask, TAKE_QUEUED, node_ids, of_each, in_all, replica_id)
 
 
 async def take_unfinished(tx: Tx, node_ids: Sequence[str]) -> list[SentTask]:
-    """All these nodes have not answered, oldest first: sent again after each `hello`."""
+    """All tasks that these nodes have not answered, oldest first; they are sent again after each `hello`."""
     return await tx.all(SentTask, TAKE_UNFINISHED, node_ids)
 
 
 async def doubt_removals(tx: Tx, node_id: str, since_epoch: int) -> None:
-    """Reports of removals by links of this node since that epoch prove nothing."""
+    """Removal results from links of this node since that epoch prove nothing."""
     await tx.run(DOUBT_REMOVALS, node_id, since_epoch, TaskKind.REMOVE.value)
 
 
 async def end_all(
     tx: Tx, results: Sequence[tuple[str, Result]], epochs: Sequence[int] | None = None
 ) -> list[EndedTask]:
-    """Write down how tasks ended, by node, once; an answer to one already ended changes nothing. `epochs` are those of
-    the links that brought the results.
+    """Store how tasks ended, by node. An answer to a task that already ended changes nothing. `epochs` are those of
+    the links that delivered the results.
 
-    One statement for the results of many nodes: it is not the rows that cost, but the trips.
+    One statement stores the results of many nodes, because round trips dominate the cost.
     """
     renumbered = await _renumber(tx, results)
     results = [each for each in results if each[1].task_id not in renumbered]
@@ -196,10 +198,10 @@ async def end_all(
 
 
 async def _renumber(tx: Tx, results: Sequence[tuple[str, Result]]) -> set[str]:
-    """Give an open task whose number the node has used up the next number, and queue it again.
+    """If the node has already used the number of an open task, give the task the next number and queue it again.
 
-    Only for the newest task of a lane: the node can have taken a higher number only from writes that this database
-    lost. The task was not done then, or was done and its result lost with them: to do it again is right.
+    Only for the newest task of a lane: the node can only know a higher number from writes that this database lost.
+    Either the task was not done, or its result was lost too; in both cases it must be done again.
     """
     renumbered = set()
     for node_id, result in results:
@@ -211,7 +213,7 @@ async def _renumber(tx: Tx, results: Sequence[tuple[str, Result]]) -> set[str]:
 
 
 async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
-    """Phases on the timelines of the tasks' allocations, by node; told twice, one stands there once."""
+    """Write the reported phases to the timelines of the tasks' allocations, each once."""
     once = {(id, progress.task_id, progress.phase[:80], progress.at): (id, progress) for id, progress in told}
     if not once:
         return
@@ -229,7 +231,7 @@ async def tell_all(tx: Tx, told: Iterable[tuple[str, Progress]]) -> None:
 
 
 async def add_logs(tx: Tx, told: Sequence[tuple[str, LogLines]]) -> None:
-    """Log lines of tasks, by node, in one statement. A line that is kept already changes nothing."""
+    """Store log lines of tasks, by node, in one statement. A line that is already stored changes nothing."""
     lines = [
         (node_id, logs.task_id, seq, line[:LONGEST_LINE], logs.at)
         for node_id, logs in told
@@ -243,7 +245,7 @@ async def add_logs(tx: Tx, told: Sequence[tuple[str, LogLines]]) -> None:
         tx.hint(LOGS, project_id)
 
 
-# From where a task may go there. Statements that move many tasks are guarded by these lists.
+# The states that permit each move. Statements that move many tasks are guarded by these lists.
 MAY_BE_QUEUED = NODE_TASK.sources(NodeTaskStatus.QUEUED)
 MAY_BE_SENT = NODE_TASK.sources(NodeTaskStatus.SENT)
 MAY_BE_SUPERSEDED = NODE_TASK.sources(NodeTaskStatus.SUPERSEDED)
@@ -277,7 +279,7 @@ RENUMBER = f"""
 """
 LATEST_ON_NODE = "select * from node_tasks where allocation_id is null and lane = $1 order by id desc limit 1"
 LATEST = "select * from node_tasks where allocation_id = $1 and lane = $2 order by seq desc limit 1"
-# Node by node and oldest first: an index gives them in this order, and no node's many hold up another's few.
+# By node and oldest first: an index provides this order, and a node with many tasks does not delay the others.
 TAKE_QUEUED = f"""
     with taken as (
         update node_tasks t set status = 'sent', sent_at = clock_timestamp(), attempt = attempt + 1
@@ -346,7 +348,7 @@ TELL = f"""
         where o.id = latest.operation_id
     )
     select project_id from told
-"""  # house: project-filter because each row is bound to a task of the node that tells it
+"""  # house: project-filter because each row is bound to a task of the node that reports it
 ADD_LOGS = """
     with kept as (
         insert into task_logs (operation_id, tenant_id, allocation_id, task_id, seq, at, line)
@@ -361,10 +363,10 @@ ADD_LOGS = """
         returning allocation_id
     )
     select a.project_id from kept join allocations a on a.id = kept.allocation_id
-"""  # house: project-filter because each line is bound to a task of the node that tells it
+"""  # house: project-filter because each line is bound to a task of the node that reports it
 SWEEPS = (
-    # Tasks and log lines of an allocation whose cleanup is proven. Its last task, a removal, stays: later tasks are
-    # numbered on from it if the node shows the environment again.
+    # Tasks and log lines of an allocation whose cleanup is proven. Its last task, a removal, stays: later tasks
+    # continue its numbers if the node reports the environment again.
     """
     delete from task_logs l using operations o, allocations a
     where l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id and a.id = o.subject_id
@@ -376,7 +378,7 @@ SWEEPS = (
         and a.id = t.allocation_id and a.cleanup_proven_at < statement_timestamp() - interval '30 days'
         and exists (select from node_tasks later where later.allocation_id = a.id and later.seq > t.seq)
     """,
-    # Of a node as a whole: all but the newest of each lane, from which they are numbered on.
+    # Tasks of a node as a whole: all but the newest of each lane, which keeps the highest number.
     """
     delete from task_logs l using operations o
     where l.allocation_id is null and l.at < statement_timestamp() - interval '30 days' and o.id = l.operation_id

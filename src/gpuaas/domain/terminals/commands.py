@@ -1,4 +1,4 @@
-"""A ticket is minted, a terminal opened, and closed with a reason; each told to the auditors."""
+"""Issues tickets, opens terminals, and closes them with a reason. Each of these is audited."""
 
 import secrets
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from gpuaas.wire.terminals import MintTerminalToken, TerminalToken
 
 TICKET_LIFE = timedelta(seconds=30)
 MINTS, MINUTE = 10, timedelta(minutes=1)
-VANISHED = "it ended when its node lost it"
-TICKET_PREFIX = "gpx_"  # so that a leaked one is recognised
+VANISHED = "its node lost it"
+TICKET_PREFIX = "gpx_"  # makes a leaked ticket recognisable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Policy:
         )
 
     def ends_at(self, ticket: TakenTicket) -> datetime:
-        """When a terminal ends at the latest. Its node ends it then without being told."""
+        """The latest end of a terminal. The node enforces it without another message."""
         longest = ticket.created_at + self.life
         return min(longest, ticket.access_ends_at or longest)
 
@@ -56,10 +56,10 @@ class Policy:
 async def mint(
     tx: Tx, caller: Caller, id: str, data: MintTerminalToken, *, url: str, policy: Policy, now: datetime
 ) -> TerminalToken:
-    """For the holder of a machine that runs, bound to the session that asks."""
+    """Issue a ticket to the holder of an active allocation, or to a grantee, bound to the caller's session."""
     row = await authorize(tx, caller, id, Action.OPEN_TERMINAL)
     if row.status is not Status.ACTIVE:
-        raise Conflict(f"The machine is {row.status}. Open a terminal when it is active.", status=row.status)
+        raise Conflict(f"The allocation is {row.status}. Open a terminal when it is active.", status=row.status)
     recorded = data.record or policy.record or await store.is_project_recorded(tx, row.project_id)
     if data.session_id is not None:
         recorded = await check_session(tx, caller, row, data.session_id) or recorded
@@ -69,11 +69,13 @@ async def mint(
 async def issue_ticket(
     tx: Tx, caller: Caller, row: AllocationRow, *, url: str, session_id: str | None, recorded: bool, now: datetime
 ) -> TerminalToken:
-    """The caller was found to be allowed in. What is typed must reach the node, and no other holder of its key."""
+    """The caller must have checked the permission. Refused while the node is in doubt: input must not reach another
+    agent with the node's key.
+    """
     if await store.is_node_in_doubt(tx, row.node_id, now):
         raise Conflict(
             "Two agents may be using the key of this allocation's node, so a terminal could reach the wrong one. Try "
-            "again in a minute, or connect by SSH, which checks the host key. If this stays, tell an operator."
+            "again in a minute, or connect by SSH, which checks the host key. If this persists, contact an operator."
         )
     wait = await store.wait_for_mint(tx, caller.user_id, limit=MINTS, since=now - MINUTE)
     if wait:
@@ -98,18 +100,18 @@ async def issue_ticket(
 
 
 def recording_notice(ticket: TakenTicket, policy: Policy) -> str:
-    """Told before anything is shown; empty if nothing is kept."""
+    """Shown before any output; empty if the terminal is not recorded."""
     if not ticket.recorded:
         return ""
     if ticket.is_project_recorded:
-        why = "as all are in this project"
+        why = "as all terminals of this project are"
     else:
-        why = "as all are here" if policy.record else "as was asked for"
-    return f"This terminal is recorded, {why}: what it shows is kept, and what is typed only as far as it is shown."
+        why = "as all terminals here are" if policy.record else "as requested"
+    return f"This terminal is recorded, {why}: its output is kept, and its input only where the output shows it."
 
 
 async def check_session(tx: Tx, caller: Caller, row: AllocationRow, terminal_id: str) -> bool:
-    """Whether it is recorded. One's own terminal on this machine, that has not ended."""
+    """Whether the terminal is recorded. It must be the caller's own on this allocation, and still open."""
     terminal = await store.get(tx, terminal_id, row.id)
     caller.require_own("terminal", terminal.user_id)
     if terminal.closed_at is not None:
@@ -118,7 +120,7 @@ async def check_session(tx: Tx, caller: Caller, row: AllocationRow, terminal_id:
 
 
 async def open_terminal(tx: Tx, ticket: TakenTicket, *, ids: Ids, source: str, now: datetime) -> str:
-    """The row of a new one, or the one gone back into; audited either way."""
+    """Insert a new terminal, or attach to an existing one; both are audited."""
     facts = {"allocation_id": ticket.allocation_id, "source": source, "recorded": ticket.recorded}
     id = ticket.terminal_id
     if id is None:
@@ -131,12 +133,12 @@ async def open_terminal(tx: Tx, ticket: TakenTicket, *, ids: Ids, source: str, n
 
 
 async def used(tx: Tx, allocation_ids: list[str], *, now: datetime) -> None:
-    """Somebody types there, or reads what is shown: work, as an open SSH session is."""
+    """Input or output on a terminal counts as use of the allocation, like an open SSH connection."""
     await metrics.touch(tx, allocation_ids, metrics.TERMINAL, now)
 
 
 async def recording(tx: Tx, caller: Caller, id: str, terminal_id: str, *, now: datetime) -> TerminalRow:
-    """For the holder and those who lead the project; that it was read is told too."""
+    """For the holder and project admins. Reading a recording is audited."""
     await authorize(tx, caller, id, Action.READ_RECORDING)
     terminal = await store.get(tx, terminal_id, id)
     if not terminal.recorded:
@@ -146,7 +148,7 @@ async def recording(tx: Tx, caller: Caller, id: str, terminal_id: str, *, now: d
 
 
 async def observed_all(tx: Tx, told: list[tuple[str, TerminalReport]], *, now: datetime) -> None:
-    """Most nodes have no terminal, and thousands may come back at once: theirs cost one statement together."""
+    """Most nodes have no terminals, and thousands may reconnect at once: one statement finds those that have some."""
     concerned = await store.nodes_with_terminals(tx, [node_id for node_id, _ in told]) if told else set()
     for node_id, report in told:
         if node_id in concerned:
@@ -154,7 +156,9 @@ async def observed_all(tx: Tx, told: list[tuple[str, TerminalReport]], *, now: d
 
 
 async def observed(tx: Tx, node_id: str, report: TerminalReport, *, now: datetime) -> None:
-    """What a node says of its terminals: those that ended there are closed here, those closed here must end there."""
+    """Compare a node's report with the terminals: close those that ended on the node, and end there those that are
+    closed.
+    """
     gone = {id: EndedTerminal(id=id, reason=VANISHED) for id in await store.vanished(tx, node_id, report)}
     gone |= {end.id: end for end in report.ended}
     mine = await store.of_node(tx, node_id, list(gone))
@@ -168,7 +172,7 @@ async def observed(tx: Tx, node_id: str, report: TerminalReport, *, now: datetim
 async def close(
     tx: Tx, id: str, *, reason: str, now: datetime, actor: str = "", exit_code: int | None = None
 ) -> TerminalRow | None:
-    """Wanted from now on; its sockets are cut and its node told after the commit."""
+    """Close the row. After the commit its sockets are closed and its node ends it."""
     row = await store.close(tx, id, reason=reason, exit_code=exit_code, now=now)
     if row is not None:
         lived = (now - (row.opened_at or row.created_at)).total_seconds()

@@ -1,4 +1,4 @@
-"""Ends terminals whose reader may no longer be there, whatever the reason: a release, a sign-out, a lost role, time."""
+"""Ends terminals whose person may no longer use them: after a release, a sign-out, a lost role or the time limit."""
 
 from gpuaas.core.clock import Clock
 from gpuaas.core.db import Database
@@ -21,5 +21,5 @@ class TerminalWorker:
     async def __call__(self, row_id: str) -> None:
         async with self._db.write("close terminal") as tx:
             row = await store.objection(tx, row_id)
-            reason = row.reason if row else f"a terminal lives {self._policy.hours:g} hours at most"
+            reason = row.reason if row else f"a terminal stays open for at most {self._policy.hours:g} hours"
             await commands.close(tx, row_id, reason=reason, now=self._clock.now(), actor=SYSTEM)

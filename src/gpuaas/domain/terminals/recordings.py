@@ -1,4 +1,4 @@
-"""Recordings of terminals: how a chunk is packed, and the whole as asciicast v2."""
+"""Recordings of terminals: packs chunks, and exports a recording as asciicast v2."""
 
 import base64
 import json
@@ -12,20 +12,21 @@ from gpuaas.core.db import Database
 from gpuaas.core.secrets import MasterKey
 from gpuaas.domain.terminals import store
 
-BATCH = 4  # chunks read at a time
+BATCH = 4  # chunks per read
 COMPRESSION = 1
 Event = tuple[float, bytes | str]  # seconds since the terminal began; output, or a new size
 
 
 def packed(master: MasterKey, terminal_id: str, first_byte: int, events: list[Event]) -> bytes:
-    """Compressed, and sealed to its place in its recording."""
+    """Compress a chunk, and encrypt it bound to its position in its recording."""
     body = zlib.compress(msgspec.msgpack.encode(events), COMPRESSION)
     return master.seal(body, f"{terminal_id} {first_byte}")
 
 
 async def asciicast(db: Database, master: MasterKey, terminal_id: str, began: datetime) -> AsyncGenerator[bytes, None]:
-    """The recording as asciicast v2. Bytes that are not UTF-8 are kept, base64, in an event of kind `b` that players
-    ignore, before the event with their replacement."""
+    """The recording as asciicast v2. Bytes that are not UTF-8 are preserved as base64 in an event of kind `b`, which
+    players ignore, before the event with their replacement.
+    """
     header = {"version": 2, "width": 80, "height": 24, "timestamp": int(began.timestamp())}
     yield json.dumps(header).encode() + b"\n"
     after, place, rest = None, 0, b""
@@ -55,7 +56,9 @@ async def asciicast(db: Database, master: MasterKey, terminal_id: str, began: da
 
 
 def complete(data: bytes) -> int:
-    """The length up to the last whole character: a character that a read cut in two is shown with its other half."""
+    """The length up to the last complete character: a character that is split between two reads is shown with its
+    rest.
+    """
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:  # noqa: PLR2004 - the first byte of several

@@ -1,4 +1,4 @@
-"""The registration of browser terminals. They have no node tasks: their node or the link server ends them."""
+"""The registration of browser terminals. They have no node tasks: the node or the link server ends them."""
 
 from gpuaas.domain.tasks.registration import Overlay
 from gpuaas.domain.terminals import store

@@ -1,4 +1,4 @@
-"""Rows of tickets, terminals, and recordings."""
+"""SQL for tickets, terminals and recordings."""
 
 from datetime import datetime, timedelta
 
@@ -13,7 +13,7 @@ from gpuaas.wire.link import TerminalReport
 from gpuaas.wire.sessions import LiveSession
 from gpuaas.wire.terminals import Terminal
 
-TERMINALS = "terminals"  # the topic of terminals that were closed; its row ids are theirs
+TERMINALS = "terminals"  # the topic of closed terminals; its row ids are terminal ids
 ENDS = "terminal_ends"  # the topic of terminals that a node must end; its row ids are node ids
 
 
@@ -31,7 +31,7 @@ class NewTicket(Struct, frozen=True, kw_only=True):
 
 
 class TakenTicket(Struct, frozen=True, kw_only=True):
-    """A ticket that was used just now, and why it opens nothing, if it does not."""
+    """A ticket that was just used, with the reason if it may not open a terminal."""
 
     tenant_id: str
     project_id: str
@@ -43,8 +43,8 @@ class TakenTicket(Struct, frozen=True, kw_only=True):
     is_project_recorded: bool
     node_id: str
     boot: int
-    created_at: datetime  # of the terminal, if it goes back into one
-    access_ends_at: datetime | None  # when only break-glass access lets them in
+    created_at: datetime  # of the terminal, if it attaches to an existing one
+    access_ends_at: datetime | None  # if only break-glass access gives permission
     objection: str | None
 
 
@@ -85,7 +85,9 @@ class ToEnd(Struct, frozen=True, kw_only=True):
 
 
 async def wait_for_mint(tx: Tx, user_id: str, *, limit: int, since: datetime) -> float:
-    """Seconds until another ticket may be minted; 0 for now. One at a time per person, so that none slips by."""
+    """Seconds until another ticket may be issued, or 0. A lock per person prevents concurrent requests from exceeding
+    the limit.
+    """
     await tx.run("select pg_advisory_xact_lock(hashtextextended('terminal ticket ' || $1, 0))", user_id)
     return float(await tx.value(WAIT_FOR_MINT, user_id, limit, since) or 0)
 
@@ -95,7 +97,7 @@ async def add_ticket(tx: Tx, ticket: NewTicket) -> None:
 
 
 async def take_ticket(tx: Tx, hash: bytes, allocation_id: str, now: datetime) -> TakenTicket | None:
-    """Once: of all who try, one gets it."""
+    """A ticket is valid once: only one of several concurrent attempts gets it."""
     return await tx.maybe(TakenTicket, TAKE_TICKET, hash, allocation_id, now)
 
 
@@ -112,7 +114,7 @@ async def get(tx: Tx, id: str, allocation_id: str) -> TerminalRow:
 
 
 async def is_node_in_doubt(tx: Tx, node_id: str, now: datetime) -> bool:
-    """Whether the link of the node may be somebody else's."""
+    """Whether the node's link may belong to another agent."""
     return bool(await tx.value("select is_link_in_doubt($1, $2)", node_id, now))
 
 
@@ -125,22 +127,22 @@ async def list_of_allocation(tx: Tx, allocation_id: str, paging: Paging) -> list
 
 
 async def live_sessions(tx: Tx, allocation_id: str) -> list[LiveSession]:
-    """As they stand in the list of who is in."""
+    """The open terminals, for the list of connections."""
     return await tx.all(LiveSession, LIVE_SESSIONS, allocation_id)
 
 
 async def opened(tx: Tx, id: str, ticket: TakenTicket, *, source: str, now: datetime) -> None:
-    """Its node answered. Whoever attached last is whose sign-out ends it."""
+    """The node opened it. It now ends with the session that attached last."""
     await tx.run(OPENED, id, ticket.credential_id, source, now, ticket.recorded)
 
 
 async def objection(tx: Tx, id: str) -> TerminalRow | None:
-    """The terminal with the reason why it must be closed; None while it may live."""
+    """The terminal with the reason why it must be closed; None while it may stay open."""
     return await tx.maybe(TerminalRow, OBJECTED, id)
 
 
 async def close(tx: Tx, id: str, *, reason: str, exit_code: int | None, now: datetime) -> TerminalRow | None:
-    """None if it was closed before."""
+    """None if it was already closed."""
     row = await tx.maybe(TerminalRow, CLOSE, id, reason[:500], exit_code, now)
     if row is not None:
         tx.hint(TERMINALS, row.id)
@@ -149,7 +151,7 @@ async def close(tx: Tx, id: str, *, reason: str, exit_code: int | None, now: dat
 
 
 async def ended(tx: Tx, node_id: str, ids: list[str], now: datetime) -> None:
-    """What a node says of its own terminals only."""
+    """Mark terminals as ended; a node can only end its own."""
     await tx.run(ENDED, node_id, ids, now)
 
 
@@ -158,13 +160,13 @@ async def nodes_with_terminals(tx: Tx, node_ids: list[str]) -> set[str]:
 
 
 async def vanished(tx: Tx, node_id: str, report: TerminalReport) -> list[str]:
-    """Terminals that the node answered for once and no longer has."""
+    """Terminals that the node once had and no longer reports."""
     live = [each.id for each in report.live]
     return await tx.column(VANISHED, node_id, live, report.at - timedelta(seconds=1))
 
 
 async def of_node(tx: Tx, node_id: str, ids: list[str]) -> list[str]:
-    """A node speaks of its own."""
+    """Those of the ids that are terminals of this node."""
     return await tx.column("select id from terminals where node_id = $1 and id = any ($2) order by id", node_id, ids)
 
 
@@ -174,7 +176,7 @@ async def attachments(tx: Tx, node_id: str, report: TerminalReport) -> None:
 
 
 async def to_end(tx: Tx, node_ids: list[str]) -> list[ToEnd]:
-    """Closed here, and not yet known to have ended there."""
+    """Closed terminals that their node has not ended yet."""
     return await tx.all(ToEnd, TO_END, node_ids)
 
 
@@ -183,7 +185,7 @@ async def closed_among(tx: Tx, ids: list[str]) -> list[TerminalRow]:
 
 
 async def recorded_to(tx: Tx, id: str) -> int:
-    """The offset of the first byte that is not kept yet."""
+    """The offset of the first byte that is not stored yet."""
     return int(await tx.value(RECORDED_TO, id))
 
 
@@ -192,12 +194,12 @@ async def add_chunk(tx: Tx, id: str, chunk: Chunk) -> None:
 
 
 async def chunks(tx: Tx, id: str, after: Chunk | None, limit: int) -> list[Chunk]:
-    """In the order of what they hold."""
+    """In byte order."""
     place = (after.first_byte, after.id) if after else (-1, 0)
     return await tx.all(Chunk, CHUNKS, id, *place, limit)
 
 
-# A terminal of a contested node may have been opened by the other holder of the key.
+# Another agent with the node's key may have opened a terminal of a contested node.
 OBJECTION = """
     coalesce(terminal_objection(t.allocation_id, t.boot, t.user_id, t.credential_id), (
         select 'two agents use the key of its node' from nodes n where n.id = t.node_id and n.contested_at is not null))
@@ -269,7 +271,7 @@ DUE = f"""
     select t.id from terminals t
     where t.closed_at is null
         and ({WHY} is not null or t.created_at < clock_timestamp() - {{seconds}} * interval '1 second')
-"""  # house: project-filter because a worker looks at everybody's
+"""  # house: project-filter because a worker handles terminals of every project
 CLOSE = """
     update terminals set closed_at = $4, reason = $2, exit_code = $3, attached = false
     where id = $1 and closed_at is null returning *
@@ -278,17 +280,17 @@ ENDED = "update terminals set ended_at = $3 where node_id = $1 and id = any ($2)
 VANISHED = """
     select id from terminals where node_id = $1 and ended_at is null and id <> all ($2::text[])
         and (opened_at < $3 or closed_at < $3)
-"""  # house: project-filter because a node speaks of its own
+"""  # house: project-filter because a node reports only its own terminals
 ATTACHMENTS = """
     update terminals set attached = not attached
     where node_id = $1 and closed_at is null and opened_at is not null and attached <> (id = any ($2::text[]))
 """
 NODES_WITH_TERMINALS = """
     select distinct node_id from terminals where node_id = any ($1) and ended_at is null
-"""  # house: project-filter because a node speaks of its own
+"""  # house: project-filter because a node reports only its own terminals
 TO_END = """
     select id, node_id, reason from terminals where node_id = any ($1) and closed_at is not null and ended_at is null
-"""  # house: project-filter because a node is told of its own
+"""  # house: project-filter because a node receives only its own terminals
 RECORDED_TO = "select coalesce(max(first_byte + length), 0) from recording_chunks where terminal_id = $1"
 ADD_CHUNK = """
     with kept as (
@@ -301,5 +303,5 @@ CHUNKS = """
     select id, first_byte, length, body from recording_chunks
     where terminal_id = $1 and (first_byte, id) > ($2, $3) order by first_byte, id limit $4
 """
-# statement_timestamp() and not clock_timestamp(): a volatile function is no condition of an index.
+# statement_timestamp() instead of clock_timestamp(): a volatile function cannot be an index condition.
 SWEEPS = ("delete from terminal_tickets where expires_at < statement_timestamp() - interval '1 hour'",)

@@ -84,7 +84,7 @@ class Kind(Generic[S]):
     outbox: Outbox[S] | None = None
     operation: str = "operation_id"  # the operation of the timeline entry
     node: str = "null"  # the node of operations that begin
-    ends: Mapping[S, OperationStatus] = field(default_factory=dict)  # how a move ends the operation under way
+    ends: Mapping[S, OperationStatus] = field(default_factory=dict)  # how a move ends the operation in progress
     billed: Billed[S] | None = None
     shows: str | None = "t.*"  # columns of the row `t` and its joins that a move returns; None: the caller reads again
     joins: str = ""

@@ -1,4 +1,4 @@
-"""Phases of an operation, read off its entries: one begins when the one before it ends."""
+"""Derives the phases of an operation from its timeline entries: each phase ends when the next one begins."""
 
 from collections import Counter
 from itertools import zip_longest
@@ -11,7 +11,7 @@ LINES_PER_PHASE = 5
 
 
 def phases(entries: list[Entry], operation: Operation | None = None) -> list[Phase]:
-    """Entries in order of time. An entry that did not begin anything is a moment: it lasts no time.
+    """Takes entries in order of time. An entry whose outcome is not `began` is a moment: it has no duration.
 
     The last phase ends with its operation, and fails with it.
     """
@@ -46,7 +46,7 @@ def _ended(*, failed: bool) -> Outcome:
 
 
 def with_logs(phases: list[Phase], lines: list[LogLine]) -> list[Phase]:
-    """Each phase with the last lines of its time; what was said before the first belongs to the first."""
+    """Each phase with the last lines of its time; lines before the first phase belong to the first."""
     found: list[list[LogLine]] = [[] for _ in phases]
     for line in lines:
         begun = [place for place, phase in enumerate(phases) if phase.started_at <= line.at]

@@ -1,4 +1,4 @@
-"""Where an operation may go from where it is."""
+"""The states of an operation and their moves."""
 
 from gpuaas.core.states import Machine
 from gpuaas.wire.timeline import OperationStatus

@@ -1,4 +1,4 @@
-"""The durable rows behind every timeline, audit trail and operation. Entries and audit rows are only ever added."""
+"""SQL for timelines, the audit trail and operations. Entries and audit rows are only added, never changed."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,16 +19,16 @@ from gpuaas.wire.timeline import AuditResult, AuditRow, Entry, LogLine, Operatio
 T = TypeVar("T")
 BIGINT_DIGITS = 18
 EPOCH_DIGITS = 9
-MOST_XID = 10**BIGINT_DIGITS  # past every transaction
-EXCERPT = 300  # lines of an operation that are looked through for its phases
-ANONYMOUS = "anonymous"  # the actor of what somebody did who was not signed in
-SYSTEM = "system"  # the actor of what the platform does by itself
+MOST_XID = 10**BIGINT_DIGITS  # greater than every transaction id
+EXCERPT = 300  # lines of an operation that are read for its phases
+ANONYMOUS = "anonymous"  # the actor if nobody is signed in
+SYSTEM = "system"  # the actor of what the platform does automatically
 EVENTS = "events"  # the topic that wakes streams of timeline entries; its row ids are project ids
 LOGS = "logs"  # the same for streams of log lines
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """What an entry is about."""
+    """The resource that an entry is about."""
 
     kind: str
     id: str
@@ -46,9 +46,10 @@ class NewEntry(Struct, frozen=True, kw_only=True):
 
 
 class Cursor(Struct, frozen=True, order=True):
-    """A follower's place: transactions in the order they began, and never past one that may still commit.
+    """The position of a follower: transactions in the order in which they began, and never past one that may still
+    commit.
 
-    The epoch rises when the database is promoted or restored into another cluster, where transaction ids start over.
+    The epoch rises when the database is promoted or restored into another cluster, where transaction ids start again.
     """
 
     epoch: int
@@ -60,7 +61,7 @@ class Cursor(Struct, frozen=True, order=True):
 
     @classmethod
     def parse(cls, text: str) -> "Cursor | None":
-        """Cursors from before epochs have two numbers; entries from then have epoch 0."""
+        """Cursors from before epochs have two numbers; entries from that time have epoch 0."""
         numbers = text.split("-") if text.count("-") == 2 else ["0", *text.split("-")]  # noqa: PLR2004
         if len(numbers) != 3 or not all(map(_is_number, numbers)) or len(numbers[0]) > EPOCH_DIGITS:  # noqa: PLR2004
             return None
@@ -71,7 +72,7 @@ START, END = Cursor(0, 0, 0), Cursor(10**EPOCH_DIGITS - 1, MOST_XID, 0)
 
 
 class Followed(Struct, Generic[T], frozen=True):
-    """A timeline entry or a log line, and its place."""
+    """A timeline entry or a log line, and its position."""
 
     cursor: Cursor
     item: T
@@ -83,10 +84,10 @@ def page_of(paging: Paging, rows: list[Followed[T]]) -> Page[T]:
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """What to show of an audit log; what is left out lets everything through."""
+    """Which audit rows to show; a field without a value does not restrict them."""
 
     actor: str | None = None
-    action: str | None = None  # its beginning: `volume` and `volume.delete` both find the latter
+    action: str | None = None  # a prefix: `volume` and `volume.delete` both match `volume.delete`
     target: str | None = None  # its id
     result: AuditResult | None = None
     since: datetime | None = None
@@ -94,7 +95,7 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
 
 
 class OperationFilter(Struct, frozen=True, kw_only=True):
-    """Which operations of the fleet to show; its fields are columns, and what is left out lets everything through."""
+    """Which operations of the fleet to show. The fields are columns; a field without a value does not restrict them."""
 
     status: OperationStatus | None = None
     kind: str | None = None
@@ -104,7 +105,7 @@ class OperationFilter(Struct, frozen=True, kw_only=True):
 
 
 class LogsOf(Struct, frozen=True, kw_only=True):
-    """Whose lines: one of the two."""
+    """The owner of log lines: exactly one of the two."""
 
     operation_id: str | None = None
     allocation_id: str | None = None
@@ -138,21 +139,22 @@ async def audit(
     at: datetime,
     facts: Mapping[str, object] | None = None,
 ) -> None:
-    """In the transaction of the change it tells of: both or neither."""
+    """Runs in the transaction of the change, so that both are stored or neither."""
     place = (subject.tenant_id, subject.project_id, subject.kind, subject.id)
     await tx.run(AUDIT, at, *place, actor, actor, action, correlation_id.get(), dict(facts or {}))
 
 
 async def audit_denial(tx: Tx, place: Place, *, actor: str, action: str, target: str, at: datetime) -> None:
-    """After the refused request rolled back; the same refusal again within a minute is counted, not repeated. So is
-    every further refusal of an action when there were many: a person who is refused cannot fill the log. Counts have a
-    table of their own: audit rows are sealed and never change."""
+    """Runs after the refused request rolled back. The same refusal within a minute is counted, not repeated; after
+    many refusals of an action, so is every further one, so that a refused person cannot fill the log. Counts have
+    a separate table, because audit rows are sealed and never change.
+    """
     if not await tx.run(COUNT_DENIAL, actor, action, target, at):
         await tx.run(DENIAL, at, place.tenant_id, place.project_id, actor, action, target, correlation_id.get())
 
 
 async def audit_failure(tx: Tx, subject: Subject, action: str, *, actor: str, at: datetime, source: str) -> None:
-    """Somebody who is not signed in failed; the same again from there within a minute is counted, not repeated."""
+    """A failure without a sign-in; the same failure from the same source within a minute is counted, not repeated."""
     if not await tx.run(COUNT_FAILURE, actor, action, subject.id, at, source):
         facts, correlation = {"source": source}, correlation_id.get()
         await tx.run(FAILURE, at, subject.kind, subject.id, actor, action, correlation, facts)
@@ -187,14 +189,14 @@ async def end_operation(tx: Tx, id: str, status: OperationStatus, *, reason: str
 
 
 async def entries(tx: Tx, subject_id: str, paging: Paging) -> list[Followed[Entry]]:
-    """What happened to one thing, newest first."""
+    """The entries of one subject, newest first."""
     before = Cursor.parse(paging.before) or END
     rows = await tx.connection.fetch(RECENT_OF_SUBJECT, subject_id, *astuple(before), paging.limit + 1)
     return [_followed(row) for row in rows]
 
 
 async def recent(tx: Tx, project_id: str, paging: Paging) -> list[Followed[Entry]]:
-    """What happened to anything in a project, newest first: the stream of its events, read backwards."""
+    """The entries of a project, newest first: the stream of its events in reverse."""
     before = Cursor.parse(paging.before) or END
     rows = await tx.connection.fetch(RECENT, project_id, *astuple(before), paging.limit + 1)
     return [_followed(row) for row in rows]
@@ -218,7 +220,7 @@ async def operations(tx: Tx, project_id: str, subject_id: str | None, paging: Pa
 
 
 async def fleet_operations(tx: Tx, wanted: OperationFilter, paging: Paging) -> list[Operation]:
-    """Of every project, and those of nodes that belong to none."""
+    """Operations of every project, and operations of nodes, which belong to no project."""
     words, values = matching(asdict(wanted), first=3)
     listing = FLEET_OPERATIONS.replace("{matching}", words)
     return await tx.all(Operation, listing, paging.before, paging.limit + 1, *values)
@@ -230,7 +232,7 @@ async def log_lines(tx: Tx, of: LogsOf, paging: Paging) -> list[Followed[LogLine
 
 
 async def log_excerpt(tx: Tx, operation_id: str, most: int = EXCERPT) -> list[LogLine]:
-    """The last lines, in the order they were said."""
+    """The last lines, oldest first."""
     lines = await _log_lines(tx, LogsOf(operation_id=operation_id), END, most)
     return [each.item for each in reversed(lines)]
 
@@ -249,13 +251,13 @@ async def _log_lines(tx: Tx, of: LogsOf, before: Cursor, limit: int) -> list[Fol
 
 
 async def here(tx: Tx) -> Cursor:
-    """Where a stream that wants only what comes next begins."""
+    """The start of a stream that wants only new entries."""
     row = await tx.connection.fetchrow(HERE)
     return Cursor(row["epoch"], row["xid"], 0) if row else START
 
 
 async def is_ahead(tx: Tx, cursor: Cursor) -> bool:
-    """Whether a cursor lies past everything that this database may hold: it was given by a database that is lost."""
+    """Whether the cursor is newer than everything in this database: then it comes from a database that was lost."""
     ahead: bool = await tx.value(IS_AHEAD, cursor.epoch, cursor.xid)
     return ahead
 
@@ -265,7 +267,7 @@ def _number(paging: Paging) -> int | None:
 
 
 def _is_number(text: str) -> bool:
-    """One that a bigint holds."""
+    """Whether the text is a number that fits a bigint."""
     return text.isdecimal() and len(text) <= BIGINT_DIGITS
 
 
@@ -274,7 +276,7 @@ def _followed(row: asyncpg.Record) -> Followed[Entry]:
     return Followed(Cursor(row["epoch"], row["place"], row["id"]), entry)
 
 
-# Tenants see the names of their people, also of those who left; anybody else who acts on their things is an operator.
+# Tenants see the names of their people, including former members; any other actor is shown as an operator.
 ACTOR_NAME = """
     coalesce((select u.email from users u where u.id = actor), actor_name(actor), actor) as actor_name
 """
@@ -368,8 +370,8 @@ BEFORE = """
     and (epoch, xid, id) < ($2::int, $3::bigint::text::xid8, $4::bigint)
     order by epoch desc, xid desc, id desc limit $5
 """
-# The transaction id is shown as `place`: with an output column named xid, `order by xid` would sort by that column and
-# read the whole history.
+# The transaction id is selected as `place`: with an output column named xid, `order by xid` would sort by that column
+# and read the whole history.
 PLACED_LINE = "select epoch, xid::text::bigint as place, id as seq, at, line, operation_id from task_logs"
 LOG_LINES = f"{PLACED_LINE} where {{}} = $1 {BEFORE}"
 RECENT = f"{PLACED_ENTRY} where project_id = $1 {BEFORE}"

@@ -1,4 +1,4 @@
-"""Sweeps out what has served its time."""
+"""Deletes expired rows."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -8,12 +8,14 @@ from gpuaas.core.db import Database
 from gpuaas.domain.workers import store
 
 BATCH = 5_000  # rows of history deleted in one transaction
-BATCHES = 100  # of one kind in one pass; the rest waits for the next
+BATCHES = 100  # per kind and pass; the next pass continues
 KEEP_ALL: Mapping[str, timedelta] = {}
 
 
 class Janitor:
-    """Old keys, windows, events, replicas, credentials, and the tasks of machines long gone: nobody asks for them."""
+    """Deletes expired keys, windows, events, replicas and credentials, old history, and the tasks of ended
+    allocations.
+    """
 
     name = "janitor"
     topics = ()
@@ -23,8 +25,9 @@ class Janitor:
     def __init__(
         self, db: Database, clock: Clock, retention: Mapping[str, timedelta] = KEEP_ALL, sweeps: Sequence[str] = ()
     ) -> None:
-        """`retention` says how long each kind of history is kept; a kind that is left out is kept for good. `sweeps`
-        are the statements that packages registered."""
+        """`retention` is how long each kind of history is kept; other kinds are kept forever. `sweeps` are the
+        statements that packages registered.
+        """
         self._db, self._clock, self._retention, self._sweeps = db, clock, retention, sweeps
 
     async def __call__(self, row_id: str) -> None:  # noqa: ARG002 - the one row stands for all that expires

@@ -1,4 +1,4 @@
-"""The work loop's rows as operators see them, and the switch that stops a worker."""
+"""SQL for the state of workers as operators see it, and the switch that stops a worker."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -19,7 +19,9 @@ async def statuses(tx: Tx, workers: Iterable[Worker]) -> list[WorkerStatus]:
 async def switch(
     tx: Tx, caller: Caller, worker: Worker | None, *, on: bool, reason: str, now: datetime
 ) -> WorkerStatus:
-    """Break the glass: no replica claims rows for a worker that is off; what it holds it finishes."""
+    """Stop or start a worker in an emergency: while it is off, no replica claims rows for it; rows in progress are
+    finished.
+    """
     caller.require_platform(Permission.FLEET_OPERATE)
     if worker is None:
         raise NotFound("worker")
@@ -34,18 +36,18 @@ async def switch(
 
 
 async def sweep(tx: Tx, registered: Sequence[str]) -> None:
-    """Ours, and those that packages registered."""
+    """Run the statements of this module and those that packages registered."""
     for statement in (*SWEEPS, *registered):
         await tx.run(statement)
 
 
 async def expire(tx: Tx, kind: str, before: datetime, most: int) -> int:
-    """The oldest rows of one kind of history, at most so many; how many were deleted."""
+    """Delete at most `most` of the oldest rows of one kind of history; returns the number of deleted rows."""
     expired: int = await tx.value("select expire_history($1, $2, $3)", kind, before, most)
     return expired
 
 
-# statement_timestamp() and not clock_timestamp(): a volatile function is no condition of an index.
+# statement_timestamp() instead of clock_timestamp(): a volatile function cannot be an index condition.
 SWEEPS = (
     "delete from idempotency where expires_at < statement_timestamp()",
     "delete from attempt_delays where last_at < statement_timestamp() - interval '1 day'",

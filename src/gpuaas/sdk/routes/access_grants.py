@@ -15,7 +15,7 @@ class AccessGrantsRoutes(Resource[R_co]):
     def ask(
         self, allocation_id: str, *, ssh_key_id: str | None = None, reason: str = "", idempotency_key: str | None = None
     ) -> Request[AccessGrant]:
-        """Ask for access; whoever holds the machine grants it in one step."""
+        """Request access; the holder or a project admin accepts the request."""
         body = AskAccess(ssh_key_id=ssh_key_id, reason=reason)
         return post(path("allocations", allocation_id, "access-requests"), AccessGrant, body, key=idempotency_key)
 
@@ -29,7 +29,7 @@ class AccessGrantsRoutes(Resource[R_co]):
         expires_at: datetime | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Request[AccessGrant]:
-        """The grantee chooses the key, whoever shares the machine when it ends."""
+        """Change a grant. The grantee chooses the key; people who share the allocation set the end."""
         body = ChangeAccessGrant(ssh_key_id=given(ssh_key_id), expires_at=expires_at)
         return patch(path("allocations", allocation_id, "access-grants", id), AccessGrant, body, key=idempotency_key)
 
@@ -43,7 +43,8 @@ class AccessGrantsRoutes(Resource[R_co]):
         expires_at: datetime | None = None,
         idempotency_key: str | None = None,
     ) -> Request[AccessGrant]:
-        """Share the machine with a member, at once; without a key of theirs it waits for them to choose one."""
+        """Share the allocation with a project member, at once. Without one of their keys, the grant waits until they
+        choose one."""
         body = CreateAccessGrant(user_id=user_id, ssh_key_id=ssh_key_id, expires_at=expires_at)
         return post(path("allocations", allocation_id, "access-grants"), AccessGrant, body, key=idempotency_key)
 
@@ -54,7 +55,7 @@ class AccessGrantsRoutes(Resource[R_co]):
 
     @Listing
     def list(self, allocation_id: str, *, limit: int | None = None) -> Request[Page[AccessGrant]]:
-        """Who was granted this machine, and who asked, also what is over."""
+        """Grants and access requests of this allocation, including those that ended."""
         return get(path("allocations", allocation_id, "access-grants"), Page[AccessGrant], limit=limit)
 
     @Listing
@@ -66,7 +67,7 @@ class AccessGrantsRoutes(Resource[R_co]):
     def revoke(
         self, allocation_id: str, id: str, *, reason: str | None = None, idempotency_key: str | None = None
     ) -> Request[AccessGrant]:
-        """Take it back, or give it up: new logins are refused and open sessions cut within seconds."""
+        """Revoke a grant, or give up your own: new logins are refused and live connections closed within seconds."""
         return delete(
             path("allocations", allocation_id, "access-grants", id), AccessGrant, idempotency_key, reason=reason
         )

@@ -10,10 +10,10 @@ from gpuaas.wire.overview import Overview
 class AdminRoutes(Resource[R_co]):
     @Listing
     def invariants(self, *, limit: int | None = None) -> Request[Page[Invariant]]:
-        """Each invariant with when it was last checked, and the violations that were seen at least twice in a row."""
+        """Each invariant with the time of its last check, and the violations that were seen at least twice in a row."""
         return get(path("admin", "invariants"), Page[Invariant], limit=limit)
 
     @Call
     def overview(self) -> Request[Overview]:
-        """What waits and for how long, what fails, how fast it answers, and what the fleet has."""
+        """Queues, failures, latencies and the capacity of the fleet."""
         return get(path("admin", "overview"), Overview)

@@ -19,7 +19,8 @@ class AdminAllocationsRoutes(Resource[R_co]):
     def break_glass(
         self, id: str, *, reason: str, minutes: int = 60, session_id: str | None = None
     ) -> Request[BreakGlassOpened]:
-        """Open a recorded terminal on somebody's allocation. Its people see who, why and until when, and may end it."""
+        """Open a recorded terminal on another person's allocation. Its people see who, why and until when, and may
+        end it."""
         body = OpenBreakGlass(reason=reason, minutes=minutes, session_id=session_id)
         return once(post(path("admin", "allocations", id, "break-glass"), BreakGlassOpened, body))
 
@@ -32,19 +33,19 @@ class AdminAllocationsRoutes(Resource[R_co]):
     def force_cleanup(
         self, id: str, *, runtime_verified_absent: bool, reason: str, idempotency_key: str | None = None
     ) -> Request[Allocation]:
-        """Stand in for the proof of cleanup that a node will not give."""
+        """Confirm a cleanup that a node cannot prove."""
         body = ForceCleanup(runtime_verified_absent=runtime_verified_absent, reason=reason)
         return post(path("admin", "allocations", id, "force-cleanup"), Allocation, body, key=idempotency_key)
 
     @Call
     def force_release(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Allocation]:
-        """Release anybody's allocation; its timeline says that an operator did."""
+        """Release the allocation of any project; its timeline shows that an operator did it."""
         body = ReleaseAllocation(reason=reason)
         return post(path("admin", "allocations", id, "force-release"), Allocation, body, key=idempotency_key)
 
     @Call
     def inspect(self, id: str) -> Request[InspectedAllocation]:
-        """One allocation with its timeline, every task its node was given and every proof, in full."""
+        """One allocation with its complete timeline, node tasks and proofs."""
         return get(path("admin", "allocations", id), InspectedAllocation)
 
     @Listing
@@ -56,7 +57,7 @@ class AdminAllocationsRoutes(Resource[R_co]):
         only: FleetFilter | None = None,
         limit: int | None = None,
     ) -> Request[Page[Allocation]]:
-        """Every allocation of the platform; `?only=unsettled` finds what is stuck or on its way."""
+        """Every allocation of the platform; `?only=unsettled` finds those that are stuck or in transition."""
         return get(
             path("admin", "allocations"), Page[Allocation], status=status, node_id=node_id, only=only, limit=limit
         )

@@ -28,7 +28,7 @@ class AdminAuditRoutes(Resource[R_co]):
         until: datetime | None = None,
         limit: int | None = None,
     ) -> Request[Page[AuditRow]]:
-        """Who did what on the platform, newest first: log-ins, tokens, operators' and nodes' actions, all projects."""
+        """Actions on the platform, newest first: logins, tokens, actions of operators and nodes, and all projects."""
         return get(
             path("admin", "audit"),
             Page[AuditRow],
@@ -43,5 +43,5 @@ class AdminAuditRoutes(Resource[R_co]):
 
     @Call
     def verify(self, *, after: int = 0) -> Request[AuditVerification]:
-        """Verify the next seals of the hash chain on the server; ask again with `after` until `is_complete`."""
+        """Verify the next seals of the hash chain on the server; repeat with `after` until `is_complete`."""
         return get(path("admin", "audit", "verification"), AuditVerification, after=after)

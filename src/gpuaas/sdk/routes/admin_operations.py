@@ -9,7 +9,7 @@ from gpuaas.wire.timeline import Operation, OperationStatus
 class AdminOperationsRoutes(Resource[R_co]):
     @Call
     def get(self, id: str) -> Request[Operation]:
-        """Any operation, phase by phase, with the last the node said in each."""
+        """Any operation with its phases, and the last log lines of the node in each."""
         return get(path("admin", "operations", id), Operation)
 
     @Listing

@@ -11,13 +11,13 @@ from gpuaas.wire.quotas import Dimension, QuotaLimit, SetQuotas
 class AdminQuotasRoutes(Resource[R_co]):
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[QuotaLimit]]:
-        """Every limit that is set: the platform's defaults, and what differs from them."""
+        """Every limit that is set: the platform's defaults, and exceptions from them."""
         return get(path("admin", "quotas"), Page[QuotaLimit], limit=limit)
 
     @Call
     def set_defaults(
         self, limits: Mapping[Dimension, int | None], *, reason: str = "", idempotency_key: str | None = None
     ) -> Request[Page[QuotaLimit]]:
-        """The defaults: for every tenant and person without a limit of their own."""
+        """Set the defaults, for every tenant and person without a limit."""
         body = SetQuotas(limits=dict(limits), reason=reason)
         return put(path("admin", "quotas"), Page[QuotaLimit], body, key=idempotency_key)

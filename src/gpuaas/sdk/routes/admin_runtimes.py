@@ -23,7 +23,7 @@ from gpuaas.wire.runtimes import (
 class AdminRuntimesRoutes(Resource[R_co]):
     @Call
     def deprecate(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[RuntimeBundle]:
-        """No slug leads to it any more; who names it exactly still gets it."""
+        """Deprecate a bundle: its slug no longer selects it, but an exact version still does."""
         body = ChangeRuntimeBundle(reason=reason)
         return post(path("admin", "runtime-bundles", id, "deprecate"), RuntimeBundle, body, key=idempotency_key)
 
@@ -34,12 +34,12 @@ class AdminRuntimesRoutes(Resource[R_co]):
 
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[RuntimeBundle]]:
-        """The whole catalog, retired ones too."""
+        """The whole catalogue, including retired bundles."""
         return get(path("admin", "runtime-bundles"), Page[RuntimeBundle], limit=limit)
 
     @Listing
     def nodes(self, id: str, *, limit: int | None = None) -> Request[Page[Staging]]:
-        """Where it is staged, on its way or failed, with the evidence of its check."""
+        """The nodes on which it is staged, being staged or failed, with the evidence of its check."""
         return get(path("admin", "runtime-bundles", id, "nodes"), Page[Staging], limit=limit)
 
     @Call
@@ -58,7 +58,7 @@ class AdminRuntimesRoutes(Resource[R_co]):
         support_level: SupportLevel = SupportLevel.SUPPORTED,
         idempotency_key: str | None = None,
     ) -> Request[RuntimeBundle]:
-        """Offer a bundle. Its version is its own for ever: the digest of its recipe is what nodes are held to."""
+        """Publish a bundle. A version never changes: nodes check the digest of its recipe."""
         body = PublishRuntimeBundle(
             product_name=product_name,
             slug=slug,
@@ -75,13 +75,13 @@ class AdminRuntimesRoutes(Resource[R_co]):
 
     @Call
     def republish(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[RuntimeBundle]:
-        """Take a deprecation back."""
+        """Undo a deprecation."""
         body = ChangeRuntimeBundle(reason=reason)
         return post(path("admin", "runtime-bundles", id, "republish"), RuntimeBundle, body, key=idempotency_key)
 
     @Call
     def retire(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[RuntimeBundle]:
-        """For nobody new, for good; who runs with it keeps it."""
+        """Retire a bundle permanently: nobody can apply it; allocations that use it keep it."""
         body = ChangeRuntimeBundle(reason=reason)
         return post(path("admin", "runtime-bundles", id, "retire"), RuntimeBundle, body, key=idempotency_key)
 
@@ -89,19 +89,19 @@ class AdminRuntimesRoutes(Resource[R_co]):
     def stage_on(
         self, id: str, *, node_ids: Iterable[str] = (), idempotency_key: str | None = None
     ) -> Request[StartedStagings]:
-        """Make it ready on nodes, beside what is there; each staging names its operation."""
+        """Stage a bundle on nodes, next to those already there; each staging names its operation."""
         body = StageRuntimeBundle(node_ids=[*node_ids])
         return post(path("admin", "runtime-bundles", id, "stage"), StartedStagings, body, key=idempotency_key)
 
     @Call
     def staging(self, id: str, node_id: str) -> Request[StagingDetail]:
-        """One staging, phase by phase, with the node's log lines."""
+        """One staging with its phases and the log lines of the node."""
         return get(path("admin", "runtime-bundles", id, "nodes", node_id), StagingDetail)
 
     @Call
     def unstage(
         self, id: str, node_id: str, *, reason: str | None = None, idempotency_key: str | None = None
     ) -> Request[Staging]:
-        """Take it off a node, which frees its disk; refused while a machine there runs with it or may roll back to
-        it."""
+        """Remove a bundle from a node, which frees its disk; refused while an allocation there uses it or may roll
+        back to it."""
         return delete(path("admin", "runtime-bundles", id, "nodes", node_id), Staging, idempotency_key, reason=reason)

@@ -11,7 +11,7 @@ class AdminSlotsRoutes(Resource[R_co]):
     def approve(
         self, node_id: str, index: int, *, reason: str = "", idempotency_key: str | None = None
     ) -> Request[Slot]:
-        """This slot may be sold."""
+        """Approve the slot for sale."""
         body = ChangeSlot(reason=reason)
         return post(path("admin", "nodes", node_id, "slots", index, "approve"), Slot, body, key=idempotency_key)
 
@@ -19,7 +19,7 @@ class AdminSlotsRoutes(Resource[R_co]):
     def disable(
         self, node_id: str, index: int, *, reason: str = "", idempotency_key: str | None = None
     ) -> Request[Slot]:
-        """Not sold again; who has it keeps it."""
+        """Take the slot out of service; its current allocation keeps it."""
         body = ChangeSlot(reason=reason)
         return post(path("admin", "nodes", node_id, "slots", index, "disable"), Slot, body, key=idempotency_key)
 
@@ -27,7 +27,7 @@ class AdminSlotsRoutes(Resource[R_co]):
     def enable(
         self, node_id: str, index: int, *, reason: str = "", idempotency_key: str | None = None
     ) -> Request[Slot]:
-        """For sale again."""
+        """Put the slot back into service."""
         body = ChangeSlot(reason=reason)
         return post(path("admin", "nodes", node_id, "slots", index, "enable"), Slot, body, key=idempotency_key)
 

@@ -19,8 +19,8 @@ class AdminUnknownEnvironmentsRoutes(Resource[R_co]):
         name: str | None = None,
         idempotency_key: str | None = None,
     ) -> Request[Allocation]:
-        """Restore the allocation that its ownership record names, on the same slots, port and host key, and the
-        attachments of volumes that the database knows."""
+        """Restore the allocation that the ownership record names, on the same slots, port and host key, and the
+        attachments of volumes that the database contains."""
         body = AdoptEnvironment(reason=reason, holder_id=holder_id, name=name)
         return post(
             path("admin", "nodes", node_id, "unknown-environments", environment_id, "adopt"),
@@ -31,19 +31,19 @@ class AdminUnknownEnvironmentsRoutes(Resource[R_co]):
 
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[UnknownEnvironment]]:
-        """Every environment of the fleet that the database does not know; each holds its devices."""
+        """Every unknown environment of the fleet; each holds its devices."""
         return get(path("admin", "unknown-environments"), Page[UnknownEnvironment], limit=limit)
 
     @Listing
     def list_of_node(self, node_id: str, *, limit: int | None = None) -> Request[Page[UnknownEnvironment]]:
-        """Those of one node."""
+        """The unknown environments of one node."""
         return get(path("admin", "nodes", node_id, "unknown-environments"), Page[UnknownEnvironment], limit=limit)
 
     @Call
     def remove(
         self, node_id: str, environment_id: str, *, confirm: str, reason: str, idempotency_key: str | None = None
     ) -> Request[UnknownEnvironment]:
-        """Have its node destroy it, with proof of cleanup; it keeps its devices until then."""
+        """Make the node destroy the environment, with proof; it keeps its devices until then."""
         body = RemoveUnknownEnvironment(confirm=confirm, reason=reason)
         return post(
             path("admin", "nodes", node_id, "unknown-environments", environment_id, "remove"),

@@ -14,7 +14,7 @@ class AdminUsersRoutes(Resource[R_co]):
     def clear_quotas(
         self, id: str, *, dimension: Dimension | None = None, idempotency_key: str | None = None
     ) -> Request[None]:
-        """Remove limits, of one dimension or of all: then the platform's defaults and the tenant's limits hold."""
+        """Remove limits of one dimension or of all: then the platform's defaults and the tenant's limits apply."""
         return delete(path("admin", "users", id, "quotas"), type(None), idempotency_key, dimension=dimension)
 
     @Call
@@ -24,22 +24,22 @@ class AdminUsersRoutes(Resource[R_co]):
 
     @Listing
     def list(self, *, search: str | None = None, limit: int | None = None) -> Request[Page[AdminUser]]:
-        """Everybody who has an account, newest first."""
+        """Every person with an account, newest first."""
         return get(path("admin", "users"), Page[AdminUser], search=search, limit=limit)
 
     @Call
     def set_quotas(
         self, id: str, limits: Mapping[Dimension, int | None], *, reason: str = "", idempotency_key: str | None = None
     ) -> Request[Quota]:
-        """Set limits. What exceeds a new limit stays, and nothing is added to it. A project's tenant limits it as
-        well."""
+        """Set limits. Existing resources above a new limit stay, but none can be added. The tenant's limits also
+        apply to a project."""
         body = SetQuotas(limits=dict(limits), reason=reason)
         return put(path("admin", "users", id, "quotas"), Quota, body, key=idempotency_key)
 
     @Call
     def suspend(self, id: str, *, reason: str, idempotency_key: str | None = None) -> Request[Suspension]:
-        """Refuse new work and close connections until it is resumed; allocations run on, and data is kept. The
-        sessions, tokens and keys of a suspended person are refused, and admins of their projects hold their
+        """Refuse new work and close connections until the suspension ends; allocations keep running, and data is
+        kept. Sessions, tokens and keys of a suspended person are refused, and admins of their projects hold their
         allocations."""
         body = Suspend(reason=reason)
         return post(path("admin", "users", id, "suspend"), Suspension, body, key=idempotency_key)

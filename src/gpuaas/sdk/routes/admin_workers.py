@@ -9,17 +9,17 @@ from gpuaas.wire.work import SwitchWorker, WorkerStatus
 class AdminWorkersRoutes(Resource[R_co]):
     @Call
     def disable(self, worker: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[WorkerStatus]:
-        """Break the glass: stop a worker on every replica, without a restart."""
+        """Stop a worker on every replica, without a restart; for emergencies."""
         body = SwitchWorker(reason=reason)
         return post(path("admin", "workers", worker, "disable"), WorkerStatus, body, key=idempotency_key)
 
     @Call
     def enable(self, worker: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[WorkerStatus]:
-        """Let it work again; it catches up by itself."""
+        """Start a worker again; it catches up automatically."""
         body = SwitchWorker(reason=reason)
         return post(path("admin", "workers", worker, "enable"), WorkerStatus, body, key=idempotency_key)
 
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[WorkerStatus]]:
-        """Each worker: what is due, in hand, failing, and whether it is switched off."""
+        """Each worker with the number of rows that are due, in progress and failing, and whether it is disabled."""
         return get(path("admin", "workers"), Page[WorkerStatus], limit=limit)

@@ -13,6 +13,6 @@ class AllocationGroupsRoutes(Resource[R_co]):
 
     @Call
     def release(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[AllocationGroup]:
-        """Release every member that still lives."""
+        """Release every live member of the group."""
         body = ReleaseAllocation(reason=reason)
         return post(path("allocation-groups", id, "release"), AllocationGroup, body, key=idempotency_key)

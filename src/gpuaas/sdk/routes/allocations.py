@@ -33,19 +33,19 @@ from gpuaas.wire.usage import AllocationUsage
 class AllocationsRoutes(Resource[R_co]):
     @Call
     def allow_own_keys(self, id: str, *, allowed: bool, idempotency_key: str | None = None) -> Request[AllocationKeys]:
-        """Let keys of the machine's own ~/.ssh/authorized_keys in, or no more: nobody here knows whose they are.
-        Allowing it needs a login; a personal token may only refuse it."""
+        """Allow or refuse keys of the allocation's own ~/.ssh/authorized_keys. The platform does not know whose keys
+        these are. Allowing needs a login; a personal token can only refuse."""
         body = AllowOwnKeys(allowed=allowed)
         return put(path("allocations", id, "own-keys"), AllocationKeys, body, key=idempotency_key)
 
     @Listing
     def break_glass(self, id: str, *, limit: int | None = None) -> Request[Page[BreakGlass]]:
-        """Which operators had or have access to this allocation, and why."""
+        """The operators who had or have access to this allocation, with their reasons."""
         return get(path("allocations", id, "break-glass"), Page[BreakGlass], limit=limit)
 
     @Call
     def consequences(self, id: str, of: Disruption) -> Request[Consequences]:
-        """What a release, restart or resize would end, and what it would leave."""
+        """List the consequences of a release, restart or resize: what ends, and what is kept."""
         return get(path("allocations", id, "consequences"), Consequences, of=of)
 
     @Call
@@ -67,7 +67,7 @@ class AllocationsRoutes(Resource[R_co]):
         storage_attachments: Iterable[LaunchAttachment] = (),
         idempotency_key: str | None = None,
     ) -> Request[SubmittedAllocations]:
-        """Ask for one machine, or for several as a group, all or nothing. Watch the timeline for progress."""
+        """Create an allocation, or several as a group, all or none. The timeline shows the progress."""
         body = CreateAllocation(
             sku=sku,
             ssh_key_ids=[*ssh_key_ids],
@@ -94,12 +94,13 @@ class AllocationsRoutes(Resource[R_co]):
     def end_session(
         self, id: str, session_id: str, *, reason: str | None = None, idempotency_key: str | None = None
     ) -> Request[EndedSession]:
-        """Cut one session, telling its person why. Their key still admits: revoke the grant to keep them out."""
+        """End one connection; its person sees the reason. Their key still gives access: revoke the grant to end
+        that."""
         return delete(path("allocations", id, "sessions", session_id), EndedSession, idempotency_key, reason=reason)
 
     @Following
     def events(self, id: str) -> Request[Entry]:
-        """One allocation's timeline from its beginning, then as it happens; resume with Last-Event-ID."""
+        """The timeline of an allocation from its beginning, then as it happens; resume with Last-Event-ID."""
         return get(path("allocations", id, "events"), Entry)
 
     @Call
@@ -112,7 +113,7 @@ class AllocationsRoutes(Resource[R_co]):
         idle_minutes: int | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Request[Allocation]:
-        """Change when the machine ends by itself: its time, its idle limit, or neither any more."""
+        """Change when the allocation ends automatically: its end time, its idle limit, or remove both."""
         body = ExtendAllocation(hours=given(hours), expires_at=expires_at, idle_minutes=idle_minutes)
         return post(path("allocations", id, "extend"), Allocation, body, key=idempotency_key)
 
@@ -131,59 +132,61 @@ class AllocationsRoutes(Resource[R_co]):
         reason: str = "",
         idempotency_key: str | None = None,
     ) -> Request[Allocation]:
-        """Somebody else holds it from now on, with keys of their own; nothing inside is touched."""
+        """Make another project member the holder, with keys of that person; the environment is not changed."""
         body = HandOver(user_id=user_id, ssh_key_ids=[*ssh_key_ids], reason=reason)
         return post(path("allocations", id, "handover"), Allocation, body, key=idempotency_key)
 
     @Call
     def health(self, id: str) -> Request[AllocationHealth]:
-        """How it is, why, since when, and what to do next."""
+        """The health of the allocation with reasons, times and next steps."""
         return get(path("allocations", id, "health"), AllocationHealth)
 
     @Call
     def limits(self, id: str) -> Request[LimitsNow]:
-        """When it ends by itself, with the time left and every signal of use behind it."""
+        """When the allocation ends automatically, with the time left and every signal of use."""
         return get(path("allocations", id, "limits"), LimitsNow)
 
     @Listing
     def list(
         self, project_id: str, *, status: Status | None = None, name: str | None = None, limit: int | None = None
     ) -> Request[Page[Allocation]]:
-        """The project's allocations, also released and failed ones."""
+        """The project's allocations, including released and failed ones."""
         return get(path("projects", project_id, "allocations"), Page[Allocation], status=status, name=name, limit=limit)
 
     @Listing
     def logs(self, id: str, *, limit: int | None = None) -> Request[Page[LogLine]]:
-        """What its node said in all its operations, newest first. With `follow` as server-sent events, until you go."""
+        """The log lines of an allocation's operations, newest first. With `follow`: as server-sent events without
+        end."""
         return get(path("allocations", id, "logs"), Page[LogLine], limit=limit)
 
     @Following
     def follow_logs(self, id: str) -> Request[LogLine]:
-        """What its node said in all its operations, newest first. With `follow` as server-sent events, until you go."""
+        """The log lines of an allocation's operations, newest first. With `follow`: as server-sent events without
+        end."""
         return get(path("allocations", id, "logs"), LogLine, follow="true")
 
     @Call
     def metrics(self, id: str, *, range: str = "1h", step: str | None = None) -> Request[Metrics]:
-        """What it uses, each series with its source and age; what cannot be known says why. Ten seconds fine for the
-        last hour, a minute for the last day."""
+        """Metrics of the allocation, each series with its source and age, or the reason why it is unavailable. The
+        resolution is ten seconds for the last hour, and a minute for the last day."""
         return get(path("allocations", id, "metrics"), Metrics, range=range, step=step)
 
     @Call
     def mint_terminal_token(
         self, id: str, *, session_id: str | None = None, record: bool = False
     ) -> Request[TerminalToken]:
-        """A token for one terminal on this machine: for 30 seconds, once, ten a minute."""
+        """Create a token for one terminal on this allocation: valid once and for 30 seconds, at most ten per minute."""
         body = MintTerminalToken(session_id=session_id, record=record)
         return once(post(path("allocations", id, "terminal-token"), TerminalToken, body))
 
     @Call
     def recording(self, id: str, terminal_id: str) -> Request[bytes]:
-        """What a recorded terminal showed, byte for byte, as asciicast v2 (`asciinema play`)."""
+        """The output of a recorded terminal, byte for byte, as asciicast v2 (`asciinema play`)."""
         return get(path("allocations", id, "terminals", terminal_id, "recording"), bytes)
 
     @Call
     def release(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Allocation]:
-        """Give the machine back: its local disk is lost, billing stops now. Also retries a failed release."""
+        """Release the allocation: its root disk is erased, and billing stops now. Also retries a failed release."""
         body = ReleaseAllocation(reason=reason)
         return post(path("allocations", id, "release"), Allocation, body, key=idempotency_key)
 
@@ -191,19 +194,21 @@ class AllocationsRoutes(Resource[R_co]):
     def resize(
         self, id: str, gpu_count: int, *, size: str | None = None, reason: str = "", idempotency_key: str | None = None
     ) -> Request[Allocation]:
-        """Another GPU count or size on the same node, by way of a restart. After a failed resize, also the way back."""
+        """Change the GPU count or size on the same node, with a restart. After a failed resize, the old size can be
+        requested too."""
         body = ResizeAllocation(gpu_count=gpu_count, size=size, reason=reason)
         return post(path("allocations", id, "resize"), Allocation, body, key=idempotency_key)
 
     @Call
     def restart(self, id: str, *, reason: str = "", idempotency_key: str | None = None) -> Request[Allocation]:
-        """Reboot the machine; disk, address, keys and all that lies over it stay. Also retries a failed restart."""
+        """Reboot the environment; disk, address, keys, volumes and runtime stay. Also retries a failed restart."""
         body = RestartAllocation(reason=reason)
         return post(path("allocations", id, "restart"), Allocation, body, key=idempotency_key)
 
     @Call
     def sessions(self, id: str) -> Request[LiveSessions]:
-        """Who is in, from where, since when and by which key, as the node last said; with the age of that knowledge."""
+        """Live connections with person, source, time and key, as last reported by the node, and the age of that
+        report."""
         return get(path("allocations", id, "sessions"), LiveSessions)
 
     @Call
@@ -215,27 +220,27 @@ class AllocationsRoutes(Resource[R_co]):
         confirm_no_way_in: bool = False,
         idempotency_key: str | None = None,
     ) -> Request[AllocationKeys]:
-        """Change the holder's keys of a running machine; sessions of keys that go are cut. The last one needs a
-        word."""
+        """Change the holder's keys of a live allocation; connections of removed keys are closed. Removing the last
+        key needs confirm_no_way_in."""
         body = SetSshKeys(ssh_key_ids=[*ssh_key_ids], confirm_no_way_in=confirm_no_way_in)
         return put(path("allocations", id, "ssh-keys"), AllocationKeys, body, key=idempotency_key)
 
     @Call
     def ssh_keys(self, id: str) -> Request[AllocationKeys]:
-        """Which keys open this machine, and whether it was seen to admit exactly these."""
+        """The keys that admit to this allocation, and whether the node has confirmed exactly these."""
         return get(path("allocations", id, "ssh-keys"), AllocationKeys)
 
     @Listing
     def terminals(self, id: str, *, limit: int | None = None) -> Request[Page[Terminal]]:
-        """The terminals opened on this machine in a browser, also those that ended."""
+        """The browser terminals of this allocation, including those that ended."""
         return get(path("allocations", id, "terminals"), Page[Terminal], limit=limit)
 
     @Listing
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:
-        """What happened to it, newest first: who, when, why."""
+        """The timeline of the allocation, newest first: who, when, why."""
         return get(path("allocations", id, "timeline"), Page[Entry], limit=limit)
 
     @Call
     def usage(self, id: str) -> Request[AllocationUsage]:
-        """What it used and at which rate, newest first, and what all of that cost so far."""
+        """The usage intervals with their rates, newest first, and the cost so far."""
         return get(path("allocations", id, "usage"), AllocationUsage)

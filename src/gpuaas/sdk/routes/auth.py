@@ -14,21 +14,21 @@ class AuthRoutes(Resource[R_co]):
 
     @Call
     def logout(self) -> Request[None]:
-        """End this session, here and everywhere its token is used."""
+        """End this session, everywhere that its token is used."""
         return once(post(path("auth", "logout"), type(None)))
 
     @Call
     def me(self) -> Request[Me]:
-        """Who you are and what you can reach."""
+        """Your account, roles and permissions."""
         return get(path("me"), Me)
 
     @Call
     def sign_up(self, email: str, password: str, *, invitation: str | None = None) -> Request[LoggedIn]:
-        """Make an account with a tenant and a project of its own, and log in."""
+        """Create an account with a new tenant and project, and log in."""
         body = SignUp(email=email, password=password, invitation=invitation)
         return once(post(path("auth", "personal", "signup"), LoggedIn, body))
 
     @Call
     def sign_up_offer(self) -> Request[SignUpOffer]:
-        """Who may sign up here: everybody, those with an invitation, or nobody."""
+        """The sign-up mode: open to everybody, to people with an invitation, or to nobody."""
         return get(path("auth", "sign-up"), SignUpOffer)

@@ -15,10 +15,10 @@ class InvitationsRoutes(Resource[R_co]):
 
     @Listing
     def list(self, *, project_id: str | None = None, limit: int | None = None) -> Request[Page[Invitation]]:
-        """Open invitations that you sent; or, with `project_id`, all of a project that you lead."""
+        """Open invitations that you sent; with `project_id`, all invitations of a project of which you are an admin."""
         return get(path("invitations"), Page[Invitation], project_id=project_id, limit=limit)
 
     @Call
     def withdraw(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
-        """Withdraw an invitation of a project that you lead; its link ends."""
+        """Withdraw an invitation of a project of which you are an admin; its link becomes invalid."""
         return delete(path("invitations", id), type(None), idempotency_key)

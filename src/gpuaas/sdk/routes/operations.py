@@ -9,8 +9,7 @@ from gpuaas.wire.timeline import LogLine, Operation
 class OperationsRoutes(Resource[R_co]):
     @Call
     def get(self, id: str) -> Request[Operation]:
-        """One operation, phase by phase: start, end, duration, which attempt, by whom, and the last the node said in
-        it."""
+        """One operation with its phases: start, end, duration, attempt, actor, and the last log lines of the node."""
         return get(path("operations", id), Operation)
 
     @Listing
@@ -22,12 +21,12 @@ class OperationsRoutes(Resource[R_co]):
 
     @Listing
     def logs(self, id: str, *, limit: int | None = None) -> Request[Page[LogLine]]:
-        """What the node said while it worked, newest first. With `follow` from the first line on as server-sent
-        events, until the operation has ended (`event: done`); resume with Last-Event-ID."""
+        """The log lines of an operation, newest first. With `follow`: as server-sent events from the first line
+        until the operation ends (`event: done`); resume with Last-Event-ID."""
         return get(path("operations", id, "logs"), Page[LogLine], limit=limit)
 
     @Following
     def follow_logs(self, id: str) -> Request[LogLine]:
-        """What the node said while it worked, newest first. With `follow` from the first line on as server-sent
-        events, until the operation has ended (`event: done`); resume with Last-Event-ID."""
+        """The log lines of an operation, newest first. With `follow`: as server-sent events from the first line
+        until the operation ends (`event: done`); resume with Last-Event-ID."""
         return get(path("operations", id, "logs"), LogLine, follow="true")

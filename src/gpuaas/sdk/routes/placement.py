@@ -17,7 +17,7 @@ class PlacementRoutes(Resource[R_co]):
         region: str | None = None,
         project_id: str | None = None,
     ) -> Request[Placement]:
-        """Where a would-be request would go; or why not, and what would fit. With a project, its remaining quota
-        too."""
+        """Where a request would be placed; or why it cannot be, and what would fit. With a project, also its
+        remaining quota."""
         body = AskPlacement(sku=sku, gpu_count=gpu_count, size=size, count=count, region=region, project_id=project_id)
         return only_read(post(path("placement", "explain"), Placement, body))

@@ -26,7 +26,7 @@ class ProjectsRoutes(Resource[R_co]):
         until: datetime | None = None,
         limit: int | None = None,
     ) -> Request[Page[AuditRow]]:
-        """Who did what in the project, or was refused, newest first."""
+        """Actions and refusals in the project, newest first."""
         return get(
             path("projects", id, "audit"),
             Page[AuditRow],
@@ -43,7 +43,7 @@ class ProjectsRoutes(Resource[R_co]):
     def change(
         self, id: str, *, record_terminals: bool | UnsetType | None = UNSET, idempotency_key: str | None = None
     ) -> Request[Project]:
-        """Change what holds for the whole project, such as that terminals on its machines are recorded."""
+        """Change settings of the project, such as recording of terminals."""
         body = ChangeProject(record_terminals=given(record_terminals))
         return patch(path("projects", id), Project, body, key=idempotency_key)
 
@@ -51,13 +51,13 @@ class ProjectsRoutes(Resource[R_co]):
     def create(
         self, slug: str, *, tenant_id: str | None = None, idempotency_key: str | None = None
     ) -> Request[Project]:
-        """Make a project in your tenant; you own it."""
+        """Create a project in your tenant; you become its owner."""
         body = CreateProject(slug=slug, tenant_id=tenant_id)
         return post(path("projects"), Project, body, key=idempotency_key)
 
     @Following
     def events(self, id: str) -> Request[Entry]:
-        """Everything that happens in a project, as it happens; resume with Last-Event-ID."""
+        """The events of a project as they happen; resume with Last-Event-ID."""
         return get(path("projects", id, "events"), Entry)
 
     @Call
@@ -67,7 +67,7 @@ class ProjectsRoutes(Resource[R_co]):
 
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[Project]]:
-        """The projects you can reach."""
+        """The projects that you can access."""
         return get(path("projects"), Page[Project], limit=limit)
 
     @Listing
@@ -77,5 +77,5 @@ class ProjectsRoutes(Resource[R_co]):
 
     @Listing
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:
-        """What happened to anything in the project, newest first; the events stream tells what comes next."""
+        """The timeline of the project, newest first; the events stream sends new entries."""
         return get(path("projects", id, "timeline"), Page[Entry], limit=limit)

@@ -8,15 +8,15 @@ from gpuaas.wire.quotas import Quota
 class QuotasRoutes(Resource[R_co]):
     @Call
     def mine(self) -> Request[Quota]:
-        """How many tokens, SSH keys and open streams you may have; streams are counted by each replica for itself."""
+        """Your limits on tokens, SSH keys and open streams. Each replica counts its own streams."""
         return get(path("me", "quota"), Quota)
 
     @Call
     def of_project(self, project_id: str) -> Request[Quota]:
-        """What the project has, and how much more it may have: the tightest of its own and its tenant's limits."""
+        """The project's usage and what remains, by the tighter limit of project and tenant."""
         return get(path("projects", project_id, "quota"), Quota)
 
     @Call
     def of_tenant(self, tenant_id: str) -> Request[Quota]:
-        """What all projects of the tenant have together, and how much more they may have."""
+        """The usage of all projects of the tenant, and what remains."""
         return get(path("tenants", tenant_id, "quota"), Quota)

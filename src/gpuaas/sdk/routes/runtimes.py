@@ -19,7 +19,8 @@ class RuntimesRoutes(Resource[R_co]):
         reason: str = "",
         idempotency_key: str | None = None,
     ) -> Request[AllocationRuntime]:
-        """Apply or switch; or upgrade, roll back, repair what is there. No restart; what runs keeps its version."""
+        """Apply or switch a bundle, or upgrade, roll back or repair the current one. No restart; running programs
+        keep their version."""
         body = ApplyRuntimeBundle(
             action=action,
             runtime_bundle_slug=runtime_bundle_slug,
@@ -33,21 +34,21 @@ class RuntimesRoutes(Resource[R_co]):
     def clear(
         self, allocation_id: str, *, reason: str | None = None, idempotency_key: str | None = None
     ) -> Request[AllocationRuntime]:
-        """Back to raw compute."""
+        """Remove the runtime."""
         return delete(
             path("allocations", allocation_id, "runtime-bundles"), AllocationRuntime, idempotency_key, reason=reason
         )
 
     @Call
     def get(self, allocation_id: str) -> Request[AllocationRuntime]:
-        """What is wanted, what is in force since when, and where a roll back leads. Managed bundles are supported
-        and observable; environments installed by hand over SSH are allowed but not platform-managed."""
+        """The desired runtime, the active one with its time, and the target of a roll back. Managed bundles are
+        supported and observed; environments installed by hand over SSH are allowed but not platform-managed."""
         return get(path("allocations", allocation_id, "runtime-bundles"), AllocationRuntime)
 
     @Listing
     def list(
         self, *, allocation_id: str | None = None, sku: str | None = None, limit: int | None = None
     ) -> Request[Page[RuntimeBundle]]:
-        """Supported environments, newest first; for an allocation, or for a SKU before there is one, whether each
-        fits, and why not."""
+        """Available bundles, newest first. With an allocation, or with a SKU before one exists, each has its
+        compatibility and the reason."""
         return get(path("runtime-bundles"), Page[RuntimeBundle], allocation_id=allocation_id, sku=sku, limit=limit)

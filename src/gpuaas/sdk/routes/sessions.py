@@ -9,10 +9,10 @@ from gpuaas.wire.identity import Session
 class SessionsRoutes(Resource[R_co]):
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[Session]]:
-        """Where you are logged in."""
+        """Your sessions."""
         return get(path("auth", "sessions"), Page[Session], limit=limit)
 
     @Call
     def revoke(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
-        """Log out somewhere else."""
+        """End one of your sessions."""
         return delete(path("auth", "sessions", id), type(None), idempotency_key)

@@ -14,5 +14,5 @@ class SkusRoutes(Resource[R_co]):
 
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[Sku]]:
-        """What is sold, with its price and how much of it is free now."""
+        """The SKUs with their prices and current availability."""
         return get(path("skus"), Page[Sku], limit=limit)

@@ -9,7 +9,7 @@ from gpuaas.wire.common import Page
 class SshKeysRoutes(Resource[R_co]):
     @Call
     def add(self, title: str, public_key: str, *, idempotency_key: str | None = None) -> Request[SshKey]:
-        """Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never a private one."""
+        """Add a public key: ed25519, ecdsa, rsa of 3072 bits or more, or a security key. Never send a private key."""
         body = AddSshKey(title=title, public_key=public_key)
         return post(path("ssh-keys"), SshKey, body, key=idempotency_key)
 
@@ -25,5 +25,5 @@ class SshKeysRoutes(Resource[R_co]):
 
     @Call
     def remove(self, id: str, *, idempotency_key: str | None = None) -> Request[None]:
-        """Remove a key from your account; it opens no machine any more."""
+        """Remove a key from your account; it no longer gives access to any allocation."""
         return delete(path("ssh-keys", id), type(None), idempotency_key)

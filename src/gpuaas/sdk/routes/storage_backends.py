@@ -9,14 +9,14 @@ from gpuaas.wire.storage import ConformanceRun, RunConformance, StorageBackend
 class StorageBackendsRoutes(Resource[R_co]):
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[StorageBackend]]:
-        """What volumes can be kept on, how durable that is, and how it did when it was last tried."""
+        """The storage backends, their durability, and the result of their last conformance run."""
         return get(path("storage-backends"), Page[StorageBackend], limit=limit)
 
     @Call
     def run_conformance(
         self, backend: str, node_id: str, *, idempotency_key: str | None = None
     ) -> Request[ConformanceRun]:
-        """Try on one node whether a backend keeps what it promises; the result is shown with the backend."""
+        """Test on one node whether a backend has its declared properties; the result is shown with the backend."""
         body = RunConformance(node_id=node_id)
         return post(
             path("admin", "storage-backends", backend, "conformance"), ConformanceRun, body, key=idempotency_key

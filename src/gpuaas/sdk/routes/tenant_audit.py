@@ -27,7 +27,7 @@ class TenantAuditRoutes(Resource[R_co]):
         until: datetime | None = None,
         limit: int | None = None,
     ) -> Request[Page[AuditRow]]:
-        """Who did what in the tenant, or was refused, newest first; for its owners and admins."""
+        """Actions and refusals in the tenant, newest first; for its owners and admins."""
         return get(
             path("tenants", tenant_id, "audit"),
             Page[AuditRow],

@@ -13,13 +13,13 @@ class TokensRoutes(Resource[R_co]):
     def create(
         self, title: str, scopes: Iterable[Scope], *, expires_in_days: int = 30, idempotency_key: str | None = None
     ) -> Request[NewToken]:
-        """Make a personal token for scripts: scoped, expiring, revocable."""
+        """Create a personal token for scripts: with scopes, an end, and revocable."""
         body = CreateToken(title=title, scopes=[*scopes], expires_in_days=expires_in_days)
         return post(path("auth", "tokens"), NewToken, body, key=idempotency_key)
 
     @Listing
     def list(self, *, limit: int | None = None) -> Request[Page[Token]]:
-        """Your personal tokens; the secret itself was shown once."""
+        """Your personal tokens; the secret of each was shown once."""
         return get(path("auth", "tokens"), Page[Token], limit=limit)
 
     @Call

@@ -32,7 +32,8 @@ class VolumesRoutes(Resource[R_co]):
         access_mode: AccessMode = AccessMode.READ_WRITE,
         idempotency_key: str | None = None,
     ) -> Request[Attachment]:
-        """Mount a volume on a machine, also while it runs. It comes back by itself after every restart."""
+        """Mount a volume on an allocation, also while it runs. It is mounted again automatically after every
+        restart."""
         body = AttachVolume(volume_id=volume_id, mount_path=mount_path, access_mode=access_mode)
         return post(path("allocations", allocation_id, "storage-attachments"), Attachment, body, key=idempotency_key)
 
@@ -43,7 +44,7 @@ class VolumesRoutes(Resource[R_co]):
 
     @Listing
     def attachments(self, allocation_id: str, *, limit: int | None = None) -> Request[Page[Attachment]]:
-        """What is and was attached to a machine, newest first."""
+        """The current and former attachments of an allocation, newest first."""
         return get(path("allocations", allocation_id, "storage-attachments"), Page[Attachment], limit=limit)
 
     @Call
@@ -56,7 +57,7 @@ class VolumesRoutes(Resource[R_co]):
         protected: bool | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Request[Volume]:
-        """Rename it, or protect it against deletion."""
+        """Rename a volume, or protect it against deletion."""
         body = ChangeVolume(name=given(name), protected=given(protected))
         return patch(path("projects", project_id, "volumes", id), Volume, body, key=idempotency_key)
 
@@ -73,7 +74,8 @@ class VolumesRoutes(Resource[R_co]):
         snapshot_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Request[Volume]:
-        """Make a volume: data that outlives machines. It can be attached at once; the mount waits until it is there."""
+        """Create a volume: data that outlives allocations. It can be attached at once; the mount waits until it is
+        available."""
         body = CreateVolume(
             name=name,
             size_gib=size_gib,
@@ -86,40 +88,39 @@ class VolumesRoutes(Resource[R_co]):
 
     @Call
     def delete(self, project_id: str, id: str, *, idempotency_key: str | None = None) -> Request[Volume]:
-        """Erase its data for good, with proof. Refused while it is attached, protected, or has snapshots."""
+        """Erase the volume permanently, with proof. Refused while it is attached, protected, or has snapshots."""
         return delete(path("projects", project_id, "volumes", id), Volume, idempotency_key)
 
     @Call
     def delete_snapshot(self, id: str, snapshot_id: str, *, idempotency_key: str | None = None) -> Request[Snapshot]:
-        """Erase a snapshot; the volume, and volumes restored from it, stay as they are."""
+        """Erase a snapshot; the volume, and volumes restored from it, stay."""
         return delete(path("volumes", id, "snapshots", snapshot_id), Snapshot, idempotency_key)
 
     @Call
     def detach(
         self, allocation_id: str, id: str, *, force: bool = False, idempotency_key: str | None = None
     ) -> Request[Attachment]:
-        """Unmount a volume from a machine; its data stays. If it is in use, the attachment's reason names by what;
-        with `force` those processes are ended."""
+        """Unmount a volume from an allocation; its data stays. If it is in use, the attachment's reason names the
+        processes; with `force` they are ended."""
         return delete(
             path("allocations", allocation_id, "storage-attachments", id), Attachment, idempotency_key, force=force
         )
 
     @Call
     def get(self, project_id: str, id: str) -> Request[Volume]:
-        """One volume: its durability, use as measured, and where it is attached."""
+        """One volume: its durability, measured usage, and attachments."""
         return get(path("projects", project_id, "volumes", id), Volume)
 
     @Listing
     def list(
         self, project_id: str, *, status: VolumeStatus | None = None, name: str | None = None, limit: int | None = None
     ) -> Request[Page[Volume]]:
-        """The project's volumes; deleted ones only when asked for by status."""
+        """The project's volumes; deleted ones only with a filter by status."""
         return get(path("projects", project_id, "volumes"), Page[Volume], status=status, name=name, limit=limit)
 
     @Call
     def snapshot(self, id: str, name: str, *, idempotency_key: str | None = None) -> Request[Snapshot]:
-        """Copy the volume as it is now; `consistency` says how it was taken. Restore it by creating a volume from
-        it."""
+        """Copy the volume as it is now; `consistency` says how. Restore it by creating a volume from the snapshot."""
         body = CreateSnapshot(name=name)
         return post(path("volumes", id, "snapshots"), Snapshot, body, key=idempotency_key)
 
@@ -130,5 +131,5 @@ class VolumesRoutes(Resource[R_co]):
 
     @Listing
     def timeline(self, id: str, *, limit: int | None = None) -> Request[Page[Entry]]:
-        """What happened to it, newest first; attaching and detaching stand on the machine's own timeline."""
+        """The timeline of the volume, newest first; attaching and detaching are on the timeline of the allocation."""
         return get(path("volumes", id, "timeline"), Page[Entry], limit=limit)

@@ -32,7 +32,7 @@ export function mistakes(wanted: Wanted, now: number): Mistakes {
     const at = Date.parse(`${wanted.date}T${wanted.time || "00:00"}`);
     if (Number.isNaN(at)) found.end = "Give a day and a time.";
     else if (at - now < SHORTEST_MS)
-      found.end = "An end must be at least 5 minutes away, so that people can be told before.";
+      found.end = "The end must be at least 5 minutes away, so that people can be warned.";
   }
   const minutes = Number(wanted.minutes);
   const isWhole = Number.isInteger(minutes) && minutes >= FEWEST_IDLE_MINUTES && minutes <= MOST_IDLE_MINUTES;

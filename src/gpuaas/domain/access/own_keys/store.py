@@ -1,4 +1,4 @@
-"""Rows of what a machine's own ~/.ssh/authorized_keys may do, and of what was found in it."""
+"""SQL for the own key file of an allocation: whether it is allowed, and which keys the node found in it."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,22 +10,24 @@ from gpuaas.wire.access import OwnKeyFile
 from gpuaas.wire.link import Report
 
 WARNING = (
-    "Keys of the machine's own ~/.ssh/authorized_keys enter too. Whoever can write that file lets in whom they like: a "
-    "revoke does not shut them out, and the platform does not know whose keys they are."
+    "Keys in ~/.ssh/authorized_keys of the allocation give access too. Anybody who can write that file can admit "
+    "anybody: a revoke does not remove such keys, and the platform does not know whose keys they are."
 )
 
 
 async def admit(tx: Tx, allocation_id: str, *, by: str | None, now: datetime) -> bool:
-    """Allow the file in the name of this person, or refuse it (None); whether that changed anything. The permission
-    lasts as long as the person holds the allocation: `render_keyset` takes it back."""
+    """Allow the file on behalf of a person, or refuse it (None); returns whether anything changed. The permission
+    lasts as long as the person holds the allocation: `render_keyset` withdraws it.
+    """
     changed = bool(await tx.run(ADMIT, allocation_id, by, now))
     tx.hint(KEYS, allocation_id)
     return changed
 
 
 async def end_of(tx: Tx, project_id: str, user_id: str) -> list[str]:
-    """End every permission that this person gave in the project, also while they are suspended, when no rendering
-    does; the allocations that it was for."""
+    """End every permission that this person gave in the project and return its allocations. This also works while the
+    person is suspended, when rendering does not withdraw it.
+    """
     return [str(id) for id in await tx.column(END_OF, project_id, user_id)]
 
 
@@ -35,7 +37,9 @@ async def of_project(tx: Tx, project_id: str, paging: Paging) -> list[OwnKeyFile
 
 
 async def observe(tx: Tx, told: Mapping[str, Report]) -> None:
-    """By node: what one says of another's machines is not written. Most have nothing to say of this."""
+    """Store reported keys. The statement skips allocations of other nodes, so a node cannot report on them. Most
+    reports contain no own keys.
+    """
     found = [
         (one.allocation_id, node_id, {"keys": one.own_keys}, report.at)
         for node_id, report in told.items()
@@ -60,7 +64,7 @@ END_OF = """
     from allocations a where a.id = k.allocation_id and a.project_id = $1 and k.admits_own_by = $2
     returning a.id
 """
-# An allocation that is over admits nobody.
+# Released and failed allocations admit nobody.
 OF_PROJECT = """
     select a.id as allocation_id, a.name as allocation_name, a.project_id, k.admits_own_by as allowed_by,
         coalesce(name_of_person(k.admits_own_by), '') as allowed_by_email, k.admits_own_since as allowed_at,
@@ -70,7 +74,7 @@ OF_PROJECT = """
     where a.project_id = $1 and k.admits_own and a.status not in ('released', 'failed') and a.id < $2
     order by a.id desc limit $3
 """
-# Those whose file holds a key that belongs to somebody here: whether that person may enter decides about the key.
+# Return those whose file contains a key of a registered person: that person's permissions decide about the key.
 OBSERVE = """
     with seen as (
         update allocation_keysets k set own_keys = told.keys, own_keys_at = told.at

@@ -1,4 +1,4 @@
-"""What the environment of an allocation is to have beside what the allocation's row says: GPUs and keys."""
+"""SQL for the parts of an environment's desired state that the allocation row does not hold: GPUs and keys."""
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ KEYSET = """
 KEYS_OBSERVED = """
     update allocation_keysets set observed_generation = least($2, generation)
     where allocation_id = $1 and observed_generation < least($2, generation)
-"""  # no node admits a newer set than there is
+"""  # a node cannot confirm a newer key set than exists
 DEVICES = """
     select s.index, s.gpu_uuid, s.gpu_pci, s.numa from claims c join slots s on s.id = c.slot_id
     where c.allocation_id = $1 and c.released_at is null and not exists (

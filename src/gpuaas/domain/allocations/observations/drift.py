@@ -1,4 +1,4 @@
-"""What a node says exists on it, against what should: the difference is acted on only where it is certain."""
+"""Compares the environments that a node reports with the database, and acts only on differences that are certain."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -19,19 +19,20 @@ from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import Report
 from gpuaas.wire.tasks import RemoveEnvironment, TaskKind
 
-# A report is judged only against what was settled well before it: both clocks are ours, give or take the network.
+# A report is judged only against states that were settled well before it. Both times are from the control plane's
+# clock; only network delay differs.
 SLACK = timedelta(seconds=2)
 SOURCE = "reports"
 UNCLEAR = {
     EnvironmentState.UNKNOWN: (
         "environment_unknown",
-        "The node could not tell whether the environment runs",
-        "Wait: the node looks again every few seconds, and nothing is restarted meanwhile.",
+        "The node could not determine whether the environment runs",
+        "Wait: the node checks again every few seconds, and nothing is restarted meanwhile.",
     ),
     EnvironmentState.BROKEN: (
         "environment_broken",
         "The environment is incomplete",
-        "Tell an operator. Nothing is restarted by itself, because it may still run.",
+        "Contact an operator. It is not restarted automatically, because it may still run.",
     ),
 }
 
@@ -42,46 +43,46 @@ EXITS: dict[ExitCause | None, str] = {
     ExitCause.OUT_OF_MEMORY: "it ran out of memory, and its first process was ended",
     ExitCause.KILLED: "its first process was killed",
     ExitCause.CRASHED: "its first process crashed",
-    ExitCause.EXITED: "its first process ended by itself",
+    ExitCause.EXITED: "its first process exited",
     ExitCause.NODE_RESTARTED: "the node restarted",
 }
 
 
 class Lost(Struct, frozen=True):
-    """The node is here and the environment is not."""
+    """The node is online and does not have the environment."""
 
     row: AllocationRow
 
 
 class Rebooted(Struct, frozen=True):
-    """It stopped or rebooted unasked."""
+    """The environment stopped or rebooted without a request."""
 
     row: AllocationRow
     why: str
 
 
 class Ahead(Struct, frozen=True):
-    """At a newer boot than the database ordered: the writes in between were lost."""
+    """The node is at a newer boot than the database requested: the writes in between were lost."""
 
     row: AllocationRow
     boot: int
 
 
 class Orphan(Struct, frozen=True):
-    """Of an allocation that is over by our own records."""
+    """The environment of an allocation that the database records as ended."""
 
     row: AllocationRow
 
 
 class Unclear(Struct, frozen=True):
-    """The node could not look, or found something that a restart does not mend: shown as health, never acted on."""
+    """The node could not check it, or found a fault that a restart does not repair: shown as health, never acted on."""
 
     row: AllocationRow
     finding: HealthFinding
 
 
 class Unknown(Struct, frozen=True):
-    """The database does not know its allocation: it keeps its devices until an operator adopts or removes it."""
+    """The database does not contain its allocation: it keeps its devices until an operator adopts or removes it."""
 
     environment: Environment
 
@@ -90,7 +91,7 @@ Finding = Lost | Rebooted | Ahead | Orphan | Unclear | Unknown
 
 
 def judge(rows: list[AllocationRow], report: Report) -> list[Finding]:
-    """Pure. `rows` are all allocations that stand on the node or that the report names."""
+    """Pure. `rows` are all allocations that the database places on the node or that the report names."""
     known = {row.id: row for row in rows}
     found = {environment.allocation_id: environment for environment in report.environments}
     findings: list[Finding] = [Unknown(each) for id, each in found.items() if id not in known]
@@ -120,7 +121,7 @@ def _judge_active(row: AllocationRow, environment: Environment | None) -> list[F
 
 
 async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetime) -> list[tuple[str, Finding]]:
-    """One report of each of many nodes; what was found, by node. If all is well, that is three statements."""
+    """Apply one report per node; returns the findings by node. Without findings this takes three statements."""
     named = [environment.allocation_id for report in reports.values() for environment in report.environments]
     standing: dict[str, list[AllocationRow]] = {node_id: [] for node_id in reports}
     for row in await store.on_nodes(tx, list(reports), named):
@@ -131,7 +132,7 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
     for node_id, finding in found:
         match finding:
             case Lost(row):
-                await fail_lost(tx, row, actor=node_id, note="The node came back without the machine.", now=now)
+                await fail_lost(tx, row, actor=node_id, note="The node came back without the environment.", now=now)
             case Rebooted(row, why):
                 await boot_again(tx, row, "restart", actor=node_id, why=why, ids=ids, now=now)
             case Ahead(row, boot):
@@ -151,7 +152,7 @@ async def apply(tx: Tx, reports: Mapping[str, Report], *, ids: Ids, now: datetim
 
 
 def new_images(standing: Mapping[str, list[AllocationRow]], reports: Mapping[str, Report]) -> dict[str, BaseImage]:
-    """By allocation, where the node reports another one than the row has: also when a newer one became current."""
+    """By allocation, the images that differ from the row, also when a newer image has become current."""
     found: dict[str, BaseImage] = {}
     for node_id, rows in standing.items():
         seen = {each.allocation_id: each.image for each in reports[node_id].environments}

@@ -1,7 +1,7 @@
-"""Nodes that do not answer: billing ends at the last proof of life, and after a day what was on them has failed.
+"""Handles offline nodes: billing ends at the last proof of life, and after a day their allocations fail.
 
-Time counts only while a control plane was there to be reached; if over a third of the fleet is gone, it is us, and
-nothing fails by itself.
+Time counts only while a control plane runs. If more than a third of the fleet is offline, the cause is probably the
+control plane, and no allocation fails automatically.
 """
 
 from datetime import datetime, timedelta
@@ -19,10 +19,11 @@ from gpuaas.domain.capacity import store as capacity
 from gpuaas.domain.timeline.store import SYSTEM
 from gpuaas.domain.timeline.transitions import store as transitions
 from gpuaas.wire.allocations import Status
+from gpuaas.wire.timeline import Outcome
 
 BILLING_ENDS_AFTER = timedelta(minutes=10)
 LOST_AFTER = timedelta(hours=24)
-COUNTED_AT_MOST = timedelta(seconds=60)  # a longer gap between two looks was ours, not the node's
+COUNTED_AT_MOST = timedelta(seconds=60)  # a longer gap means that the control plane was down
 FLEET_SHARE = 3
 log = structlog.get_logger()
 
@@ -48,7 +49,7 @@ def decide(seen: OfflineNode) -> Act:
 
 
 class ReachWorker:
-    """A pass over one node: offline, or back with billing that was stopped for it."""
+    """Checks one node that is offline, or that is back with paused billing."""
 
     name = "reach"
     topics = (capacity.CAPACITY,)
@@ -69,7 +70,7 @@ class ReachWorker:
                 log.error("fleet.mostly_gone", offline=seen.fleet_offline, fleet=seen.fleet)
             for row in await store.live_on_node(tx, row_id):
                 if act.fail:
-                    await fail_lost(tx, row, actor=SYSTEM, note="The node was away for a day.", now=now)
+                    await fail_lost(tx, row, actor=SYSTEM, note="The node was offline for a day.", now=now)
                 elif act.stop_billing and row.status is Status.ACTIVE and not row.billing_stopped_at:
                     await pause_billing(tx, row, _because(now, seen.offline_since))
                 elif act.resume_billing and row.status is Status.ACTIVE and row.billing_stopped_at:
@@ -77,4 +78,5 @@ class ReachWorker:
 
 
 def _because(now: datetime, at: datetime | None) -> transitions.Act:
-    return transitions.Act(actor=SYSTEM, now=now, at=at, note="the node's last proof of life decides")
+    note = "billing follows the node's last proof of life"
+    return transitions.Act(actor=SYSTEM, now=now, at=at, note=note, outcome=Outcome.BEGAN)

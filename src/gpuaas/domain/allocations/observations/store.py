@@ -1,4 +1,4 @@
-"""Allocations as nodes tell of them, by what they report or by their silence."""
+"""SQL for what node reports, or missing reports, say about allocations."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,13 +13,13 @@ from gpuaas.wire.environments import Environment
 from gpuaas.wire.images import BaseImage
 from gpuaas.wire.link import Report
 
-MOST_LOST = 1_000_000  # numbers by which a node can be ahead of a database that lost writes
-HIGHEST = 1 << 30  # of these numbers; no allocation comes near, and as many are left
-ANY_DEVICE = None  # of an environment that cannot say which devices it uses: it holds every slot of its node
+MOST_LOST = 1_000_000  # maximum lead of a node over a database that lost writes
+HIGHEST = 1 << 30  # highest such number; no allocation comes near it, and as many numbers remain above
+ANY_DEVICE = None  # of an environment whose devices are unknown: it holds every slot of its node
 
 
 class SeenEnvironment(Struct, frozen=True):
-    """An environment that a node reports and the database does not know; `id` names it if it is new."""
+    """An environment that a node reports and the database does not contain; `id` becomes its id if it is new."""
 
     id: str
     node_id: str
@@ -38,16 +38,16 @@ async def live_on_node(tx: Tx, node_id: str) -> list[AllocationRow]:
 
 
 async def on_nodes(tx: Tx, node_ids: list[str], reported: list[str]) -> list[AllocationRow]:
-    """What stands on the nodes by our records, and of what they report, all we ever heard of as their own."""
+    """The allocations that the database places on these nodes, and reported allocations that belong to them."""
     return await tx.all(AllocationRow, ON_NODES, node_ids, reported)
 
 
 async def observe_unknown(
     tx: Tx, reports: Mapping[str, Report], unknown: Sequence[SeenEnvironment], *, now: datetime
 ) -> None:
-    """Keep the unknown environments of these nodes, and hold each slot whose device is used without a claim.
+    """Store the unknown environments of these nodes, and hold each slot whose device is used without a claim.
 
-    A known environment can use such a device too, when its resize was among the writes that were lost.
+    A known environment can also use such a device, if its resize was among the lost writes.
     """
     strangers = {(seen.node_id, seen.environment.allocation_id) for seen in unknown}
     used: list[tuple[str, str, str | None]] = []
@@ -72,9 +72,9 @@ async def observe_unknown(
 
 
 async def raise_key_generations(tx: Tx, reports: Mapping[str, Report]) -> None:
-    """A node ignores key sets older than its own: where it is ahead of this database, ours becomes the newer one.
+    """A node ignores key sets older than its own: where it is ahead of this database, give ours a higher generation.
 
-    A number that no lost writes explain is ignored: it would use up the numbers that later key sets need.
+    Ignore a number that lost writes cannot explain: it would use up the numbers that later key sets need.
     """
     seen = [(node_id, each) for node_id, report in reports.items() for each in report.environments]
     raised = await tx.column(
@@ -90,7 +90,7 @@ async def raise_key_generations(tx: Tx, reports: Mapping[str, Report]) -> None:
 
 
 async def raise_boot(tx: Tx, row: AllocationRow, boot: int) -> None:
-    """The node is at a newer boot than this row: the boots between were lost, and the next one has to be newer."""
+    """The node is at a newer boot than this row: boots in between were lost, and the next one has to be newer."""
     if not await tx.run(RAISE_BOOT, row.id, row.version, boot):
         raise StaleWrite("allocation")
     tx.hint(OVERLAYS, row.id)
@@ -103,7 +103,7 @@ async def set_images(tx: Tx, found: Mapping[str, BaseImage]) -> None:
 
 
 async def count_offline(tx: Tx, node_id: str, now: datetime, at_most: timedelta) -> OfflineNode:
-    """How long the node has been away while we were there, and how much of the fleet with it."""
+    """Count how long the node has been offline while the control plane ran, and how much of the fleet is offline."""
     return await tx.one(OfflineNode, COUNT_OFFLINE, node_id, now, at_most)
 
 
@@ -114,7 +114,7 @@ LIVE_ON_NODE = f"""
 ON_NODES = f"""
     {SEEN} where a.node_id = any ($1::text[]) and (a.cleanup_proven_at is null or a.id = any ($2::text[])) order by a.id
 """
-# The node's row is updated with every change of its holds: that is the lock which `claimable` waits for.
+# Every change of a node's holds updates the node's row: that is the lock that `claimable` waits for.
 OBSERVE_UNKNOWN = """
     with seen as (
         select * from unnest($2::text[], $3::text[], $4::text[], $5::jsonb[])
@@ -170,7 +170,7 @@ RAISE_GENERATIONS = """
         and seen.generation <= least(k.generation + $4::bigint, $5)
     returning k.allocation_id
 """
-# Back online counts as zero again; offline adds what passed since the last look, if that was lately.
+# A node that is online counts as zero again. An offline node adds the time since the last check, up to a limit.
 COUNT_OFFLINE = """
     with counted as (
         update nodes set

@@ -1,4 +1,4 @@
-"""What operators do about environments that the database does not know."""
+"""Commands of operators on unknown environments."""
 
 from datetime import datetime
 
@@ -52,8 +52,9 @@ def shown(row: UnknownRow) -> UnknownEnvironment:
 async def adopt(
     tx: Tx, caller: Caller, node_id: str, environment_id: str, data: AdoptEnvironment, *, ids: Ids, now: datetime
 ) -> Allocation:
-    """The allocation that its record names is active again, on the same slots, port, host key and boot. Asked twice it
-    is the same allocation."""
+    """Make the allocation of the ownership record active again, on the same slots, port, host key and boot. A
+    repeated request returns the same allocation.
+    """
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.find(tx, node_id, environment_id)
     if row.adopted_at is not None:
@@ -81,8 +82,9 @@ async def adopt(
 async def remove(
     tx: Tx, caller: Caller, node_id: str, environment_id: str, data: RemoveUnknownEnvironment, *, now: datetime
 ) -> UnknownEnvironment:
-    """The node destroys it and proves that nothing is left; until then it keeps its devices. Asked twice it is the same
-    removal."""
+    """Make the node destroy the environment and prove it; until then it keeps its devices. A repeated request changes
+    nothing.
+    """
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.find(tx, node_id, environment_id)
     if data.confirm != environment_id:

@@ -1,4 +1,4 @@
-"""Sees the removal of unknown environments to its proof."""
+"""Follows the removal of unknown environments until it is proven."""
 
 from datetime import datetime, timedelta
 
@@ -47,7 +47,7 @@ class UnknownEnvironmentWorker:
                 await self._ask(tx, row, lane, now)
 
     async def _keep_note(self, tx: Tx, row: UnknownRow, task: TaskRow) -> None:
-        """Why it is still there, for the operator who asked for its removal."""
+        """Store why it still exists, for the operator who requested the removal."""
         note = task.reason or "the node did not prove that it is gone"
         if note != row.removal_note:
             await store.note_removal(tx, row, note, task.result.proofs if task.result else [])

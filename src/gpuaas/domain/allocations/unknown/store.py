@@ -1,4 +1,4 @@
-"""Rows of unknown environments; observations/store.py writes what nodes report of them."""
+"""SQL for unknown environments; observations/store.py writes what nodes report about them."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from gpuaas.core.paging import Paging
 from gpuaas.domain.timeline.store import Subject
 from gpuaas.wire.environments import Environment, ProofItem
 
-UNKNOWN = "unknown_environments"  # the topic, and the lane of removals; its row ids are those of the rows
+UNKNOWN = "unknown_environments"  # the topic, and the lane of removals; its row ids are those of the table
 
 
 class UnknownRow(Struct, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class UnknownRow(Struct, frozen=True, kw_only=True):
 
 
 async def present(tx: Tx, node_id: str | None, paging: Paging) -> list[UnknownRow]:
-    """Those that are there and neither adopted nor removed, of one node or of the fleet."""
+    """Environments that exist and are neither adopted nor removed, of one node or of the fleet."""
     return await tx.all(UnknownRow, PRESENT, node_id, paging.before, paging.limit + 1)
 
 
@@ -57,7 +57,7 @@ async def get(tx: Tx, id: str) -> UnknownRow:
 async def adopt(
     tx: Tx, row: UnknownRow, operation_id: str, *, holder_id: str | None, name: str | None, actor: str, now: datetime
 ) -> str | None:
-    """Why not; None when it is an allocation now."""
+    """Returns the reason for a refusal; None when the allocation exists."""
     values = (row.id, operation_id, holder_id, name, actor, now, correlation_id.get())
     objection: str | None = await tx.value(f"select adopt_environment({ADOPT})", *values)
     return objection
@@ -73,7 +73,7 @@ async def note_removal(tx: Tx, row: UnknownRow, note: str, proofs: list[ProofIte
 
 
 async def removed(tx: Tx, row: UnknownRow, proofs: list[ProofItem], now: datetime) -> None:
-    """Proven gone: its devices are free."""
+    """The removal is proven: its devices are free."""
     await tx.run(REMOVED, row.id, now, proofs)
 
 

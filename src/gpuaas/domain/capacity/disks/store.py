@@ -1,6 +1,6 @@
-"""Disk of nodes: what each has, as its agent reports it, and how much of it operators let the platform sell.
+"""SQL for the disks of nodes: the size that agents report, and how much of it operators sell.
 
-What is sold is counted by the database itself (migration 0091), which refuses a commit that would sell more.
+The database counts what is sold (migration 0091) and refuses a commit that would sell more.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from gpuaas.core.errors import Conflict, NotFound
 from gpuaas.wire.environments import DiskSpace
 
 SQLSTATE = "GD001"  # raised by count_disk()
-LARGEST_GIB = 1 << 40  # that is believed: others' reports are in the same statement
+LARGEST_GIB = 1 << 40  # limits one report, because reports of other nodes are in the same statement
 
 
 class NodeDiskFull(Conflict):
-    """The only node that can have it cannot."""
+    """The node that the request needs has too little disk."""
 
     code = "node_disk_full"
 
@@ -29,7 +29,7 @@ class NodeDiskFull(Conflict):
 
 
 async def reported(tx: Tx, found: Mapping[str, DiskSpace | None]) -> list[str]:
-    """The nodes whose disk changed. One that reports none keeps what it reported before."""
+    """Returns the nodes whose disk changed. A node that reports no disk keeps its last report."""
     rows = sorted((id, disk) for id, disk in found.items() if disk is not None)
     if not rows:
         return []
@@ -42,14 +42,14 @@ def _within(gib: int) -> int:
 
 
 async def check_left(tx: Tx, node_id: str, wanted_gib: int) -> None:
-    """Says early what the commit would refuse; it locks nothing, so the commit decides."""
+    """Report early what the commit would refuse. It takes no lock, so the commit decides."""
     left = await tx.value("select disk_left($1)", node_id)
     if left is not None and wanted_gib > left:
         raise NodeDiskFull(node_id, wanted_gib, left)
 
 
 async def set_overcommit(tx: Tx, node_id: str, overcommit: float) -> float:
-    """What it was before."""
+    """Returns the previous value."""
     before = await tx.value("select overcommit::float8 from node_disks where node_id = $1", node_id)
     if before is None:
         raise NotFound("node")

@@ -1,4 +1,4 @@
-"""The fleet as placement sees it, read from the rows of nodes, slots, claims and disks."""
+"""Reads the fleet for placement, from nodes, slots, claims and disks."""
 
 from collections.abc import Iterable
 
@@ -34,7 +34,7 @@ class _SlotRow(Struct, frozen=True):
 
 
 async def node_views(tx: Tx, node_ids: Iterable[str] | None = None) -> list[NodeView]:
-    """The fleet, or some nodes of it, as placement sees them. Only slots an operator approved are ever free."""
+    """The fleet, or some of its nodes, for placement. Only approved slots are ever free."""
     rows = await tx.all(_SlotRow, NODE_VIEWS, None if node_ids is None else list(node_ids))
     nodes: dict[str, list[_SlotRow]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""The base image that new environments of each node start from, as the node reported it last."""
+"""The current base image of each node, as the node last reported it."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Which environments a node should have ready: for each slot that may be sold alone, the one most likely wanted."""
+"""Chooses the spares of a node: for each slot that is sold alone, the most likely environment."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ class _Row(Struct, frozen=True, kw_only=True):
 
 
 async def wanted(tx: Tx, node_ids: Sequence[str]) -> dict[str, list[SpareForm]]:
-    """By node. Slots that are claimed are among them: the node knows best which of its devices are in use."""
+    """By node. Includes claimed slots: the node itself knows which of its devices are in use."""
     found: dict[str, list[SpareForm]] = {}
     for row in await tx.all(_Row, WANTED, node_ids):
         slot = SlotDevice(index=row.index, gpu_uuid=row.gpu_uuid, gpu_pci=row.gpu_pci, numa=row.numa)
@@ -38,7 +38,7 @@ async def observed(tx: Tx, reports: Mapping[str, SpareReport]) -> None:
         await tx.run(OBSERVED, list(reports), list(reports.values()))
 
 
-# Of the SKUs that sell a slot alone the first one, and of its sizes the default.
+# Take the first SKU that sells a single slot, and its default size.
 WANTED = """
     select n.id as node_id, s.index, s.gpu_uuid, s.gpu_pci, s.numa, sold.vcpus, sold.memory_mib,
         sold.disk_gib, sold.init, sold.simulated

@@ -1,4 +1,4 @@
-"""Rows of streams that a replica asks a node for; the replica that holds the node's link passes them on."""
+"""SQL for streams that a replica requests from a node; the replica with the node's link delivers the request."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,7 +8,7 @@ from msgspec.structs import astuple
 
 from gpuaas.core.db import Tx
 
-STREAMS = "streams"  # the topic of streams that a node must be asked for; its row ids are node ids
+STREAMS = "streams"  # the topic of requested streams; its row ids are node ids
 
 
 class StreamRequest(Struct, frozen=True, kw_only=True):
@@ -17,7 +17,7 @@ class StreamRequest(Struct, frozen=True, kw_only=True):
     allocation_id: str
     kind: str
     target: Mapping[str, object]
-    url: str  # of the replica that asks
+    url: str  # of the requesting replica
     expires_at: datetime
 
 
@@ -27,7 +27,7 @@ async def add(tx: Tx, request: StreamRequest) -> None:
 
 
 async def take(tx: Tx, node_ids: list[str], now: datetime) -> list[StreamRequest]:
-    """Each once; none of a node whose link may be somebody else's."""
+    """Return each request once; skip nodes whose link is disputed."""
     return await tx.all(StreamRequest, TAKE, node_ids, now)
 
 

@@ -1,4 +1,4 @@
-"""Makes stagings true: a bundle whole on its node, looked after there, and off it again with proof."""
+"""Reconciles stagings: installs a bundle on its node, checks it there, and removes it with proof."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ ONCE = Retry()
 
 
 class Recheck(Struct, frozen=True):
-    """It is there; its files are compared with their checksums."""
+    """The bundle is staged; compare its files with their checksums."""
 
 
 class Queue(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Gone(Struct, frozen=True):
 
 
 class Keep(Struct, frozen=True):
-    """It could not be removed: somebody runs with it after all, or the node could not."""
+    """The removal failed: the bundle is in use, or the node reported an error."""
 
     to: StagingStatus
     reason: str
@@ -55,7 +55,7 @@ Decision = Queue | Settle | Fail | Recheck | Gone | Keep | None
 
 
 def decide_staging(seen: SeenStaging, now: datetime) -> Decision:
-    """Pure. A staged one that is being checked keeps its status: who applies it meanwhile does not wait."""
+    """Pure. A staged bundle that is being checked keeps its status, so that applying it need not wait."""
     if seen.row.status is StagingStatus.REMOVING:
         return _decide_removal(seen, now)
     if seen.row.status is not StagingStatus.STAGING and not seen.is_busy:
@@ -87,7 +87,7 @@ def _decide_removal(seen: SeenStaging, now: datetime) -> Decision:
 
 
 class StagingWorker:
-    """Rows are bundles on nodes. What lies there is compared with its checksums every few hours."""
+    """Reconciles bundles on nodes. The files are compared with their checksums every six hours."""
 
     name = "stagings"
     topics = (STAGINGS,)
@@ -190,13 +190,13 @@ def _unstage(seen: SeenStaging) -> UnstageRuntime:
 
 
 async def begin(tx: Tx, node_id: str, bundle_id: str, *, requested_by: str, ids: Ids, now: datetime) -> bool:
-    """Whether there was anything to begin."""
+    """Returns whether staging began; it does not if the bundle is staged or being staged."""
     operation_id = ids.new("op")
     subject = Subject(kind="node", id=node_id)
     await start_operation(tx, operation_id, subject, "runtime_stage", requested_by=requested_by, now=now)
     begun = await store.begin(tx, ids.new("stg"), node_id, bundle_id, operation_id=operation_id, now=now)
     if not begun:
-        await end_operation(tx, operation_id, OperationStatus.SUCCEEDED, reason="under way or there already", now=now)
+        await end_operation(tx, operation_id, OperationStatus.SUCCEEDED, reason="staged or in progress", now=now)
     return begun
 
 

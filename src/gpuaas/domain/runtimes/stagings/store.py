@@ -1,4 +1,4 @@
-"""Rows of bundles on nodes: on their way, there, or gone again."""
+"""SQL for bundles on nodes."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,12 +22,12 @@ async def shown(tx: Tx, bundle_id: str, node_id: str | None = None) -> list[Stag
 
 
 async def nodes(tx: Tx) -> list[str]:
-    """Nodes that a bundle may be staged on unasked."""
+    """Nodes that staging may choose when the operator names none."""
     return await tx.column("select id from nodes where intent in ('active', 'draining') order by id")
 
 
 async def begin(tx: Tx, id: str, node_id: str, bundle_id: str, *, operation_id: str, now: datetime) -> bool:
-    """Whether this begins anything: one under way, or already there, is left as it is."""
+    """Returns whether staging began; a staging that exists or is in progress stays unchanged."""
     begun = await tx.value(BEGIN_STAGING, id, node_id, bundle_id, operation_id, now)
     if begun is not None:
         tx.hint(STAGINGS, str(begun))
@@ -35,7 +35,7 @@ async def begin(tx: Tx, id: str, node_id: str, bundle_id: str, *, operation_id: 
 
 
 async def recheck(tx: Tx, row: StagingRow, operation_id: str) -> None:
-    """Staged still, and looked at once more."""
+    """Begin a check of the files; the status stays `staged`."""
     sql = "update node_bundles set operation_id = $3 where id = $1 and operation_id = $2"
     if not await tx.run(sql, row.id, row.operation_id, operation_id):
         raise StaleWrite("staging")
@@ -47,7 +47,7 @@ async def look(tx: Tx, id: str, check_every_seconds: float) -> SeenStaging:
 
 
 class StagingChange(Struct, frozen=True, kw_only=True):
-    """Columns that a move sets with the status. A column without a value keeps its own."""
+    """Columns that a move sets with the status; None leaves a column as it is."""
 
     operation_id: str | None = None
     reason: str = ""
@@ -76,7 +76,7 @@ async def move(
     *,
     operation: OperationChange,
 ) -> None:
-    """Wakes the allocations that wait for the bundle."""
+    """Also wakes the runtimes of allocations that wait for the bundle."""
     await transitions.move(tx, STAGING, row, to, act, change=change, operation=operation)
     if to in (StagingStatus.STAGING, StagingStatus.REMOVING):
         tx.hint(STAGINGS, row.id)
@@ -90,7 +90,7 @@ async def _tell_waiting(tx: Tx, row: StagingRow) -> None:
 
 
 async def locked(tx: Tx, bundle_id: str, node_id: str) -> StagingRow:
-    """Locked: whoever changes it next has seen what this one did."""
+    """The row with a lock, so that concurrent changes run one after the other."""
     sql = "select * from node_bundles where bundle_id = $1 and node_id = $2 for update"
     row = await tx.maybe(StagingRow, sql, bundle_id, node_id)
     if row is None:

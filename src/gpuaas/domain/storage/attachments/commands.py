@@ -1,4 +1,4 @@
-"""What people do to have a volume on a machine."""
+"""Commands on the attachments of volumes to allocations."""
 
 from datetime import datetime
 
@@ -23,7 +23,7 @@ from gpuaas.wire.storage import AccessMode, Attachment, AttachmentStatus, Attach
 
 ATTACHABLE = (VolumeStatus.CREATING, VolumeStatus.AVAILABLE)
 TO_COME = (Status.REQUESTED, Status.PROVISIONING, Status.ACTIVE, Status.RESTARTING, Status.RESTART_FAILED)
-AT_MOST = 16  # of one machine
+AT_MOST = 16  # per allocation
 
 
 class VolumeElsewhere(Conflict):
@@ -43,10 +43,10 @@ async def attach(
     if volume.project_id != machine.project_id:
         raise NotFound("volume")
     if machine.status not in TO_COME:
-        raise Conflict(f"The machine is {machine.status}: nothing can be attached to it any more.")
+        raise Conflict(f"The allocation is {machine.status}, so volumes cannot be attached to it.")
     taken = machine.attachments or []
     if len(taken) >= AT_MOST:
-        raise Conflict(f"A machine has at most {AT_MOST} volumes attached.")
+        raise Conflict(f"An allocation can have at most {AT_MOST} attached volumes.")
     paths.check(data.mount_path, machine.username, [one.mount_path for one in taken])
     row = await add(tx, caller, machine, volume, data, ids=ids, now=now)
     return attachment_view(row)
@@ -62,7 +62,7 @@ async def add(
     ids: Ids,
     now: datetime,
 ) -> AttachmentRow:
-    """The database has the last word on who may write."""
+    """Add an attachment. A unique index decides which of two concurrent requests may write."""
     check_volume(volume, machine, data.access_mode)
     new = NewAttachment(
         id=ids.new("att"),
@@ -85,15 +85,15 @@ def check_volume(volume: VolumeRow, machine: AllocationRow, mode: AccessMode) ->
         raise VolumeNotReady(f"The volume {volume.name} is {volume.status} and cannot be attached.")
     if volume.node_id and volume.node_id != machine.node_id:
         raise VolumeElsewhere(
-            f"The volume {volume.name} is on the disk of {volume.node_id}, and this machine is on {machine.node_id}. "
-            "Create a machine with the volume in its request: it is then placed beside it.",
+            f"The volume {volume.name} is on the disk of {volume.node_id}, this allocation on {machine.node_id}. "
+            "Create an allocation with the volume in its request: it is then placed on that node.",
             volume_node=volume.node_id,
             machine_node=machine.node_id,
         )
     if is_over_quota(volume) and mode is AccessMode.READ_WRITE:
         raise VolumeOverQuota(
-            f"The volume {volume.name} holds more than its {volume.size_gib} GiB. Attach it read_only, or "
-            "delete from it where it is attached.",
+            f"The volume {volume.name} contains more than its {volume.size_gib} GiB. Attach it read_only, or "
+            "delete data where it is attached.",
             used_bytes=volume.used_bytes,
         )
 
@@ -110,7 +110,9 @@ async def readable(tx: Tx, caller: Caller, allocation_id: str, id: str) -> Attac
 async def detach(
     tx: Tx, caller: Caller, allocation_id: str, id: str, *, force: bool, ids: Ids, now: datetime
 ) -> Attachment:
-    """Off the machine; `force` ends the processes that use it. Its data stays. Asked again, it is the same detach."""
+    """Detach a volume from an allocation; `force` ends the processes that use it. Its data stays. A repeated request
+    changes nothing.
+    """
     row = await readable(tx, caller, allocation_id, id)
     await authorize(tx, caller, allocation_id, Action.DETACH)
     if row.status in (AttachmentStatus.DETACHED, AttachmentStatus.DETACHING, AttachmentStatus.FAILED):

@@ -1,4 +1,4 @@
-"""Makes attachments true: wanted on a machine at a boot, observed there, or off it. The decision is pure."""
+"""Reconciles attachments: mount, mount again after a restart, unmount. The decision is pure."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ from gpuaas.wire.timeline import OperationStatus
 
 ONCE = Retry(first=timedelta(seconds=5))
 UNTIL_DONE = Retry(first=timedelta(seconds=5), tries=None)
-SLACK = timedelta(seconds=2)  # a report is judged only against what was settled well before it
+SLACK = timedelta(seconds=2)  # a report is judged only against states that were settled well before it
 GOING = (Status.RELEASING, Status.RELEASE_FAILED)
 log = structlog.get_logger()
 LOST = (VolumeStatus.FAILED, VolumeStatus.DELETING, VolumeStatus.DELETED, VolumeStatus.DELETE_FAILED)
@@ -37,7 +37,7 @@ class Queue(Struct, frozen=True):
 
 
 class Move(Struct, frozen=True):
-    """`again`: by ourselves, and so with an operation of our own."""
+    """`again`: the worker starts this, so it needs a new operation."""
 
     to: AttachmentStatus
     note: str
@@ -53,9 +53,9 @@ def decide(machine: Machine, wanted: Wanted, now: datetime) -> Decision:  # noqa
     """Pure: same facts, same answer. None means nothing is due."""
     row = wanted.row
     if machine.is_cleaned or machine.status is Status.RELEASED:
-        return Move(AttachmentStatus.DETACHED, "the machine is proven gone")
+        return Move(AttachmentStatus.DETACHED, "the environment is proven removed")
     if machine.status is Status.FAILED:
-        return None  # a lost writer counts until its machine is proven gone
+        return None  # a lost writer counts until its environment is proven removed
     if machine.status in GOING:
         return _let_go(wanted, now)
     match row.status:
@@ -64,7 +64,8 @@ def decide(machine: Machine, wanted: Wanted, now: datetime) -> Decision:  # noqa
         case AttachmentStatus.ATTACHING:
             return _attach(machine, wanted, now) if machine.status is Status.ACTIVE else None
         case AttachmentStatus.ATTACHED | AttachmentStatus.DETACH_FAILED:
-            # A detach that failed is over: the person was told that the volume stays, so a boot brings it back too.
+            # A failed detach is finished: the person was informed that the volume stays, so a boot mounts it again
+            # too.
             is_due = machine.status is Status.ACTIVE and row.observed_boot < machine.boot
             note = f"again, after boot {machine.boot}"
             return Move(AttachmentStatus.ATTACHING, note, again=True) if is_due else None
@@ -78,7 +79,7 @@ def _attach(machine: Machine, wanted: Wanted, now: datetime) -> Decision:
     if wanted.volume.status is not VolumeStatus.AVAILABLE:
         return None
     target = Target(task=VOLUME_ATTACH, boot=machine.boot, shares_lane=True)
-    retry = UNTIL_DONE if wanted.row.observed_boot else ONCE  # a person relies on what was there before
+    retry = UNTIL_DONE if wanted.row.observed_boot else ONCE  # a person relies on a volume that was mounted before
     match evaluate(wanted.task, target, retry, now):
         case Missing():
             return Queue(TaskKind.VOLUME_ATTACH)
@@ -91,23 +92,25 @@ def _attach(machine: Machine, wanted: Wanted, now: datetime) -> Decision:
 
 
 def _let_go(wanted: Wanted, now: datetime) -> Decision:
-    """The machine is going: whatever uses the volume ends with it anyway, so it is unmounted by force, and cleanly."""
+    """The allocation is being released: processes that use the volume end anyway, so unmount it by force, and
+    cleanly.
+    """
     if wanted.row.status is AttachmentStatus.DETACHING:
         return _detach(wanted, now, force=True)
     if wanted.task is None and not wanted.row.observed_boot:
-        return Move(AttachmentStatus.DETACHED, "it never was mounted")
-    return Move(AttachmentStatus.DETACHING, "the machine is released", forced=True, again=True)
+        return Move(AttachmentStatus.DETACHED, "it was never mounted")
+    return Move(AttachmentStatus.DETACHING, "the allocation is being released", forced=True, again=True)
 
 
 def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:  # noqa: PLR0911 - one line a case
     task, queue = wanted.task, Queue(TaskKind.VOLUME_DETACH, force=force)
     target = Target(task=VOLUME_DETACH)
     if task and target.is_of(task) and task.reason == ENVIRONMENT_REMOVED:
-        # The database may have lost the writes of a release that removed the environment, and with it its mounts.
+        # The database may have lost the writes of a release that removed the environment, and its mounts.
         return Move(AttachmentStatus.DETACHED, task.reason)
     is_other = task is not None and force != bool(task.wants.get("force"))
     match evaluate(task, target, UNTIL_DONE if force else ONCE, now):
-        case Open():  # waited for, however it was asked
+        case Open():  # wait for it, forced or not
             return None
         case Done(result):
             return Move(AttachmentStatus.DETACHED, result.note)
@@ -122,7 +125,7 @@ def _detach(wanted: Wanted, now: datetime, *, force: bool) -> Decision:  # noqa:
 
 
 class AttachmentWorker:
-    """A pass over everything attached to one machine."""
+    """Handles all attachments of one allocation."""
 
     name = "attachments"
     topics = (store.ATTACHMENTS, OVERLAYS)
@@ -181,7 +184,7 @@ class AttachmentWorker:
 
 
 def _is_success(here: AttachmentStatus, to: AttachmentStatus) -> bool:
-    """Of the operation under way until now."""
+    """The result of the operation in progress so far."""
     if here is AttachmentStatus.ATTACHING:
         return to is AttachmentStatus.ATTACHED
     return to not in (AttachmentStatus.DETACH_FAILED, AttachmentStatus.FAILED)
@@ -195,7 +198,7 @@ def _wants(wanted: Wanted, kind: TaskKind, *, force: bool) -> AttachVolumeTo | D
 
 
 async def observe(tx: Tx, reports: Mapping[str, Report], /, *, ids: Ids, now: datetime) -> None:
-    """What nodes say is mounted, against what should be: what is gone is mounted again."""
+    """Compare reported mounts with the attachments, and mount again what is missing."""
     found, running = set(), {}
     for report in reports.values():
         for here in report.environments:

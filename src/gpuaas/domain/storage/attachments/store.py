@@ -1,4 +1,4 @@
-"""Rows of attachments: a volume wanted at a path of an allocation."""
+"""SQL for attachments: a volume mounted at a path of an allocation."""
 
 from datetime import datetime
 
@@ -24,7 +24,7 @@ from gpuaas.wire.allocations import Status
 from gpuaas.wire.storage import AccessMode, Attachment, AttachmentStatus, WritePolicy
 from gpuaas.wire.timeline import OperationStatus
 
-ATTACHMENTS = "volumes"  # the lane of a volume on a machine, and the topic; its row ids are allocation ids
+ATTACHMENTS = "volumes"  # the lane of a volume on an allocation, and the topic; its row ids are allocation ids
 HOLD = "volume"
 
 
@@ -36,7 +36,7 @@ class AttachmentRow(Attachment, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> Subject:
-        """Told on the machine's timeline: that is where people watch it."""
+        """Its entries are on the timeline of the allocation, where people look."""
         return Subject(kind="allocation", id=self.allocation_id, tenant_id=self.tenant_id, project_id=self.project_id)
 
 
@@ -55,7 +55,7 @@ class NewAttachment(Struct, frozen=True, kw_only=True):
 
 
 class Machine(Struct, frozen=True, kw_only=True):
-    """Of the machine, all that an overlay looks at."""
+    """The columns of an allocation that an overlay reads."""
 
     id: str
     node_id: str
@@ -76,18 +76,18 @@ class Wanted(Struct, frozen=True, kw_only=True):
 class Change(Struct, frozen=True, kw_only=True):
     """Columns and operations that a move writes with the status."""
 
-    operation_id: str | None = None  # of what begins
+    operation_id: str | None = None  # of the operation that begins
     observed_boot: int | None = None
     forced: bool = False
-    ended: OperationStatus | None = None  # how what was under way has ended
-    started: str | None = None  # the kind of what begins
+    ended: OperationStatus | None = None  # how the operation in progress ended
+    started: str | None = None  # the kind of the operation that begins
 
 
 PLAIN = Change()
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """One machine and everything that is or should be on it, of one moment."""
+    """One allocation with all its attachments, from one snapshot."""
 
     machine: Machine
     wanted: list[Wanted]
@@ -98,7 +98,9 @@ class VolumeInUse(Conflict):
 
 
 async def add(tx: Tx, new: NewAttachment, volume: VolumeRow, *, actor: str) -> AttachmentRow:
-    """Row, hold, operation, timeline and audit, all of it or nothing: one statement, for it is the trips that cost."""
+    """Insert row, hold, operation, timeline entry and audit row in one statement, because round trips dominate the
+    cost.
+    """
     act = {"actor": actor, "note": volume.name, "now": new.created_at, "at": new.created_at}
     values = {**asdict(new), **act, "hold": HOLD, "correlation": correlation_id.get()}
     try:
@@ -117,14 +119,14 @@ def refusal_of(fence: str, volume_name: str, mount_path: str, writer: str) -> Co
     match fence:
         case "storage_attachments_one_writer":
             return VolumeInUse(
-                f"The volume {volume_name} has one writer, and it is {writer or 'another machine'}. Detach it there "
-                "first, or attach it read_only. A writer whose machine is lost counts until that is proven gone.",
+                f"The volume {volume_name} has one writer, and it is {writer or 'another allocation'}. Detach it there "
+                "first, or attach it read_only. A lost allocation counts as writer until its removal is proven.",
                 writer=writer,
             )
         case "storage_attachments_path":
-            return Conflict(f"Another volume is attached at {mount_path} of this machine.")
+            return Conflict(f"Another volume is attached at {mount_path} of this allocation.")
         case _:
-            return VolumeInUse(f"The volume {volume_name} is attached to this machine already.")
+            return VolumeInUse(f"The volume {volume_name} is already attached to this allocation.")
 
 
 async def get(tx: Tx, id: str) -> AttachmentRow:
@@ -149,13 +151,13 @@ async def look(tx: Tx, allocation_id: str) -> Look:
 async def move(
     tx: Tx, row: AttachmentRow, to: AttachmentStatus, *, actor: str, note: str, now: datetime, change: Change = PLAIN
 ) -> AttachmentRow:
-    """The hold lives as long as the attachment, for a release waits for it."""
+    """The hold exists as long as the attachment, because a release waits for holds."""
     operation = OperationChange(
         begins=change.started, ends=change.ended, reason=note if change.ended is OperationStatus.FAILED else ""
     )
     act = Act(actor=actor, now=now, note=note)
     moved = await transitions.move(tx, ATTACHMENT, row, to, act, change=change, operation=operation)
-    if to in ATTACHMENT.states.final:  # only workers come here: a request may not let go of anything
+    if to in ATTACHMENT.states.final:  # only workers reach these states: a request may not remove a hold
         await tx.run(LET_GO, row.allocation_id, HOLD, row.id)
         tx.hint(ALLOCATIONS, row.allocation_id)
     tx.hint(ATTACHMENTS, row.allocation_id)

@@ -1,4 +1,4 @@
-"""What operators do to storage backends: try whether they keep what they promise."""
+"""Commands of operators on storage backends: test whether a backend has its declared properties."""
 
 from datetime import datetime
 

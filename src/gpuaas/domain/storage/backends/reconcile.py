@@ -1,4 +1,4 @@
-"""Sees conformance runs to their end."""
+"""Follows conformance runs until they end."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Rows of storage backends and of the runs that tried them."""
+"""SQL for storage backends and their conformance runs."""
 
 from msgspec import to_builtins
 

@@ -1,4 +1,4 @@
-"""What operators do about volumes that the database does not know."""
+"""Commands of operators on unknown volumes."""
 
 from datetime import datetime
 
@@ -53,8 +53,9 @@ def shown(row: UnknownVolumeRow) -> UnknownVolume:
 async def adopt(
     tx: Tx, caller: Caller, node_id: str, volume_id: str, data: AdoptVolume, *, ids: Ids, now: datetime
 ) -> Volume:
-    """The volume that its record names is available again, with its data, and attached again to every adopted
-    environment that has it mounted. Asked twice it is the same volume."""
+    """Make the volume of the ownership record available again with its data, and attach it to every adopted
+    environment in which it is mounted. A repeated request returns the same volume.
+    """
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.find(tx, node_id, volume_id)
     if row.adopted_at is not None:
@@ -78,8 +79,9 @@ async def adopt(
 
 
 async def restore_attachments(tx: Tx, caller: Caller, allocation_id: str, *, ids: Ids, now: datetime) -> list[Restored]:
-    """Of an adopted environment: an attachment for each mount that its node reported, where the database knows the
-    volume. What is mounted stays mounted."""
+    """For an adopted environment, add an attachment for each reported mount whose volume the database contains.
+    Mounts stay as they are.
+    """
     caller.require_platform(Permission.FLEET_OPERATE)
     new_ids = [ids.new("att") for _ in range(await store.count_mounts(tx, allocation_id))]
     if not new_ids:
@@ -103,8 +105,7 @@ async def restore_attachments(tx: Tx, caller: Caller, allocation_id: str, *, ids
 async def remove(
     tx: Tx, caller: Caller, node_id: str, volume_id: str, data: RemoveVolume, *, now: datetime
 ) -> UnknownVolume:
-    """A node that sees it erases its data, proves that nothing is left, and never makes the volume again. Asked twice
-    it is the same removal."""
+    """Make a node erase the data and prove it; the volume is never created again. Repeated, it changes nothing."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await store.find(tx, node_id, volume_id)
     if data.confirm != volume_id:
@@ -115,7 +116,7 @@ async def remove(
     if row.removal_requested_at is not None:
         return shown(row)
     if row.is_known:
-        raise Conflict("The database knows this volume meanwhile. Delete it in its project instead.")
+        raise Conflict("The database now contains this volume. Delete it in its project instead.")
     if users := sorted({user for sighting in row.sightings for user in sighting.mounted_in}):
         raise Conflict(
             f"The volume is mounted in {', '.join(users)}. Remove these environments first, or adopt the volume.",

@@ -1,4 +1,4 @@
-"""Compares the volumes that nodes report with those that the database knows, and sees removals to their proof."""
+"""Compares the volumes that nodes report with the database, and follows removals until they are proven."""
 
 from datetime import datetime, timedelta
 
@@ -24,8 +24,9 @@ log = structlog.get_logger()
 
 
 async def observe(tx: Tx, node_id: str, report: VolumeReport, *, ids: Ids, now: datetime) -> None:
-    """One part of a node's look. Nothing is deleted on the basis of a report: an unknown volume is listed, and where
-    the record on disk differs from what the database knows, the record is written again."""
+    """Store one part of a node's report. A report never deletes anything: an unknown volume is listed, and an
+    ownership record that differs from the database is written again.
+    """
     known = await store.known(tx, [one.volume_id for one in report.volumes])
     unknown: dict[tuple[str, str], NewSighting] = {}
     stale: list[str] = []
@@ -76,13 +77,13 @@ class UnknownVolumeWorker:
                 await self._ask(tx, row, lane, now)
 
     async def _keep_note(self, tx: Tx, row: UnknownVolumeRow, task: TaskRow) -> None:
-        """Why it is still there, for the operator who asked for its removal."""
+        """Store why it still exists, for the operator who requested the removal."""
         note = task.reason or "the node did not prove that it is gone"
         if note != row.removal_note:
             await store.note_removal(tx, row, note, task.result.proofs if task.result else [])
 
     async def _ask(self, tx: Tx, row: UnknownVolumeRow, lane: str, now: datetime) -> None:
-        """One node that sees the volume; with none that does, a later pass asks."""
+        """Ask one node that sees the volume; if no node sees it, a later pass asks."""
         node_id = await store.node_for_removal(tx, row)
         if node_id is None:
             return

@@ -1,4 +1,4 @@
-"""Rows of unknown volumes, and which nodes see each of them."""
+"""SQL for unknown volumes and the nodes that see them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from gpuaas.wire.environments import ProofItem
 from gpuaas.wire.storage import Backend, PresentVolume, VolumeOwnership, VolumeRef, VolumeStatus
 from gpuaas.wire.unknown_volumes import VolumeSighting
 
-UNKNOWN_VOLUMES = "unknown_volumes"  # the topic, and the lane of removals; its row ids are those of the rows
+UNKNOWN_VOLUMES = "unknown_volumes"  # the topic, and the lane of removals; its row ids are those of the table
 SHARED = "shared"  # the place of every volume on shared storage
 
 
@@ -39,7 +39,7 @@ class UnknownVolumeRow(Struct, frozen=True, kw_only=True):
 
     @property
     def ref(self) -> VolumeRef:
-        """A removal does not go by the size."""
+        """A removal does not use the size."""
         size = self.seen.ownership.size_gib if self.seen.ownership else 1
         return VolumeRef(volume_id=self.volume_id, backend=self.backend, size_gib=size)
 
@@ -54,7 +54,7 @@ class KnownVolume(Struct, frozen=True, kw_only=True):
 
 
 class NewSighting(Struct, frozen=True):
-    """An unknown volume in a node's report; `id` names its row if that is new."""
+    """An unknown volume in a node's report; `id` becomes the id of its row if that is new."""
 
     id: str
     place: str
@@ -73,12 +73,12 @@ async def known(tx: Tx, volume_ids: list[str]) -> dict[str, KnownVolume]:
 
 
 async def mark_stale(tx: Tx, volume_ids: list[str], now: datetime) -> None:
-    """The records that their node has of these differ from the rows."""
+    """The ownership records of these volumes on their node differ from the rows."""
     await tx.run(MARK_STALE, volume_ids, now)
 
 
 async def observe(tx: Tx, node_id: str, unknown: Sequence[NewSighting], *, at: datetime, now: datetime) -> None:
-    """One part of a look. Rows in the order of their volumes, so that two nodes that see the same do not deadlock."""
+    """Store one part of a report. Sorted by volume, so that two nodes that see the same volumes do not deadlock."""
     seen = sorted(unknown, key=lambda one: (one.place, one.seen.volume_id))
     await tx.run(
         OBSERVE,
@@ -95,16 +95,18 @@ async def observe(tx: Tx, node_id: str, unknown: Sequence[NewSighting], *, at: d
 
 
 async def complete(tx: Tx, node_id: str, *, at: datetime, now: datetime) -> None:
-    """What the node saw before this look and not in it, it sees no more; what no node sees is gone.
+    """Delete sightings that are missing from this report; a volume that no node sees is gone.
 
-    Three statements: each sees what reports of other nodes committed while the first one waited for their locks."""
+    These are three statements, so that each sees what reports of other nodes committed while the first waited for
+    their locks.
+    """
     if missing := await tx.column(LOCK_MISSING, node_id, at):
         await tx.run(FORGET_SIGHTINGS, node_id, at, missing)
         await tx.run(GONE, missing, now)
 
 
 async def present(tx: Tx, node_id: str | None, paging: Paging) -> list[UnknownVolumeRow]:
-    """Those that are there and neither adopted nor removed, of one node or of the fleet."""
+    """Volumes that exist and are neither adopted nor removed, of one node or of the fleet."""
     return await tx.all(UnknownVolumeRow, PRESENT, node_id, paging.before, paging.limit + 1)
 
 
@@ -125,7 +127,7 @@ async def count_on_node(tx: Tx, node_id: str) -> int:
 
 
 async def node_for_removal(tx: Tx, row: UnknownVolumeRow) -> str | None:
-    """One that sees the volume and answers."""
+    """A node that sees the volume, preferably one that is online."""
     found: str | None = await tx.value(NODE_FOR_REMOVAL, row.id)
     return found
 
@@ -133,7 +135,7 @@ async def node_for_removal(tx: Tx, row: UnknownVolumeRow) -> str | None:
 async def adopt(
     tx: Tx, row: UnknownVolumeRow, operation_id: str, *, name: str | None, actor: str, now: datetime
 ) -> str | None:
-    """Why not; None when it is a volume now."""
+    """Returns the reason for a refusal; None when the volume exists."""
     values = (row.id, operation_id, name, actor, now, correlation_id.get())
     objection: str | None = await tx.value("select adopt_volume($1, $2, $3, $4, $5, $6)", *values)
     return objection
@@ -146,7 +148,7 @@ async def mounted_in_adopted(tx: Tx, volume_id: str) -> list[str]:
 
 
 async def count_mounts(tx: Tx, allocation_id: str) -> int:
-    """How many mounts its node reported of an adopted environment."""
+    """The number of mounts that the node reported for an adopted environment."""
     found: int | None = await tx.value(COUNT_MOUNTS, allocation_id)
     return found or 0
 
@@ -159,7 +161,7 @@ async def restore_attachments(
 
 async def request_removal(tx: Tx, row: UnknownVolumeRow, *, actor: str, reason: str, now: datetime) -> None:
     if not await tx.run(REQUEST_REMOVAL, row.id, now, actor, reason):
-        raise Raced("The volume was adopted meanwhile.")
+        raise Raced("The volume was adopted in the meantime.")
     tx.hint(UNKNOWN_VOLUMES, row.id)
 
 
@@ -178,7 +180,7 @@ KNOWN = """
         'created_by', created_by, 'created_at', created_at) as ownership
     from volumes where id = any ($1)
 """
-# A look that began before a removal was proven must not bring the row back.
+# A report that began before a removal was proven must not restore the row.
 OBSERVE = """
     with told as (
         select s.*, array(select jsonb_array_elements_text(s.mounts -> 'mounted_in')) as mounted_in

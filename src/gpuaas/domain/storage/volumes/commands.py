@@ -1,4 +1,4 @@
-"""What people do to volumes and their snapshots."""
+"""Commands on volumes and their snapshots."""
 
 from datetime import datetime
 
@@ -43,7 +43,7 @@ class MultiWriterUnavailable(Conflict):
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(
-            f"The {backend} storage has not passed a conformance run, so it is offered with one writer only. "
+            f"The {backend} storage has not passed a conformance run, so it supports only one writer. "
             "Use single_writer, or ask an operator to run `gpuaas admin storage conformance`.",
             backend=backend,
         )
@@ -78,7 +78,7 @@ async def create(tx: Tx, caller: Caller, project: Placed, data: CreateVolume, *,
 
 
 async def _node_of(tx: Tx, caller: Caller, project: Placed, data: CreateVolume) -> str | None:
-    """A local volume stands beside the machine that was named, on the node of its snapshot, or on any."""
+    """The node of a local volume: the node of its snapshot, of the given allocation, or any node."""
     beside = None
     if data.allocation_id:
         machine = await allocations.get(tx, caller, data.allocation_id)
@@ -92,12 +92,12 @@ async def _node_of(tx: Tx, caller: Caller, project: Placed, data: CreateVolume) 
         return None
     node_id = beside or await store.an_active_node(tx, data.size_gib)
     if node_id is None:
-        raise Conflict("No node answers now that could hold a local volume. Try again, or use the shared backend.")
+        raise Conflict("No node that could hold a local volume is online. Try again, or use the shared backend.")
     return node_id
 
 
 async def _snapshot_in(tx: Tx, caller: Caller, project: Placed, data: CreateVolume) -> VolumeRow:
-    """The volume that the snapshot is of: its copy has to lie where the snapshot does."""
+    """The source volume of the snapshot: a restored copy must be on the same node."""
     snapshot = await store.snapshot(tx, data.snapshot_id or "")
     caller.require(Permission.VOLUMES_READ, "snapshot", snapshot)
     if snapshot.project_id != project.project_id:
@@ -116,7 +116,7 @@ async def _snapshot_in(tx: Tx, caller: Caller, project: Placed, data: CreateVolu
 async def add(
     tx: Tx, caller: Caller, project: Placed, data: CreateVolume, *, node_id: str | None, ids: Ids, now: datetime
 ) -> VolumeRow:
-    """Row, operation, timeline and audit; a worker makes it true."""
+    """Insert the row, operation, timeline entry and audit row; a worker then creates the volume."""
     if data.write_policy is WritePolicy.MULTI_WRITER:
         offered = {one.backend: one.multi_writer for one in await backends.all_of(tx)}
         if not offered.get(data.backend):
@@ -162,13 +162,13 @@ async def change(tx: Tx, caller: Caller, project_id: str, id: str, data: ChangeV
 
 
 async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, now: datetime) -> Volume:
-    """Its data goes for good. Never while it is attached, protected, or has snapshots."""
+    """Delete the volume and its data permanently. Refused while it is attached, protected or has snapshots."""
     row = await get(tx, caller, project_id, id, lock=True)
     caller.require(Permission.VOLUMES_WRITE, "volume", row)
     if row.status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
         return volume_view(row, caller)
     if row.protected:
-        raise VolumeProtected(f"The volume {row.name} is protected against deletion. Take the protection off first.")
+        raise VolumeProtected(f"The volume {row.name} is protected against deletion. Remove the protection first.")
     if row.attachments:
         names = ", ".join(sorted({one.allocation_name for one in row.attachments}))
         raise Conflict(
@@ -184,7 +184,7 @@ async def delete(tx: Tx, caller: Caller, project_id: str, id: str, *, ids: Ids, 
 
 
 async def check_retirable(tx: Tx, node_id: str) -> None:
-    """What is on a node's disk goes with it: its projects decide about that first."""
+    """Data on a node's disk is lost with the node, so its projects must decide about it first."""
     if volumes := await store.count_on_node(tx, node_id):
         raise Conflict(
             f"{volumes} volumes are on this node's disk. Their projects have to copy or delete them before it retires.",
@@ -204,7 +204,7 @@ async def take_snapshot(
     row = await readable(tx, caller, volume_id, lock=True)
     caller.require(Permission.VOLUMES_WRITE, "volume", row)
     if row.status is not VolumeStatus.AVAILABLE:
-        raise VolumeNotReady(f"The volume is {row.status}. A snapshot needs an available one.")
+        raise VolumeNotReady(f"The volume is {row.status}. A snapshot needs an available volume.")
     if row.node_id:
         await disks.check_left(tx, row.node_id, row.size_gib)
     taken = SnapshotRow(

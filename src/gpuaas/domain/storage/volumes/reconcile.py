@@ -1,4 +1,4 @@
-"""Makes volumes and snapshots true: one task at a time on a node that can reach them."""
+"""Reconciles volumes and snapshots, with one task at a time on a node that can reach them."""
 
 from datetime import datetime, timedelta
 
@@ -31,7 +31,7 @@ from gpuaas.wire.tasks import (
 
 AboutVolume = TaskContract[Struct, Struct]
 ONCE = Retry()
-MEASURE_AGAIN_AFTER = timedelta(minutes=1)  # after a measurement that failed
+MEASURE_AGAIN_AFTER = timedelta(minutes=1)  # after a failed measurement
 
 
 class Ask(Struct, frozen=True):
@@ -47,7 +47,7 @@ Decision = Ask | Become | None
 
 
 def decide(kind: AboutVolume, operation_id: str, task: TaskRow | None, now: datetime) -> Decision:
-    """Pure. One kind of task brings the operation to its end; whatever else was asked before is waited for."""
+    """Pure. One kind of task completes the operation; an earlier task of the lane is waited for."""
     target = Target(task=kind, operation_id=operation_id, shares_lane=True)
     match evaluate(task, target, ONCE, now):
         case Missing():
@@ -55,24 +55,24 @@ def decide(kind: AboutVolume, operation_id: str, task: TaskRow | None, now: date
         case Done():
             return Become(True, "")
         case Failed(reason):
-            return Become(False, reason or "the node could not do it")
+            return Become(False, reason or "the node could not complete the task")
         case Open() | Waiting():
             return None
 
 
 def has_record(task: TaskRow, row: VolumeRow) -> bool:
-    """Whether the task wrote the ownership record as it should be now."""
+    """Whether the task wrote the current ownership record."""
     return bool(task.wants.get("ownership") == to_builtins(row.ownership))
 
 
 class Lone:
-    """What both workers do: find a node, ask it."""
+    """The common part of both workers: choose a node and queue a task there."""
 
     def __init__(self, db: Database, ids: Ids, clock: Clock) -> None:
         self._db, self._ids, self._clock = db, ids, clock
 
     async def _ask(self, tx: Tx, volume: VolumeRow, operation_id: str | None, task: "New", now: datetime) -> None:
-        """With no node that answers it waits: a later pass asks again."""
+        """If no node is online, a later pass asks again."""
         node_id = volume.node_id or await store.a_node(tx, volume.backend)
         if node_id is None:
             return
@@ -150,7 +150,7 @@ class VolumeWorker(Lone):
         else:
             proofs = task.result.proofs if task and task.result else []
             succeeded = succeeded and bool(proofs) and all(proof.ok for proof in proofs)
-            note = note or ("nothing of its data is left" if succeeded else "its deletion could not be proven")
+            note = note or ("all its data is erased" if succeeded else "its deletion could not be proven")
             to = VolumeStatus.DELETED if succeeded else VolumeStatus.DELETE_FAILED
             await store.deleted(tx, row, proofs)
         await store.move_volume(tx, row, to, Act(actor=SYSTEM, now=now, note=note))

@@ -1,4 +1,4 @@
-"""Rows of volumes and their snapshots."""
+"""SQL for volumes and their snapshots."""
 
 from datetime import datetime
 
@@ -27,8 +27,8 @@ from gpuaas.wire.storage import (
     WritePolicy,
 )
 
-VOLUMES = "volume"  # the lane of a volume by itself, and the topic; its row ids are volume ids
-SNAPSHOTS = "snapshot"  # the same of a snapshot
+VOLUMES = "volume"  # the lane of a volume, and the topic; its row ids are volume ids
+SNAPSHOTS = "snapshot"  # the same for a snapshot
 
 
 class VolumeRow(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class VolumeRow(Struct, frozen=True, kw_only=True):
     created_by: str
     deleted_at: datetime | None
     deletion_proofs: list[ProofItem]
-    record_stale_since: datetime | None = None  # the ownership record on disk is an older one, or missing
+    record_stale_since: datetime | None = None  # the ownership record on disk is outdated or missing
     attachments: list[VolumeAttachment] = []
 
     @property
@@ -68,7 +68,7 @@ class VolumeRow(Struct, frozen=True, kw_only=True):
 
     @property
     def ownership(self) -> VolumeOwnership:
-        """As the record on disk should be."""
+        """The ownership record that should be on disk."""
         return VolumeOwnership(
             tenant_id=self.tenant_id,
             project_id=self.project_id,
@@ -114,12 +114,12 @@ async def add_volume(tx: Tx, new: NewVolumeRow) -> None:
     try:
         await tx.run(ADD_VOLUME, *astuple(new))
     except asyncpg.UniqueViolationError as error:
-        raise Conflict(f"There is a volume named {new.name} in this project. Choose another name.") from error
+        raise Conflict(f"A volume named {new.name} already exists in this project. Choose another name.") from error
     tx.hint(VOLUMES, new.id)
 
 
 async def volume(tx: Tx, id: str, *, lock: bool = False) -> VolumeRow:
-    """With where it is attached. Whoever attaches or deletes locks it: both at once cannot be."""
+    """The row with its attachments. Commands that attach or delete take the lock, so that they exclude each other."""
     if lock:
         await tx.run("select from volumes where id = $1 for update", id)
     row = await tx.maybe(VolumeRow, f"{VOLUME_SEEN} where v.id = $1", id)
@@ -138,7 +138,7 @@ async def change_volume(tx: Tx, row: VolumeRow, *, name: str, protected: bool, n
     try:
         changed = await tx.run(CHANGE_VOLUME, row.id, row.version, name, protected, now)
     except asyncpg.UniqueViolationError as error:
-        raise Conflict(f"There is a volume named {name} in this project. Choose another name.") from error
+        raise Conflict(f"A volume named {name} already exists in this project. Choose another name.") from error
     if not changed:
         raise StaleWrite("volume")
     tx.hint(VOLUMES, row.id)
@@ -151,7 +151,7 @@ class VolumeChange(Struct, frozen=True, kw_only=True):
 
 
 class SnapshotChange(Struct, frozen=True, kw_only=True):
-    """The same for a snapshot."""
+    """Columns that a move of a snapshot sets with the status."""
 
     operation_id: str | None = None
     size_bytes: int | None = None
@@ -173,7 +173,7 @@ async def move_volume(
 
 
 async def measured(tx: Tx, id: str, seen: VolumeObservation) -> None:
-    """Of the volume that its node was asked about. A late telling does not replace a newer one."""
+    """Store a measurement. A late one does not replace a newer one."""
     await tx.run(MEASURED, id, seen.used_bytes, seen.at, seen.quota)
 
 
@@ -187,13 +187,13 @@ async def deleted(tx: Tx, row: VolumeRow, proofs: list[ProofItem]) -> None:
 
 
 async def a_node(tx: Tx, backend: Backend) -> str | None:
-    """Any that answers, can do tasks and has this backend."""
+    """An online, capable node with this backend."""
     found: str | None = await tx.value(A_NODE, f"storage_{backend.value}")
     return found
 
 
 async def an_active_node(tx: Tx, size_gib: int) -> str | None:
-    """Any that answers and takes new allocations; one with room for the volume, if there is one."""
+    """An online node that takes new allocations; with room for the volume, if there is one."""
     found: str | None = await tx.value(AN_ACTIVE_NODE, size_gib)
     return found
 
@@ -213,7 +213,7 @@ async def add_snapshot(tx: Tx, row: SnapshotRow) -> None:
     try:
         await tx.run(ADD_SNAPSHOT, *fields, row.created_by)
     except asyncpg.UniqueViolationError as error:
-        raise Conflict(f"The volume has a snapshot named {row.name}. Choose another name.") from error
+        raise Conflict(f"A snapshot named {row.name} of this volume already exists. Choose another name.") from error
     tx.hint(SNAPSHOTS, row.id)
 
 

@@ -1,4 +1,4 @@
-"""Break-glass access: an operator opens a terminal on an allocation that is not theirs, and its people see it."""
+"""Break-glass access: an operator opens a terminal on another person's allocation, visible to that person."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -25,11 +25,11 @@ from gpuaas.wire.timeline import Outcome
 async def open_access(
     tx: Tx, caller: Caller, id: str, data: OpenBreakGlass, *, url: str, ids: Ids, now: datetime
 ) -> BreakGlassOpened:
-    """A ticket for one recorded terminal. While the access is open, asking again mints another ticket."""
+    """Issue a ticket for one recorded terminal. While the access is open, another request issues another ticket."""
     caller.require_platform(Permission.FLEET_OPERATE)
     row = await allocations.get(tx, id)
     if row.status is not Status.ACTIVE:
-        raise Conflict(f"The allocation is {row.status}. A terminal needs an active one.", status=row.status)
+        raise Conflict(f"The allocation is {row.status}. A terminal needs an active allocation.", status=row.status)
     access = await store.live(tx, id, caller.user_id)
     if access is None or access.expires_at <= now:
         await _end(tx, row, caller.user_id, by=caller.actor, now=now)
@@ -64,19 +64,19 @@ async def _add(
 
 
 async def end_access(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
-    """Every break-glass access to this allocation, by any operator; asked again, it changes nothing."""
+    """End the break-glass access of all operators to this allocation. A repeated request changes nothing."""
     caller.require_platform(Permission.FLEET_OPERATE)
     await _end(tx, await allocations.get(tx, id), None, by=caller.actor, now=now)
 
 
 async def end_by_people(tx: Tx, caller: Caller, id: str, *, now: datetime) -> None:
-    """By whoever may end connections to the allocation: all access, also where no terminal is open."""
+    """For people who may end connections to the allocation: ends all access, also without an open terminal."""
     row = await authorize(tx, caller, id, Action.END_CONNECTION)
     await _end(tx, row, None, by=caller.actor, now=now)
 
 
 async def end_of_person(tx: Tx, row: AllocationRow, user_id: str, *, by: str, now: datetime) -> None:
-    """Whoever ends an operator's connection ends the access too: another needs another reason."""
+    """Ending an operator's connection also ends the access: a new access needs a new reason."""
     await _end(tx, row, user_id, by=by, now=now)
 
 
@@ -87,7 +87,7 @@ async def _end(tx: Tx, row: AllocationRow, user_id: str | None, *, by: str, now:
 
 
 async def listed(tx: Tx, caller: Caller, id: str, paging: Paging) -> list[BreakGlass]:
-    """For everybody who can see the allocation."""
+    """For all who can see the allocation."""
     row = readable(caller, await allocations.get(tx, id))
     return await store.list_of_allocation(tx, row.id, paging)
 

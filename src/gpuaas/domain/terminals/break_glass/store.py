@@ -1,4 +1,4 @@
-"""Rows of break-glass access."""
+"""SQL for break-glass access."""
 
 from datetime import datetime
 
@@ -30,13 +30,13 @@ async def add(tx: Tx, new: NewBreakGlass) -> BreakGlass:
 
 
 async def live(tx: Tx, allocation_id: str, user_id: str) -> BreakGlass | None:
-    """Not ended, but it may have expired."""
+    """Access that was not ended; it may have expired."""
     sql = "select * from break_glass where allocation_id = $1 and user_id = $2 and ended_at is null"
     return await tx.maybe(BreakGlass, sql, allocation_id, user_id)
 
 
 async def end(tx: Tx, allocation_id: str, user_id: str | None, *, by: str, now: datetime) -> list[BreakGlass]:
-    """Of this operator, or of all (None); their terminals are closed by the terminal worker."""
+    """End the access of one operator, or of all (None); the terminal worker closes their terminals."""
     tx.hint(KEYS, allocation_id)
     return await tx.all(BreakGlass, END, allocation_id, user_id, by, now)
 

@@ -19,6 +19,6 @@ class Statement:
 
 
 def numbered(text: str) -> Statement:
-    """The same name is the same parameter, wherever it stands."""
+    """Every occurrence of a name is the same parameter."""
     names = tuple(dict.fromkeys(NAME.findall(text)))
     return Statement(NAME.sub(lambda found: f"${names.index(found[1]) + 1}", text), names)

@@ -1,7 +1,7 @@
 """Composes the statement of a transition from the declaration of its resource.
 
-A statement is one `with`: the row changes in `moved`, and every further part reads `moved`. If the row is not what the
-caller read, `moved` is empty and nothing is written.
+A statement is one `with`: the row changes in `moved`, and every further part reads `moved`. If the row has changed
+since the caller read it, `moved` is empty and nothing is written.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ class Form:
     """The parts of a statement."""
 
     begins: bool = False  # an operation begins
-    ends: OperationStatus | None = None  # the operation under way ends
+    ends: OperationStatus | None = None  # the operation in progress ends
     audit: Audit | None = None
     phase: Outcome | None = None  # of the timeline entry, if the caller names its phase
-    given: tuple[str, ...] = ()  # the columns that the change has a value for
+    given: tuple[str, ...] = ()  # the columns for which the change has a value
     pays: bool | None = None  # usage starts or ends; None changes no interval
 
 
@@ -45,9 +45,9 @@ def move(kind: Kind[S], to: S, form: Form) -> Statement:
 
 @cache
 def restate(kind: Kind[S], columns: tuple[str, ...], outcome: Outcome, form: Form) -> Statement:
-    """New facts at the same status, with a timeline entry whose phase the caller names."""
+    """New facts at the same status, with a timeline entry whose phase the caller names. It is part of no operation."""
     parts = [
-        _entry(kind, "moved", ":phase::text", f"'{outcome}'"),
+        _entry(kind, "moved", ":phase::text", f"'{outcome}'", operation="null"),
         *([_audit(kind, "moved", form.audit, "")] if form.audit else []),
     ]
     return _statement(kind, {column: kind.facts[column] for column in columns}, parts, form)
@@ -67,12 +67,12 @@ def created(kind: Kind[S], status: S, *, source: str, operation: str | None, aud
 
 
 def entries(columns: Mapping[str, str], source: str) -> str:
-    """An insert of one timeline entry for each row of `source`: each column with its expression."""
+    """An insert of one timeline entry for each row of `source`, from a mapping of columns to expressions."""
     return f"insert into timeline_entries ({', '.join(columns)}) select {', '.join(columns.values())} from {source}"
 
 
 def placed(kind: Kind[S], *, source: str, audit: Audit) -> str:
-    """The same for a new allocation, which has an entry for each of its first two phases."""
+    """Like `created`, for a new allocation, which has an entry for each of its first two phases."""
     entries = _entry(kind, f"{source}, unnest(array['requested', 'placed']) as phase", "phase", "'began'", PLACED)
     return ", ".join([_operation(kind, source, "'create'"), entries, _audit(kind, source, audit, "")])
 
@@ -83,7 +83,7 @@ def _statement(kind: Kind[S], written: dict[str, str], parts: list[str], form: F
         parts = [*parts, *_usage(kind, kind.billed, pays=form.pays)]
     if kind.guard_rises:
         sets.append(f"{kind.guard} = {kind.guard} + 1")
-    # The operation under way is read before the row is moved: the one that begins may take its place in the row.
+    # Read the operation in progress before the row moves, because the row may then hold the id of a new operation.
     before = f"before as (select {kind.operation} as operation_id from {kind.table} where {kind.id} = :id)"
     moved = f"""
         moved as (
@@ -95,7 +95,7 @@ def _statement(kind: Kind[S], written: dict[str, str], parts: list[str], form: F
 
 
 def _told(kind: Kind[S], status: S, form: Form) -> tuple[str, str]:
-    """Phase and outcome."""
+    """The phase and the outcome of the timeline entry."""
     if form.phase:
         return ":phase::text", f"'{form.phase}'"
     return _phase(kind, status), f"'{kind.outcome(status.value)}'"
@@ -118,13 +118,16 @@ def _operation(kind: Kind[S], source: str, operation_kind: str) -> str:
     """
 
 
-def _entry(kind: Kind[S], source: str, phase: str, outcome: str, evidence: str | None = None) -> str:
+def _entry(
+    kind: Kind[S], source: str, phase: str, outcome: str, evidence: str | None = None, *, operation: str | None = None
+) -> str:
     return f"""
         told as (
             insert into timeline_entries (tenant_id, project_id, subject_kind, subject_id, operation_id, phase, outcome,
                 at, actor, note, evidence)
-            select {kind.tenant}, {kind.project}, '{kind.subject_kind}', {kind.subject_id}, {kind.operation}, {phase},
-                {outcome}, :at::timestamptz, :actor::text, {kind.note}, {evidence or kind.evidence}
+            select {kind.tenant}, {kind.project}, '{kind.subject_kind}', {kind.subject_id},
+                {operation or kind.operation}, {phase}, {outcome}, :at::timestamptz, :actor::text, {kind.note},
+                {evidence or kind.evidence}
             from {source}
         )
     """

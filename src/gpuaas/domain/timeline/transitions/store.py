@@ -1,6 +1,7 @@
 """The only functions that change a status.
 
-Each is one statement: it writes row, timeline entry, audit row, operation, outbox row and usage interval, or nothing.
+Each runs one statement: it writes row, timeline entry, audit row, operation, outbox row and usage interval, or
+nothing.
 """
 
 from collections.abc import Mapping
@@ -25,13 +26,13 @@ T = TypeVar("T", bound=Struct)
 
 
 class Act(Struct, frozen=True, kw_only=True):
-    """Who changes a resource, when and why."""
+    """The actor, time and reason of a change."""
 
     actor: str
     now: datetime
     note: str = ""
     at: datetime | None = None  # of the timeline entry, if not now
-    phase: str | None = None  # of the timeline entry, in place of the declared one,
+    phase: str | None = None  # of the timeline entry, instead of the declared one,
     outcome: Outcome = Outcome.DONE  # and its outcome
     evidence: Mapping[str, object] = {}
     audit: Audit | None = None  # replaces the audit row that the kind declares
@@ -60,7 +61,7 @@ async def move(
     operation: OperationChange = NO_OPERATION,
     usage_until: datetime | None = None,
 ) -> T:
-    """Moves the row if the move is legal and the row has not changed since the caller read it."""
+    """Move the row if the move is legal and the row has not changed since the caller read it."""
     kind.states.check(getattr(row, kind.status), to)
     ends = operation.ends or kind.ends.get(to)
     form = Form(
@@ -96,7 +97,7 @@ async def restate(
     columns: tuple[str, ...] = (),
     pays: bool | None = None,
 ) -> T:
-    """Sets facts of the row at the same status, with a timeline entry; `pays` starts or ends its usage."""
+    """Set facts of the row at the same status, with a timeline entry; `pays` starts or ends its usage."""
     statement = composed.restate(kind, columns, act.outcome, Form(audit=act.audit, pays=pays))
     values = {**_values(kind, row, act, change), "phase": phase, "until": act.at or act.now}
     return await _write(tx, kind, row, statement, values)

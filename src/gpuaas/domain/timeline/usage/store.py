@@ -1,4 +1,4 @@
-"""Reads of usage intervals. Transitions write them, and nothing changes a closed one."""
+"""SQL for reading usage intervals. Transitions write them, and nothing changes a closed one."""
 
 from datetime import datetime
 
@@ -40,7 +40,7 @@ INTERVALS = f"""
     from usage_intervals u
     where u.resource_kind = $1 and u.resource_id = $2 and ($3::bigint is null or u.id < $3) order by u.id desc limit $4
 """  # house: project-filter because a resource is of one project
-# As a column of a query that reads the resource.
+# A column for queries that read the resource.
 SUM = f"""
     (select jsonb_build_object('amount_minor', coalesce(floor(sum({COST}))::bigint, 0),
         'seconds', coalesce(sum({SECONDS})::float8, 0), 'runs', coalesce(bool_or(u.ended is null), false),
