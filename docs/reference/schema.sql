@@ -1115,7 +1115,18 @@ CREATE FUNCTION prove_usage(allocation text) RETURNS void
 declare
     a allocations;
     proven record;
+    is_billed boolean;
+    known bigint;
+    running bigint;
+    fitting bigint;
 begin
+    select * into a from allocations where id = allocation;
+    is_billed := a.status in ('active', 'restarting') and a.active_at is not null and a.billing_stopped_at is null;
+    select count(*), count(*) filter (where u.ended is null),
+        count(*) filter (where u.ended is null and u.quantity = a.gpu_count and u.price_id = a.price_id)
+    into known, running, fitting
+    from usage_intervals u where u.resource_kind = 'allocation' and u.resource_id = allocation;
+    if (is_billed and (running, fitting) = (1, 1)) or (not is_billed and known > 0 and running = 0) then return; end if;
     select * into a from allocations where id = allocation for no key update;
     for proven in select * from proven_usage(allocation) loop
         update usage_intervals u set ended = proven.ended

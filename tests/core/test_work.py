@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 import pytest
 from structlog.testing import capture_logs
 
+from gpuaas.core import work
 from gpuaas.core.db import Database, DbRole, connect
 from gpuaas.core.errors import Raced
 from gpuaas.core.hints import Hints
-from gpuaas.core.work import EXTEND, Loop
+from gpuaas.core.work import BATCH, EXTEND, Loop
 from tests import peek
 from tests.live import eventually
 
@@ -116,6 +117,19 @@ async def test_a_hint_for_a_row_that_is_not_due_runs_nothing(bench: Bench) -> No
         bench.hints.send([("wanted", "imagined"), ("wanted", "real")])
         await eventually(ran(worker, "real"))
     assert worker.passes == ["real"]
+
+
+async def test_many_hints_at_once_do_not_wait_for_the_next_poll(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a batch, and a part of them for rows that are not due or that another replica has."""
+    worker, real = Recorder(), [f"real {number}" for number in range(2 * BATCH)]
+    await bench.want(*real)
+    async with bench.loop(worker):
+        await eventually(ran(worker, *real))
+        monkeypatch.setattr(work, "IDLE_SECONDS", 3600.0)
+        await asyncio.sleep(2.0)  # the poll that is under way ends
+        worker.passes.clear()
+        bench.hints.send([("wanted", id) for each in real for id in (each, f"imagined {each}")])
+        await eventually(ran(worker, *real))
 
 
 async def test_a_hint_while_a_row_runs_brings_it_up_again_afterwards(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
+from gpuaas.core import migrate
 from gpuaas.domain.allocations.observations.reach import ReachWorker
 from gpuaas.wire.allocations import Status
 from tests import peek
@@ -92,6 +93,41 @@ async def test_the_migration_gives_allocations_what_their_timeline_proves(world:
             await life.step(old=True)
     await owner(world, BY_MIGRATION)
     assert await usage(world, life.row.id) == life.model.intervals
+
+
+FORGET = BY_MIGRATION[: BY_MIGRATION.index("select prove_usage")] + "commit;"
+
+
+async def test_the_migration_proves_usage_in_short_transactions(world: World) -> None:
+    ids = [await world.allocation(status) for status in (Status.ACTIVE, Status.RELEASED, Status.REQUESTED)]
+    before = [await usage(world, id) for id in ids]
+    await owner(world, FORGET)
+    assert [await usage(world, id) for id in ids] == [[], [], []]
+    connection = await asyncpg.connect(world.dsn)
+    try:
+        await migrate._run_statements(connection, (migrate.folder() / "0115a_usage_in_batches.sql").read_text())
+    finally:
+        await connection.close()
+    assert [await usage(world, id) for id in ids] == before
+
+
+@pytest.mark.parametrize("status", [Status.ACTIVE, Status.RELEASED])
+async def test_the_migration_does_not_lock_an_allocation_whose_usage_is_proven(world: World, status: Status) -> None:
+    """Migration 0116 is one transaction over all allocations: servers that still run would wait for their rows."""
+    a = await world.allocation(status)
+    look = "select from allocations where id = $1 for update nowait"
+    connection = await asyncpg.connect(world.dsn)
+    try:
+        async with connection.transaction():
+            await connection.execute("select prove_usage($1)", a)
+            await owner(world, look, a)
+        await owner(world, FORGET)
+        async with connection.transaction():
+            await connection.execute("select prove_usage($1)", a)
+            with pytest.raises(asyncpg.LockNotAvailableError):
+                await owner(world, look, a)
+    finally:
+        await connection.close()
 
 
 async def test_the_model_catches_a_change_that_writes_no_interval(world: World) -> None:

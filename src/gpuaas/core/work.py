@@ -94,7 +94,8 @@ class Loop:
             tx.what = f"lease {self._worker.name}" if claimed else tx.what
         for row_id in claimed:
             self._running[row_id] = asyncio.create_task(self._work(row_id))
-        return len(claimed) == room  # a partial batch contains all due rows
+        # A partial batch contains all due rows, but not those of hints that had no room in this pass.
+        return len(claimed) == room or any(row_id not in self._running for row_id in self._hinted)
 
     async def _work(self, row_id: str) -> None:
         end_span = self._db.traces.begin("worker pass", worker=self._worker.name, row=row_id)
