@@ -105,7 +105,7 @@ async def test_the_migration_proves_usage_in_short_transactions(world: World) ->
     assert [await usage(world, id) for id in ids] == [[], [], []]
     connection = await asyncpg.connect(world.dsn)
     try:
-        await migrate._run_statements(connection, (migrate.folder() / "0115a_usage_in_batches.sql").read_text())
+        await migrate._run_statements(connection, (migrate.folder() / "0116_proven_usage.sql").read_text())
     finally:
         await connection.close()
     assert [await usage(world, id) for id in ids] == before
@@ -113,7 +113,7 @@ async def test_the_migration_proves_usage_in_short_transactions(world: World) ->
 
 @pytest.mark.parametrize("status", [Status.ACTIVE, Status.RELEASED])
 async def test_the_migration_does_not_lock_an_allocation_whose_usage_is_proven(world: World, status: Status) -> None:
-    """Migration 0116 is one transaction over all allocations: servers that still run would wait for their rows."""
+    """The migration starts again after a crash; servers that still run must not wait for rows that are done."""
     a = await world.allocation(status)
     look = "select from allocations where id = $1 for update nowait"
     connection = await asyncpg.connect(world.dsn)
