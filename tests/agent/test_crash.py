@@ -177,6 +177,6 @@ async def test_a_task_that_the_disk_changed_is_not_followed(tmp_path: Path) -> N
         journal = world.journal()
         journal._db.execute("update tasks set body = cast(replace(body, 'ada', 'eve') as blob)")
         journal.close()
-        with pytest.raises(JournalRefusedError, match="cannot be followed"):
+        with pytest.raises(JournalRefusedError, match="cannot be performed"):
             await world.run(asyncio.Event())
         assert world.engine.calls == ["start", "ensure alloc_a", "unwound alloc_a"]

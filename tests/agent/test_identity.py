@@ -123,7 +123,7 @@ async def test_an_enrolment_cut_short_is_repeated_with_the_same_key(
 
 async def test_an_enrolled_folder_is_not_enrolled_twice(server: EnrolServer, tmp_path: Path) -> None:
     await enrol(server, tmp_path)
-    with pytest.raises(IdentityError, match="enrolled already"):
+    with pytest.raises(IdentityError, match="already enrolled"):
         await enrol(server, tmp_path)
     assert len(server.asked) == 1
 
@@ -139,7 +139,7 @@ async def test_a_journal_that_was_worked_from_is_never_replaced(server: EnrolSer
 
 
 async def test_a_refusal_says_why_and_what_to_do(server: EnrolServer, tmp_path: Path) -> None:
-    with pytest.raises(IdentityError, match=r"\(401\): This token is not valid.*ask an operator for a new one"):
+    with pytest.raises(IdentityError, match=r"\(401\): This token is not valid.*Ask an operator for a new one"):
         await enrol(server, tmp_path, is_known=False)
     assert not identity.is_enrolled(tmp_path)
 

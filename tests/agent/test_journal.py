@@ -173,7 +173,7 @@ def test_a_whole_file_cut_at_any_byte_is_refused(tmp_path: Path) -> None:
     for cut in [0, 1, 99, 100, 4096, len(whole) - 1, *(sample.randrange(len(whole)) for _ in range(CUTS))]:
         path = lay(tmp_path / f"cut{cut}", {"": whole[:cut]})
         for _ in range(2):  # a refusal repairs nothing, so the next start is refused too
-            with pytest.raises(JournalRefusedError, match="never makes a new one"):
+            with pytest.raises(JournalRefusedError, match="never creates another"):
                 Journal.open(path, NoPoints())
     Journal.open(lay(tmp_path / "uncut", {"": whole}), NoPoints()).close()
 

@@ -47,7 +47,7 @@ async def test_a_replica_that_was_taken_for_dead_lets_its_nodes_dial_again(
     assert wire.closed is None
     await check_in(other)
     await wire.ended()
-    assert wire.closed == (4410, "no longer the link that counts")
+    assert wire.closed == (4410, "replaced by another link")
     again = await linked(other, machine)
     assert await is_online(world, machine)
     await again.hang_up()
@@ -70,7 +70,7 @@ async def test_a_link_whose_node_dialled_another_replica_is_cut(world: World, ot
     stale, wire = await linked(world, machine), await linked(other, machine)
     await check_in(world)
     await stale.ended()
-    assert (stale.closed, wire.closed) == ((4410, "no longer the link that counts"), None)
+    assert (stale.closed, wire.closed) == ((4410, "replaced by another link"), None)
     assert await is_online(world, machine)
     await wire.hang_up()
 

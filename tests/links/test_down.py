@@ -37,7 +37,7 @@ async def test_a_link_that_takes_no_task_is_cut_and_the_next_one_gets_it(world: 
     wire.takes = 0
     async with dispatching(world):
         await wire.ended()
-    assert wire.closed == (4408, "does not take what is sent")
+    assert wire.closed == (4408, "does not accept messages")
     again = await linked(world, machine)
     body = msgspec.msgpack.decode((await again.heard(Task)).body, type=TaskBody)
     assert body.id == task_id

@@ -171,14 +171,14 @@ async def test_a_request_of_a_newer_replicas_kind_is_passed_on(place: Place, mon
 def test_a_kind_is_registered_once_on_each_end() -> None:
     server = ServerStreamKinds()
     server.register(EchoOnServer(ECHO))
-    with pytest.raises(ValueError, match="'echo' is registered already"):
+    with pytest.raises(ValueError, match="'echo' is already registered"):
         server.register(EchoOnServer(ECHO))
 
     class Silent(AgentStreams[EchoTarget]):
         async def serve(self, socket: StreamSocket, allocation_id: str, target: EchoTarget) -> None:
             """Nothing is sent."""
 
-    with pytest.raises(ValueError, match="'echo' is registered already"):
+    with pytest.raises(ValueError, match="'echo' is already registered"):
         StreamKinds([Silent(ECHO), Silent(ECHO)])
     kinds = StreamKinds([Silent(ECHO)])
     assert [kind.name for kind in kinds] == [kinds.of("echo").name]

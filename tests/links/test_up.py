@@ -186,7 +186,7 @@ async def test_acknowledgements_do_not_wait_for_each_other(world: World, machine
         assert [wire.closed for wire in stuck] == [None] * len(stuck)  # none of them was waited for
         for wire in stuck:
             await wire.ended()
-            assert wire.closed == (4408, "does not take what is sent")
+            assert wire.closed == (4408, "does not accept messages")
     await healthy.hang_up()
 
 

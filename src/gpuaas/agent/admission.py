@@ -1,4 +1,4 @@
-"""Whether a task that came down the link is taken. Signature first: bytes of unknown origin are not even decoded."""
+"""Decides whether to take a task from the link. The signature comes first: bytes of unknown origin are not decoded."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ UNREAD = ""
 
 @dataclass(frozen=True)
 class Taken:
-    """To be journaled and done."""
+    """To be journaled and performed."""
 
     task: Task
     body: TaskBody
@@ -27,7 +27,7 @@ class Taken:
 
     @property
     def removes(self) -> str | None:
-        """The environment that is never made again once this is taken."""
+        """The environment that may never be created again once this task is taken."""
         if isinstance(self.work, RemoveUnknownEnvironment):
             return self.work.wants.environment_id
         return self.body.allocation_id if self.body.kind == TaskKind.REMOVE else None
@@ -35,7 +35,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Known:
-    """Taken before: its answer is in the journal, or it is under way."""
+    """Taken before: its answer is in the journal, or it is in progress."""
 
     id: str
     entry: Entry
@@ -43,7 +43,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Answered:
-    """Not taken: this is the answer, and nothing was done."""
+    """Not taken: nothing is done except sending this answer."""
 
     result: Result
 
@@ -72,7 +72,9 @@ class Admission:
         return Taken(task, body, work) if answer is None else Answered(answer)
 
     def reread(self, entry: Entry) -> Taken:
-        """A task from the journal, its signature looked at again: what the disk changed is not done."""
+        """A task from the journal. Its signature is verified again, so that a task that was changed on disk is not
+        performed.
+        """
         if objection := self.verifiers.objection_to_taken(entry.task):
             raise TaskRefusedError("damaged task", f"{objection} in the journal")
         body = msgspec.msgpack.decode(entry.task.body, type=TaskBody)
@@ -88,7 +90,7 @@ class Admission:
         return KINDS[body.kind](body)
 
     def _too_late(self, body: TaskBody, now: datetime) -> Result | None:
-        """A sequence number is used once: after its answer was acknowledged, the same task again changes nothing."""
+        """A sequence number is used once: after its answer was acknowledged, a repeated task changes nothing."""
         if body.expires_at <= now:
             return _answer(body.id, TaskStatus.EXPIRED, "the task came after its expiry", now)
         standing = self._journal.standing(body.allocation_id, body.lane)

@@ -1,4 +1,4 @@
-"""Looks after who is in: ends what time has ended, and tells the server who came and went."""
+"""Ends connections whose time is over, and reports connections, logins and logouts to the server."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
@@ -10,18 +10,19 @@ from gpuaas.wire.link import Logins, Sessions
 
 LOOK_SECONDS = 0.5
 LOGINS_PER_MESSAGE = 100
-TELL_AGAIN_AFTER = timedelta(seconds=20)  # while anybody is in: their traffic, and that they still are
+TELL_AGAIN_AFTER = timedelta(seconds=20)  # while anybody is connected: its traffic
 
 
 class Doorkeeper:
-    """A look is one pass. What was told is forgotten with the link, so that the next one hears all of it again: also
-    that nobody is in a machine, for who was may have left while there was no link to tell it."""
+    """`look` is one pass. On a new link everything is sent again, including that an environment has no connections: a
+    person may have left while there was no link.
+    """
 
     def __init__(self, engine: Engine, outgoing: Outgoing) -> None:
         self._engine, self._outgoing = engine, outgoing
         self._told: dict[str, Sessions] = {}
         self._is_all_due = True
-        self._sent: set[str] = set()  # logins, on this link
+        self._sent: set[str] = set()  # ids of logins, on this link
 
     def forget(self) -> None:
         self._told.clear()
@@ -29,7 +30,7 @@ class Doorkeeper:
         self._sent.clear()
 
     async def look(self, now: datetime | None) -> None:
-        """`now` is the server's time; before that is known there is nobody to tell."""
+        """`now` is the server's time; None before it is known, and then nothing is sent."""
         await self._engine.enforce()
         if now is None or not self._outgoing.is_open:
             return
@@ -45,7 +46,7 @@ class Doorkeeper:
             self._tell(Sessions(allocation_id=allocation_id, sessions=inside[allocation_id], at=now))
 
     def _tell_logins(self) -> None:
-        """Each once a link, until the server has kept it."""
+        """Each event once per link, until the server has stored it."""
         waiting = [event for event in self._engine.logins.waiting() if event.id not in self._sent]
         for start in range(0, len(waiting), LOGINS_PER_MESSAGE):
             events = waiting[start : start + LOGINS_PER_MESSAGE]

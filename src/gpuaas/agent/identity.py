@@ -1,4 +1,4 @@
-"""Who this node is: a key made here that never leaves, and what the server said at enrolment."""
+"""The identity of this node: a key that is created here and never leaves, and what the server sent at enrolment."""
 
 import base64
 import os
@@ -33,17 +33,17 @@ NODE_FILE = "node.json"
 ENROL_PATH = "/internal/v1/nodes/enrol"
 ROTATE_PATH = "/internal/v1/nodes/rotate-key"
 NEXT_KEY_FILE = "node.key.next"
-VERIFIERS_FILE = "verifiers.json"  # task keys that `rotate-key` brought, until the agent has taken them
+VERIFIERS_FILE = "verifiers.json"  # task keys from `rotate-key`, until the agent has taken them
 ENROL_SECONDS = 30.0
 T = TypeVar("T")
 
 
 class IdentityError(Exception):
-    """This node cannot enrol or start as it is; the message says why and what to do."""
+    """This node cannot enrol or start in its current state; the message says why and what to do."""
 
 
 class NodeFile(msgspec.Struct, frozen=True, kw_only=True):
-    """`node.json`: written last at enrolment, so that its presence means enrolled."""
+    """`node.json`: written last at enrolment, so its presence means that the node is enrolled."""
 
     node_id: str
     server_url: str
@@ -58,7 +58,7 @@ class Identity:
 
     @property
     def key(self) -> Ed25519PrivateKey:
-        """Read each time: it may be changed under a running agent."""
+        """Read each time, because it may be rotated while the agent runs."""
         return read_key(self.folder / KEY_FILE)
 
     @property
@@ -74,7 +74,7 @@ class Identity:
         return f"ws{self.node.server_url.removeprefix('http')}/internal/v1/nodes/{self.node_id}/link"
 
     def prove(self, nonce: bytes) -> bytes:
-        """Good for this nonce and this origin only: a proof given to one server opens nothing at another."""
+        """Valid only for this nonce and this origin, so a proof for one server is useless at another."""
         return self.key.sign(link_proof(nonce, self.node_id, self.origin))
 
 
@@ -88,9 +88,11 @@ async def enrol(
     points: Points,
     allow_plain_http: bool = False,
 ) -> Identity:
-    """Make this folder a node of that server. Cut anywhere, it may be repeated: the first try's key is used again."""
+    """Make this folder a node of that server. After an interruption it may be repeated: it uses the key of the first
+    attempt again.
+    """
     if is_enrolled(folder):
-        raise IdentityError(f"{folder} is enrolled already. Start the agent, or enrol with another folder.")
+        raise IdentityError(f"{folder} is already enrolled. Start the agent, or enrol with another folder.")
     server_url = checked_url(server_url, allow_plain_http=allow_plain_http)
     _prepare(folder, points)
     key = _key_of(folder, points)
@@ -121,7 +123,9 @@ def is_enrolled(folder: Path) -> bool:
 
 
 def load(folder: Path) -> Identity:
-    """The identity in this folder, its address checked again: a file edited by hand gets no more than enrolment did."""
+    """The identity in this folder. Its address is checked again, so that an edited file permits no more than
+    enrolment.
+    """
     try:
         node = msgspec.json.decode((folder / NODE_FILE).read_bytes(), type=NodeFile)
         read_key(folder / KEY_FILE)
@@ -129,7 +133,7 @@ def load(folder: Path) -> Identity:
         missing = f"{folder} is not enrolled: {error.filename} is missing."
         raise IdentityError(f"{missing} Run `gpuaas agent enrol --server URL --token TOKEN` first.") from error
     except (msgspec.DecodeError, ValueError) as error:
-        raise IdentityError(f"The identity in {folder} is damaged ({error}). Put the files back, or enrol.") from error
+        raise IdentityError(f"The identity in {folder} is damaged ({error}). Restore them, or enrol again.") from error
     checked_url(node.server_url, allow_plain_http=node.allow_plain_http)
     return Identity(node, folder)
 
@@ -139,8 +143,9 @@ def read_key(path: Path) -> Ed25519PrivateKey:
 
 
 async def rotate_key(folder: Path, token: str) -> None:
-    """Change the node's key. Cut anywhere, it may be repeated with the same token: the new key of the first try is used
-    again, and the old one is thrown away only once the server has the new one."""
+    """Rotate the node's key. After an interruption it may be repeated with the same token: it uses the new key of the
+    first attempt again, and deletes the old one only after the server has the new one.
+    """
     identity, path = load(folder), folder / NEXT_KEY_FILE
     if not path.exists():
         _write(path, base64.b64encode(Ed25519PrivateKey.generate().private_bytes_raw()))
@@ -161,7 +166,7 @@ async def rotate_key(folder: Path, token: str) -> None:
 
 
 def brought_verifiers(folder: Path) -> list[Verifier]:
-    """Task keys that `rotate-key` brought and the agent has not taken yet."""
+    """Task keys from `rotate-key` that the agent has not taken yet."""
     path = folder / VERIFIERS_FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[Verifier])
@@ -179,7 +184,7 @@ def drop_brought_verifiers(folder: Path) -> None:
 
 
 def change_server(folder: Path, server_url: str) -> None:
-    """The same server at another address; the node stays who it is."""
+    """Store a new address of the same server; the identity of the node stays."""
     node = load(folder).node
     checked = checked_url(server_url, allow_plain_http=node.allow_plain_http)
     moved = msgspec.structs.replace(node, server_url=checked)
@@ -187,12 +192,14 @@ def change_server(folder: Path, server_url: str) -> None:
 
 
 def checked_url(url: str, *, allow_plain_http: bool) -> str:
-    """An address the node may dial. Over plain http anybody on the way could read tokens or be the server."""
+    """An address to which the node may connect. Over plain http, anybody on the network path could read tokens or act
+    as the server.
+    """
     parts = urlsplit(url)
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
         raise IdentityError(f"{url!r} is not a server address. It looks like https://gpuaas.example.org.")
     if parts.scheme == "http" and not allow_plain_http and not is_loopback(parts.hostname):
-        raise IdentityError(f"{url} is plain http beyond this machine. Use https, or allow plain http explicitly.")
+        raise IdentityError(f"{url} is plain http to another computer. Use https, or allow plain http explicitly.")
     return url.rstrip("/")
 
 
@@ -210,7 +217,7 @@ async def _post(server_url: str, path: str, request: Enrol | RotateKey, answers:
     if not answer.is_success:
         raise IdentityError(
             f"{server_url} refused {what} ({answer.status_code}): {_detail(answer.content)}"
-            " A token works once and only for minutes: ask an operator for a new one."
+            " A token works once and only for minutes. Ask an operator for a new one."
         )
     try:
         return msgspec.json.decode(answer.content, type=answers)
@@ -230,7 +237,7 @@ def _detail(body: bytes) -> str:
 
 
 def _key_of(folder: Path, points: Points) -> Ed25519PrivateKey:
-    """Made before the server hears of this node, so that no answer can be lost for want of its key."""
+    """Created before the server is contacted, so that an answer can never be lost because its key is missing."""
     path = folder / KEY_FILE
     if path.exists():
         return Ed25519PrivateKey.from_private_bytes(base64.b64decode(path.read_bytes()))
@@ -242,7 +249,7 @@ def _key_of(folder: Path, points: Points) -> Ed25519PrivateKey:
 
 
 def _prepare(folder: Path, points: Points) -> None:
-    """A journal without `node.json` is left by an enrolment cut short, unless an agent has already worked from it."""
+    """A journal without `node.json` is from an interrupted enrolment, unless an agent has already worked with it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / journal.FILE
     if not path.exists():
@@ -256,7 +263,7 @@ def _prepare(folder: Path, points: Points) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Mode 0600, and the whole of it or nothing, also after a power cut."""
+    """Write the complete file with mode 0600, or nothing, even on a power failure."""
     draft = path.with_name(path.name + ".draft")
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:

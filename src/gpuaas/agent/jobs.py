@@ -1,4 +1,4 @@
-"""Tasks in hand: the lanes in which they wait for each other, and what each tells of itself while it runs."""
+"""Tasks in progress: the lanes in which they wait for each other, and the progress that they report."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -19,13 +19,13 @@ log = structlog.get_logger()
 
 
 def as_text(said: str) -> str:
-    """A file's name may hold bytes that are no text; written down as they are, they would end the agent."""
+    """A file's name may contain bytes that are not text. Encoding them as they are would crash the agent."""
     return said.encode(errors="replace").decode()
 
 
 @dataclass(eq=False)
 class Job:
-    """A task taken and not yet answered."""
+    """A task that was taken and is not answered yet."""
 
     taken: Taken
     attempt: int
@@ -44,7 +44,7 @@ class Job:
 
     @property
     def lane(self) -> str:
-        """What it must not overlap with: a task of the node as a whole only with those of its lane."""
+        """Jobs with the same value must not overlap. For a task of the node as a whole, this is its lane."""
         return self.taken.body.allocation_id or self.taken.body.lane
 
     def cancel(self) -> None:
@@ -53,7 +53,7 @@ class Job:
 
 
 class Lanes:
-    """Jobs of one lane run one after the other, those of different lanes side by side."""
+    """Jobs of one lane run one after the other, those of different lanes concurrently."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Lanes:
         self._lanes: dict[str, list[Job]] = {}
 
     def start(self, job: Job) -> None:
-        """Behind what is in its lane, less what it makes pointless."""
+        """Start after the jobs in its lane, and supersede those that it makes pointless."""
         lane = self._lanes.setdefault(job.lane, [])
         for older in lane:
             if older.kind in job.taken.work.replaces:
@@ -86,7 +86,9 @@ class Lanes:
             job.cancel()
 
     def _overtake(self, job: Job) -> None:
-        """A job that has begun answers when it has unwound; one that waits is answered here, for it may never run."""
+        """A job that has begun answers after its cancellation; one that waits is answered here, because it may never
+        run.
+        """
         if job.is_overtaken:
             return
         job.is_overtaken = True
@@ -102,7 +104,7 @@ class Lanes:
 
 
 class Voices:
-    """What jobs tell while they run: phases, which are kept, and lines, which may be lost."""
+    """The progress that jobs report: phases, which are journaled, and log lines, which may be lost."""
 
     def __init__(self, journal: Journal, outgoing: Outgoing, now: Callable[[], datetime]) -> None:
         self._journal, self._outgoing, self._now = journal, outgoing, now
@@ -114,7 +116,7 @@ class Voices:
         self.say(job, f"{phase}: {note}" if note else phase)
 
     def say(self, job: Job, line: str) -> None:
-        """A line for whoever watches. Each attempt has numbers of its own, so that none stands for two lines."""
+        """A log line for people. Each attempt has its own numbers, so that no number means two lines."""
         if job.lines_said < LINES_PER_ATTEMPT:
             seq = (job.attempt - 1) * LINES_PER_ATTEMPT + job.lines_said
             lines = LogLines(task_id=job.id, first_seq=seq, lines=[as_text(line[:LONGEST_LINE])], at=self._now())

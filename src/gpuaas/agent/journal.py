@@ -1,7 +1,8 @@
-"""What the node must still know after a power cut: tasks taken, how far they came, answers not yet heard.
+"""Stores what the node needs after a power failure: tasks that were taken, their progress, and unacknowledged
+answers.
 
-One SQLite file, one writer, one fsync a commit. The file is made at enrolment and at no other time: an agent that finds
-it missing, cut or foreign stops and says so, because a forgotten removal could bring a removed environment back.
+One SQLite file, one writer, one fsync per commit. The file is created only at enrolment. An agent that finds it
+missing, truncated or foreign stops with an error, because a lost removal could bring a removed environment back.
 """
 
 import os
@@ -24,7 +25,7 @@ from gpuaas.wire.task_keys import Verifier
 
 FILE = "journal.db"
 FORMAT = 3
-OF_THE_NODE = ""  # in the place of an allocation, for lanes of tasks that belong to none
+OF_THE_NODE = ""  # instead of an allocation, for lanes of tasks without one
 SEAL_BYTES = 4
 
 SCHEMA = """
@@ -48,7 +49,7 @@ create table phases (
 create index phases_of_a_task on phases (task_id);
 """
 
-# Before there were lanes, every task was the environment's.
+# In this format, every task belonged to the environment's lane.
 FROM_FORMAT_1 = """
 create table lanes (
     allocation_id text not null, lane text not null, highest_seq integer not null, primary key (allocation_id, lane)
@@ -59,7 +60,7 @@ insert into removals select allocation_id, removed_at from allocations where rem
 drop table allocations;
 """
 
-# Before task keys could be rotated, a node trusted the one key of its enrolment.
+# In this format, a node trusted only the key of its enrolment.
 FROM_FORMAT_2 = """
 create table verifiers (id text primary key, verifier blob not null, is_trusted integer not null) strict, without rowid;
 """
@@ -71,15 +72,15 @@ class JournalRefusedError(Exception):
 
     def __init__(self, path: Path, wrong: str) -> None:
         super().__init__(
-            f"The journal {path} cannot be used: {wrong}. The agent does not start without it and never makes a new one"
-            " by itself, because it says which environments were removed. Put the file back from this machine's disk or"
+            f"The journal {path} cannot be used: {wrong}. The agent does not start without it and never creates another"
+            " automatically, because it records removed environments. Restore the file from this node's disk or"
             " backup; if it is lost, drain this node, move its folder away and enrol it again as a new node."
         )
 
 
 @dataclass(frozen=True)
 class Pinned:
-    """Who this node is and whose signatures it follows, as told at enrolment."""
+    """The identity of this node and the keys whose signatures it accepts, from enrolment."""
 
     node_id: str
     verifiers: tuple[Verifier, ...]
@@ -87,7 +88,7 @@ class Pinned:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the tasks of one lane, of an allocation or of the node itself, have come on this node."""
+    """The progress of one lane, of an allocation or of the node itself, on this node."""
 
     highest_seq: int
     is_removed: bool
@@ -95,7 +96,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Entry:
-    """A task that was taken: the exact bytes that were signed, and its answer once there is one."""
+    """A task that was taken: the exact bytes that were signed, and its answer if there is one."""
 
     task: Task
     attempts: int
@@ -104,7 +105,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Anchor:
-    """The server's time at one reading of this machine's monotonic clock, good until the machine boots again."""
+    """The server's time at one reading of the monotonic clock, valid until the node reboots."""
 
     server_time: datetime
     boot_id: str
@@ -112,9 +113,9 @@ class Anchor:
 
 
 def create(path: Path, pinned: Pinned) -> None:
-    """An empty journal, whole or not at all: made under another name and moved into place."""
+    """Create an empty journal atomically: under another name, then moved to its place."""
     draft = path.with_name(path.name + ".draft")
-    for rest in ("", "-wal", "-shm"):  # of a creation cut short: SQLite would play an old log into the new file
+    for rest in ("", "-wal", "-shm"):  # from an interrupted creation: SQLite would replay an old log into the new file
         draft.with_name(draft.name + rest).unlink(missing_ok=True)
     os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     db = sqlite3.connect(draft, isolation_level=None)
@@ -133,7 +134,7 @@ def create(path: Path, pinned: Pinned) -> None:
 
 
 class Journal:
-    """The open journal; it locks the file, so a second agent on the same folder is refused."""
+    """The open journal. It locks the file, so a second agent on the same folder is refused."""
 
     def __init__(self, db: sqlite3.Connection, pinned: Pinned, points: Points) -> None:
         self._db, self._points = db, points
@@ -162,12 +163,13 @@ class Journal:
 
     @property
     def is_unused(self) -> bool:
-        """No agent has worked from it: no welcome heard, no task taken."""
+        """Whether no agent has worked with it: no welcome received, no task taken."""
         return self.anchor() is None
 
     def accept(self, task: Task, body: TaskBody, *, removes: str | None, at: datetime) -> None:
-        """Taken, before anything is done. `removes` names the environment that a removal ends: that is
-        remembered for ever from this moment, not from its end."""
+        """Record a task before anything is done. `removes` names the environment that a removal ends: it is recorded
+        permanently from now on, not from the end of the removal.
+        """
         with self._commit("accept"):
             self._db.execute(
                 "insert into tasks (id, allocation_id, kind, body, signer, signature, received_at)"
@@ -182,7 +184,7 @@ class Journal:
                 self._db.execute("insert into removals values (?, ?) on conflict do nothing", (removes, at.isoformat()))
 
     def verifiers(self) -> Verifiers:
-        """The task keys of the enrolment, or those that came after it."""
+        """The task keys of the enrolment, or those that replaced them."""
         rows = self._db.execute("select verifier, is_trusted from verifiers").fetchall()
         if not rows:
             return Verifiers(self.pinned.verifiers, [one.id for one in self.pinned.verifiers])
@@ -190,14 +192,14 @@ class Journal:
         return Verifiers([one for one, _ in known], [one.id for one, is_trusted in known if is_trusted])
 
     def keep_verifiers(self, verifiers: Verifiers) -> None:
-        """Before the server hears of it: what the server relies on must survive a crash."""
+        """Called before the server is informed, because what the server relies on must survive a crash."""
         rows = [(id, msgspec.json.encode(one), id in verifiers.trusted_ids) for id, one in verifiers.known.items()]
         with self._commit("verifiers"):
             self._db.execute("delete from verifiers")
             self._db.executemany("insert into verifiers values (?, ?, ?)", rows)
 
     def replay(self, task_id: str) -> None:
-        """Begun again after a crash or a stop."""
+        """A task begins again after a crash or a stop."""
         with self._commit("replay"):
             self._db.execute("update tasks set attempts = attempts + 1 where id = ?", (task_id,))
 
@@ -209,7 +211,7 @@ class Journal:
             )
 
     def finish(self, result: Result) -> None:
-        """The answer, before it is sent. The first one stands."""
+        """Store the answer before it is sent. The first answer counts."""
         with self._commit("finish"):
             self._db.execute(
                 "update tasks set result = ? where id = ? and result is null",
@@ -217,7 +219,7 @@ class Journal:
             )
 
     def acknowledge(self, task_ids: Sequence[str]) -> None:
-        """The server's database has these answers, so the node may forget them; sequence and removals stay."""
+        """The server's database has these answers, so the node may delete them; sequence numbers and removals stay."""
         with self._commit("acknowledge"):
             self._db.executemany(
                 "delete from tasks where id = ? and result is not null", [(task_id,) for task_id in task_ids]
@@ -247,11 +249,11 @@ class Journal:
         return next(self._entries("id = ?", task_id), None)
 
     def unfinished(self) -> list[Entry]:
-        """In the order they were taken."""
+        """In the order in which they were taken."""
         return list(self._entries("result is null"))
 
     def results(self) -> list[Result]:
-        """Every answer the server has not acknowledged, oldest first."""
+        """Every answer that the server has not acknowledged, oldest first."""
         return [entry.result for entry in self._entries("result is not null") if entry.result is not None]
 
     def phases(self, task_id: str) -> list[Progress]:
@@ -267,7 +269,7 @@ class Journal:
             yield Entry(Task(body=body, signer=signer, signature=signature), attempts, answer)
 
     def _read_all(self) -> None:
-        """SQLite checks how pages hang together and not what they hold; a page it cannot find reads as zeros."""
+        """SQLite checks the structure of pages, not their content; a missing page reads as zeros."""
         self.results()
         for (progress,) in self._db.execute("select progress from phases"):
             _unsealed(progress)
@@ -287,7 +289,7 @@ class Journal:
 
 
 def _trusted(db: sqlite3.Connection, path: Path) -> Pinned:
-    """Looks at every page before the first task is believed; a cut file is never read as an empty one."""
+    """Check every page before the first task is trusted; a truncated file is never read as an empty one."""
     for setting in ("locking_mode = exclusive", "synchronous = full", "foreign_keys = on"):
         db.execute(f"pragma {setting}")
     if path.stat().st_size % db.execute("pragma page_size").fetchone()[0]:

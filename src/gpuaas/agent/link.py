@@ -1,4 +1,4 @@
-"""The one WebSocket of a node: dialled out, opened by proof, dialled again for ever when it breaks."""
+"""The one WebSocket of a node: the agent connects, proves its identity, and connects again whenever it breaks."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,13 +33,13 @@ from gpuaas.wire.protocol import SUPPORTED, ProtocolMismatch, ProtocolRange, agr
 from gpuaas.wire.spares import WantedSpares
 from gpuaas.wire.task_keys import TaskKeyStatement
 
-FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found again at once
+FIRST_RETRY_SECONDS = 0.5  # a server that only restarts is found quickly
 LONGEST_RETRY_SECONDS = 8.0
-TRIES_PER_DOUBLING = 2  # an outage of a few seconds, a restart, never costs the longest wait
+TRIES_PER_DOUBLING = 2  # an outage of a few seconds never leads to the longest wait
 MOST_DOUBLINGS = 8
-STEADY_SECONDS = 1.0  # a link that lived this long was good: the next retry is a first one again
+STEADY_SECONDS = 1.0  # after a link of this duration, the next retry is a first one again
 OPENING_SECONDS = 10.0
-PING_SECONDS = 5.0  # asked this often and answered within as long, or the server counts as dead
+PING_SECONDS = 5.0  # interval and timeout: without an answer, the server counts as dead
 CLOSING_SECONDS = 1.0
 LARGEST_MESSAGE = 1 << 20
 
@@ -48,7 +48,7 @@ decoder: msgspec.msgpack.Decoder[Down] = msgspec.msgpack.Decoder(Down)
 
 
 class Listener(Protocol):
-    """Who acts on what comes down; every call returns at once, a lease once it is in force."""
+    """Receives the messages of the server. Every call returns at once; `leased` returns once the lease is in force."""
 
     def welcomed(self, welcome: Welcome) -> None: ...
 
@@ -70,11 +70,11 @@ class Listener(Protocol):
 
 
 class LinkRefusedError(Exception):
-    """The other end does not speak the opening of this protocol."""
+    """The other end does not follow the opening of this protocol."""
 
 
 class Connection(ClientConnection):
-    """Quicker with what is sent most: a message of one binary frame (core/frames.py)."""
+    """Faster for the most frequent message: one binary frame (core/frames.py)."""
 
     async def send(self, message: Any, *, text: bool | None = None) -> None:
         is_plain = type(message) is bytes and self.send_in_progress is None and self.protocol.state is OPEN
@@ -87,7 +87,7 @@ class Connection(ClientConnection):
 
 
 class Dial(connect):
-    """Follows no redirect: the proof is bound to the origin dialled, and is shown to no other."""
+    """Follows no redirect, because the proof is bound to this origin and must not be sent to another."""
 
     def __init__(self, url: str, **options: Any) -> None:
         super().__init__(url, create_connection=Connection, **options)
@@ -114,7 +114,7 @@ class Link:
         self._points, self._supported = points or NoPoints(), supported
 
     async def run(self, listener: Listener) -> None:
-        """For ever, until cancelled."""
+        """Connect repeatedly, until cancelled."""
         failures = 0
         while True:
             began = self._monotonic()
@@ -165,7 +165,7 @@ class Link:
         return welcome
 
     def _check(self, server: ProtocolRange) -> None:
-        """An older server would not say why it cannot serve this agent, so the agent finds out by itself."""
+        """An older server would not report why it cannot serve this agent, so the agent checks the versions."""
         try:
             agree(agent=self._supported, server=server)
         except ProtocolMismatch as error:
@@ -208,14 +208,14 @@ class Link:
             await asyncio.sleep(BEAT_SECONDS)
 
     def _delay(self, failures: int) -> float:
-        """Full jitter: a fleet that lost its server comes back spread out, and no agent waits long."""
+        """Full jitter: a fleet that lost its server reconnects spread out, and no agent waits long."""
         doublings = min(max(failures - 1, 0) // TRIES_PER_DOUBLING, MOST_DOUBLINGS)
         ceiling = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * (1 << doublings))
         return ceiling * int.from_bytes(self._randomness(4), "big") / (1 << 32)
 
 
 def _read(message: str | bytes) -> Down | None:
-    """None for what a newer server may say and this agent does not know."""
+    """None for messages of a newer server that this agent does not know."""
     try:
         return decoder.decode(message if isinstance(message, bytes) else b"")
     except msgspec.DecodeError as error:
@@ -224,6 +224,6 @@ def _read(message: str | bytes) -> Down | None:
 
 
 def _why(broken: BaseExceptionGroup[BaseException]) -> str:
-    """The first cause, in a line."""
+    """The first cause, in one line."""
     first = broken.exceptions[0]
     return _why(first) if isinstance(first, BaseExceptionGroup) else f"{type(first).__name__}: {first}"

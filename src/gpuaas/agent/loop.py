@@ -1,8 +1,8 @@
-"""The agent: takes tasks, does them, remembers and answers.
+"""The agent: takes tasks, performs them, journals and sends the answers.
 
-Tasks of one allocation run strictly one after the other, those of different allocations side by side. A task is in the
-journal before anything is done and its result before anything is said, so a crash anywhere ends in the same place. The
-agent makes and removes nothing that no task asked for: what it finds unasked, it reports.
+Tasks of one allocation run strictly one after the other, those of different allocations concurrently. A task is in
+the journal before anything is done, and its result before anything is sent, so a crash at any point leads to the same
+end. The agent creates and removes nothing without a task: it only reports unexpected environments.
 """
 
 import asyncio
@@ -42,14 +42,14 @@ from gpuaas.wire.spares import SpareReport
 from gpuaas.wire.task_keys import TaskKeyStatement, TrustedKeys
 from gpuaas.wire.tasks import CONTRACTS
 
-INSTANCE_BYTES = 16  # the name of this agent process: it tells a restart from a second holder of the node's key
-AT_ONCE = 16  # tasks under way together; more wait
+INSTANCE_BYTES = 16  # id of this agent process; distinguishes a restart from a second agent with the node's key
+AT_ONCE = 16  # concurrent tasks; more wait
 WATCH_SECONDS = 3.0
 CANCEL_AGAIN_SECONDS = 1.0
-SETTLE_SECONDS = 0.25  # from a task's end to a report: the result goes first, and tasks that follow share it
-CONFIRM_SECONDS = 0.5  # until the second look at an environment that was seen stopped
+SETTLE_SECONDS = 0.25  # from a task's end to a report: the result goes first, and following tasks share the report
+CONFIRM_SECONDS = 0.5  # until the second check of an environment that was seen stopped
 
-STREAM_KINDS: tuple[Callable[[Node], StreamsOfKind], ...] = ()  # beside terminals
+STREAM_KINDS: tuple[Callable[[Node], StreamsOfKind], ...] = ()  # in addition to terminals
 
 log = structlog.get_logger()
 
@@ -67,12 +67,12 @@ async def run_agent(
     boot_id: str | None = None,
     stream_kinds: Sequence[Callable[[Node], StreamsOfKind]] = STREAM_KINDS,
 ) -> None:
-    """Until `stop` is set. Raises at once if the folder is not enrolled or its journal cannot be trusted."""
+    """Run until `stop` is set. Raises at once if the folder is not enrolled or its journal cannot be trusted."""
     identity = identities.load(folder)
     journal = Journal.open(folder / journals.FILE, points)
     try:
         if journal.pinned != Pinned(identity.node_id, identity.node.verifiers):
-            raise JournalRefusedError(folder / journals.FILE, "it belongs to another node than node.json says")
+            raise JournalRefusedError(folder / journals.FILE, "it belongs to another node than node.json")
         admission = Admission(journal)
         left_over = _left_over(journal, admission, folder / journals.FILE)
         await engine.start()
@@ -97,16 +97,17 @@ async def run_agent(
 
 
 def _left_over(journal: Journal, admission: Admission, path: Path) -> list[Job]:
-    """What a crash or a stop left undone, in the order it was taken."""
+    """Unfinished tasks after a crash or a stop, in the order in which they were taken."""
     try:
         return [Job(admission.reread(entry), entry.attempts + 1) for entry in journal.unfinished()]
     except TaskRefusedError as refusal:
-        raise JournalRefusedError(path, f"it holds a task that cannot be followed ({refusal})") from refusal
+        raise JournalRefusedError(path, f"it contains a task that cannot be performed ({refusal})") from refusal
 
 
 async def end(tasks: set[asyncio.Task[None]], pause: float = CANCEL_AGAIN_SECONDS) -> None:
-    """Cancel the tasks until all have ended. A task group that fails during cancellation raises its own errors, so one
-    cancel may not stop the loop around it."""
+    """Cancel the tasks until all have ended. A task group that fails during cancellation raises its own errors, so a
+    single cancel may not stop the loop around it.
+    """
     while tasks:
         for task in tasks:
             task.cancel()
@@ -114,7 +115,7 @@ async def end(tasks: set[asyncio.Task[None]], pause: float = CANCEL_AGAIN_SECOND
 
 
 class Agent:
-    """The listener of the link and the owner of every task under way."""
+    """The listener of the link and the owner of all tasks in progress."""
 
     def __init__(
         self,
@@ -160,7 +161,7 @@ class Agent:
         randomness: Callable[[int], bytes],
         stop: asyncio.Event,
     ) -> None:
-        """Anything that goes wrong with the journal ends the agent: it must not act on what it cannot remember."""
+        """An error of the journal ends the agent, because it must not act on anything that it cannot record."""
         link = Link(
             identity=self._identity,
             introduce=self._introduce,
@@ -185,9 +186,9 @@ class Agent:
             await stop.wait()
             await end(outward)
             await self._streams.close()
-            self._lanes.cancel_all()  # and they are done again at the next start
+            self._lanes.cancel_all()  # the next start performs them again
 
-    # What the link tells
+    # Messages of the server
 
     def welcomed(self, welcome: Welcome) -> None:
         self._journal.drop_anchor(self._time.learn(welcome.server_time))
@@ -199,7 +200,7 @@ class Agent:
         self._look_at_volumes.set()
         self._doorkeeper.forget()
         if self._engine.lacks:
-            self._outgoing.put(SpareReport(detail="the node makes no environments"))
+            self._outgoing.put(SpareReport(detail="the node creates no environments"))
         else:
             # An engine that lacks something cannot list terminals; an empty report would end them.
             self._streams.welcomed()
@@ -258,10 +259,12 @@ class Agent:
             trusted_keys=self._admission.verifiers.trusted,
         )
 
-    # Tasks under way
+    # Tasks in progress
 
     def _replay(self) -> None:
-        """Once, as soon as the server's time is known: every verb names an end state, so doing it again is right."""
+        """Called once, when the server's time is known. Every task describes an end state, so performing it again is
+        correct.
+        """
         left_over, self._left_over = self._left_over, []
         for job in left_over:
             self._journal.replay(job.id)
@@ -276,7 +279,7 @@ class Agent:
                 result = await self._perform(job)
         except asyncio.CancelledError:
             if job.is_overtaken and not job.has_begun:
-                return  # answered when it was overtaken
+                return  # answered when it was superseded
             raise
         self._finish(job, result)
 
@@ -308,7 +311,7 @@ class Agent:
         self._finish(job, self._overtaken(job))
 
     def _overtaken(self, job: Job) -> Result:
-        return self._result(job, TaskStatus.SUPERSEDED, "a newer task of this allocation took its place")
+        return self._result(job, TaskStatus.SUPERSEDED, "a newer task of this allocation replaced it")
 
     def _result(
         self, job: Job, status: TaskStatus, reason: str, detail: str = "", found: Mapping[str, object] | None = None
@@ -332,7 +335,7 @@ class Agent:
         asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._look.set)
         self._spares.look()
 
-    # What exists
+    # Reports
 
     async def _watch(self) -> None:
         while True:
@@ -346,7 +349,7 @@ class Agent:
                     await self._look.wait()
 
     async def _watch_volumes(self) -> None:
-        """On a new link, and now and then."""
+        """On a new link, and periodically."""
         while True:
             self._look_at_volumes.clear()
             try:

@@ -1,4 +1,6 @@
-"""What waits to go up the link: bounded, because a server that is slow or away must not fill the node's memory."""
+"""The queue of messages to the server. It is bounded, because a slow or absent server must not fill the node's
+memory.
+"""
 
 import asyncio
 from collections import deque
@@ -10,10 +12,11 @@ LIMIT = 1000
 
 
 class Outgoing:
-    """Closed while there is no link: then and when full, progress and log lines are dropped, for results carry them.
+    """Closed while there is no link. Then, and when full, progress and log lines are dropped, because results repeat
+    phases.
 
-    A result always gets in. There is at most one per task in the journal, where it stays until it is acknowledged.
-    So does the list of trusted task keys, which answers a statement of the server.
+    A result is always queued. The journal has at most one per task, and keeps it until it is acknowledged. The list
+    of trusted task keys is always queued too, because it answers a statement of the server.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -29,7 +32,7 @@ class Outgoing:
         self.is_open = False
 
     def put(self, message: Up) -> bool:
-        """Whether it will be sent if the link lives; False is a message dropped."""
+        """Returns whether the message will be sent if the link stays open; False means that it was dropped."""
         if not self.is_open or (len(self._waiting) >= self._limit and not isinstance(message, Result | TrustedKeys)):
             return False
         self._waiting.append(message)

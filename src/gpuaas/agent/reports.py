@@ -1,4 +1,4 @@
-"""What exists on the node, told whole: on a new link, after every change, and once more when it has settled."""
+"""Reports all environments of the node: on a new link, after every change, and again when nothing has changed since."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,22 +15,22 @@ from gpuaas.wire.link import Report
 
 TELL_AGAIN_AFTER = timedelta(seconds=5)
 OBSERVE_SECONDS = 30.0
-SEEN_ONCE = "it was seen stopped once, and the next look decides"
-LOOKS = 3  # how often an observation is made again because a task ended meanwhile
+SEEN_ONCE = "it was seen stopped once, and the next check decides"
+LOOKS = 3  # how often an observation is repeated because a task ended during it
 
 log = structlog.get_logger()
 
 
 def unknown(seen: Environment, reason: str) -> Environment:
-    """The same environment with nothing claimed about its present state."""
+    """The same environment without any claim about its current state."""
     return replace(seen, state=EnvironmentState.UNKNOWN, detail=reason, isolation=None, mounts=(), own_keys=None)
 
 
 class Reports:
-    """A look is one pass. What was told is forgotten with the link, so that the next one hears all of it again.
+    """`look` is one pass. On a new link everything is sent again.
 
-    The server restarts an environment that is reported stopped, so `stopped` has to be certain: two looks in a row saw
-    it. An environment seen stopped once, and every environment after a look that failed, is reported unknown.
+    The server restarts an environment that is reported stopped, so `stopped` must be certain: two checks in a row saw
+    it. An environment that was seen stopped once, and every environment after a failed check, is reported unknown.
     """
 
     def __init__(
@@ -45,17 +45,18 @@ class Reports:
         self._told: Report | None = None
         self._told_image: ImageReport | None = None
         self._is_told_twice = False
-        self._seen: list[Environment] | None = None  # by the last look that did not fail
-        self._failure = ""  # of the last look, logged once
-        self._stopped: set[tuple[str, int]] = set()  # of that look, by allocation and boot
+        self._seen: list[Environment] | None = None  # by the last check that did not fail
+        self._failure = ""  # of the last check, logged once
+        self._stopped: set[tuple[str, int]] = set()  # of that check, by allocation and boot
         self.is_unconfirmed = False
 
     def forget(self) -> None:
         self._told = self._told_image = None
 
     async def look(self, tasks_ended: Callable[[], int]) -> None:
-        """What was seen while a task ended is looked at again, so that an older sight does not follow a newer result;
-        `at` is the moment before looking."""
+        """An observation during which a task ended is repeated, so that an older state does not follow a newer
+        result. `at` is the time before the observation.
+        """
         if not self._outgoing.is_open:
             return
         for _ in range(LOOKS):
@@ -70,7 +71,7 @@ class Reports:
             self._told_image = image
 
     async def _observe(self) -> list[Environment] | None:
-        """None when nothing is known at all."""
+        """None if nothing is known."""
         try:
             async with asyncio.timeout(self._observe_seconds):
                 found = sorted(await self._engine.observe(), key=lambda one: one.allocation_id)
@@ -78,7 +79,7 @@ class Reports:
             if repr(error) != self._failure:
                 log.warning("observe.failed", error=repr(error))
             self._failure = repr(error)
-            reason = error.reason if isinstance(error, EngineError) else f"the look failed: {type(error).__name__}"
+            reason = error.reason if isinstance(error, EngineError) else f"the check failed: {type(error).__name__}"
             return [unknown(one, reason) for one in self._seen] if self._seen is not None else None
         self._seen, self._failure = found, ""
         return found
@@ -92,7 +93,9 @@ class Reports:
         ]
 
     def _tell(self, report: Report) -> None:
-        """Every change, and once more when it has settled: a server may find the first telling too fresh to judge."""
+        """Send every change, and once more when nothing has changed since: the first report may be too fresh for the
+        server to judge.
+        """
         told = self._told
         is_news = told is None or told.environments != report.environments
         is_settled = told is not None and not self._is_told_twice and report.at - told.at >= TELL_AGAIN_AFTER

@@ -1,5 +1,6 @@
-"""Samples of every environment, the space of the node's disk and facts that changed, every ten seconds while somebody
-listens; what cannot be sent is dropped."""
+"""Samples of every environment, the free space of the node's disk and changed facts, every ten seconds while there is
+a link. Samples that cannot be sent are dropped.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -12,14 +13,14 @@ from gpuaas.engines.base import Engine
 from gpuaas.wire.environments import DiskReport
 from gpuaas.wire.metrics import SAMPLE_SECONDS, SAMPLES_PER_MESSAGE, Samples
 
-FIRST_SECONDS = 1.0  # after a link opened: whoever waits for a first sample does not wait for long
+FIRST_SECONDS = 1.0  # after a link opened, so that a first sample arrives soon
 log = structlog.get_logger()
 
 
 async def sample(
     engine: Engine, outgoing: Outgoing, now: Callable[[], datetime], seconds: float = SAMPLE_SECONDS
 ) -> None:
-    """Until cancelled."""
+    """Run until cancelled."""
     while True:
         if not outgoing.is_open:
             await asyncio.sleep(min(FIRST_SECONDS, seconds))
@@ -32,7 +33,7 @@ async def sample(
 async def _send_samples(engine: Engine, outgoing: Outgoing, now: Callable[[], datetime]) -> None:
     try:
         taken = await engine.samples.take(now())
-    except Exception:  # house: broad-except because what cannot be measured must not end the agent
+    except Exception:  # house: broad-except because a failed measurement must not end the agent
         log.exception("samples.failed")
         return
     for start in range(0, len(taken), SAMPLES_PER_MESSAGE):
@@ -42,7 +43,7 @@ async def _send_samples(engine: Engine, outgoing: Outgoing, now: Callable[[], da
 async def _send_disk_report(engine: Engine, outgoing: Outgoing, now: Callable[[], datetime]) -> None:
     try:
         disk, changed = await engine.disk_space(), await engine.changed_facts()
-    except Exception:  # house: broad-except because a disk that cannot be looked at must not end the agent
+    except Exception:  # house: broad-except because a failed check of the disk must not end the agent
         log.exception("disk_report.failed")
         return
     outgoing.put(DiskReport(disk=disk, facts=changed, at=now()))

@@ -1,7 +1,7 @@
-"""What a terminal showed last, in memory that outlives the agent where the engine keeps it.
+"""The last output of a terminal, in memory that outlives the agent if the engine keeps it.
 
-Bytes have offsets: the first byte that a terminal ever showed is byte 0. A ring holds the last ones. Where the engine
-gives a file in memory, the ring is in it, and so is all that the next agent has to know if this one is killed.
+Bytes have offsets: the first byte of a terminal's output is byte 0. A ring buffer holds the last ones. If the engine
+provides a file in memory, the ring buffer is in it, with everything that the next agent needs if this one is killed.
 """
 
 import mmap
@@ -10,8 +10,8 @@ import struct
 
 from gpuaas.wire.terminals import WINDOW
 
-READ = 65_536  # bytes at a time
-PTY = 4_095  # the most that a terminal gives at once
+READ = 65_536  # bytes per read
+PTY = 4_095  # the most that a pty returns per read
 RING = WINDOW + 3 * READ  # a window, two reads beyond it, and room for a notice
 HEADER = mmap.PAGESIZE
 FORMAT = 0x6770757474793031  # of this layout
@@ -20,10 +20,10 @@ _FORMAT, _FIRST, _END, _CONFIRMED, _READING, _LIFE = range(0, 48, 8)
 
 
 class Scrollback:
-    """One writer, which is the agent. Every field is changed by one store, so that a kill leaves all of them whole."""
+    """The agent is the only writer. Every field changes by a single store, so a kill leaves all of them consistent."""
 
     def __init__(self, descriptor: int) -> None:
-        """`descriptor`: a file in memory that stays the engine's, or -1 for memory that ends with this process."""
+        """`descriptor` is a file in memory that the engine keeps, or -1 for memory that ends with this process."""
         if descriptor >= 0 and os.fstat(descriptor).st_size < HEADER + RING:
             os.ftruncate(descriptor, HEADER + RING)
         self._memory = mmap.mmap(descriptor, HEADER + RING)
@@ -53,7 +53,7 @@ class Scrollback:
 
     @property
     def end(self) -> int:
-        """The offset of the next byte that the terminal shows."""
+        """The offset of the next byte of output."""
         return self._get(_END)
 
     @property
@@ -64,10 +64,10 @@ class Scrollback:
         self._set(_CONFIRMED, max(self.confirmed, min(offset, self.end)))
 
     def read_from(self, terminal: int) -> int:
-        """How many bytes the terminal gave. Raises what `read` raises."""
+        """Returns the number of bytes read. Raises the errors of `read`."""
         place = self.end % RING
         with self._ring[place : place + READ] as whole, self._ring[: max(0, place + READ - RING)] as rest:
-            self._set(_READING, 1)  # a kill before the end is moved loses what was read
+            self._set(_READING, 1)  # a kill before the end offset moves loses what was read
             try:
                 found = os.readv(terminal, [whole, rest])
                 self._set(_END, self.end + found)
@@ -84,18 +84,20 @@ class Scrollback:
         self.trim(self.confirmed)
 
     def trim(self, needed: int) -> None:
-        """Forget all but the last window, and nothing from `needed` on."""
+        """Delete all but the last window, but nothing from `needed` on."""
         self._set(_FIRST, max(self.first, min(self.end - WINDOW, needed), 0))
 
     def part(self, offset: int, count: int) -> bytes:
-        """Bytes from this offset on, at most so many."""
+        """Bytes from this offset on, at most `count`."""
         place, count = offset % RING, min(count, self.end - offset)
         return bytes(self._ring[place : place + count]) + bytes(self._ring[: max(0, place + count - RING)])
 
     # Limits, for an agent that takes over
 
     def keep_limits(self, ends: float, detached_seconds: float) -> None:
-        """When it ends at the latest, by the monotonic clock of the node, and how long it waits for a reader."""
+        """Store the latest end, by the monotonic clock of the node, and how long the terminal stays open while
+        detached.
+        """
         struct.pack_into("dd", self._memory, _LIFE, ends, detached_seconds)
 
     def limits(self) -> tuple[float, float]:

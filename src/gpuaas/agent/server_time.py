@@ -1,6 +1,6 @@
-"""The server's time as the node knows it: what a welcome said, plus what the monotonic clock counted since.
+"""The server's time on the node: the time of a welcome plus what the monotonic clock counted since.
 
-The node's own wall clock may be wrong by minutes, so nothing is judged or stamped by it.
+The node's wall clock may be wrong by minutes, so it is used for nothing.
 """
 
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class ServerTime:
-    """Known after the first welcome, or at once when the journal holds one from this same boot of the machine."""
+    """Known after the first welcome, or at once if the journal has one from the current boot of the node."""
 
     def __init__(self, clock: Clock, boot_id: str, remembered: Anchor | None) -> None:
         self._clock, self.boot_id = clock, boot_id
@@ -29,10 +29,10 @@ class ServerTime:
 
     def now(self) -> datetime:
         if self._anchor is None:
-            raise RuntimeError("the server's time is asked for before any welcome")
+            raise RuntimeError("the server's time is unknown before the first welcome")
         return self._anchor.server_time + timedelta(seconds=self._clock.monotonic() - self._anchor.monotonic)
 
 
 def machine_boot_id() -> str:
-    """Changes when the machine boots, and with it the meaning of every monotonic reading."""
+    """Changes when the node boots, which invalidates every earlier monotonic reading."""
     return BOOT_ID.read_text().strip()

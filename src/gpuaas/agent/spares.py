@@ -1,4 +1,4 @@
-"""Keeps the spares that the server wants, beside the tasks: nothing is prepared while a task is under way."""
+"""Keeps the spares that the server wants. Tasks have priority: nothing is prepared while a task runs."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,15 +11,14 @@ from gpuaas.engines.base import EngineError, Spares
 from gpuaas.wire.environments import USERNAME, NodeFacts
 from gpuaas.wire.spares import SpareForm, WantedSpares
 
-QUIET_SECONDS = 0.5  # without a task before the next spare is made: people come first
+QUIET_SECONDS = 0.5  # without a task before the next spare is created, because people come first
 LOOK_SECONDS = 5.0
 
 log = structlog.get_logger()
 
 
 def fits(form: SpareForm, facts: NodeFacts) -> bool:
-    """Whether its GPUs are those that the node found itself, its size is no larger than the node, and its user is the
-    one that every allocation has."""
+    """Whether its GPUs are those that the node found, its size fits the node, and its user is the standard one."""
     own = {(gpu.index, gpu.gpu_uuid, gpu.gpu_pci) for gpu in facts.gpus if gpu.simulated == form.simulated}
     slots = {(slot.index, slot.gpu_uuid, slot.gpu_pci) for slot in form.slots}
     return (
@@ -41,7 +40,7 @@ class SpareKeeper:
         self._wake = asyncio.Event()
 
     def want(self, wanted: WantedSpares) -> None:
-        """Not signed, as tasks are, so it is limited to what can be sold here: one form for each GPU, of its own."""
+        """The list is not signed, unlike tasks, so it is limited to what can be sold here: one form per GPU."""
         forms = [form for form in wanted.forms if fits(form, self._facts)][: len(self._facts.gpus)]
         if len(forms) < len(wanted.forms):
             log.warning("spares.not_wanted", refused=len(wanted.forms) - len(forms))
@@ -49,12 +48,12 @@ class SpareKeeper:
         self._wake.set()
 
     def forget(self) -> None:
-        """A new link hears all of it again."""
+        """Everything is sent again on a new link."""
         self._told = None
         self._wake.set()
 
     def look(self) -> None:
-        """A task ended: it may have used a spare, or freed the devices of one."""
+        """A task ended: it may have used a spare, or released the devices of one."""
         self._wake.set()
 
     async def run(self) -> None:

@@ -1,9 +1,9 @@
 """One terminal of this node. It outlives the streams that show it, until it ends or is detached for too long.
 
-Output is kept until the server confirms it, and a window of older output to be shown again: a cut stream loses nothing,
-and a client that attaches again sees the last screen. The agent does not read a terminal whose output is not confirmed,
-so programs inside block: memory is bounded. If the engine keeps terminals, the next agent takes them over with all of
-that.
+Output is kept until the server confirms it, and a window of older output is kept for a reattach: a broken stream
+loses nothing, and a client that attaches again sees the last screen. The agent does not read a terminal with too much
+unconfirmed output, so programs inside block, and memory is bounded. If the engine keeps terminals, the next agent
+takes them over with all of that.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from gpuaas.wire.link import EndedTerminal
 from gpuaas.wire.terminals import WINDOW, Begin, Confirm, Error, Exit, Resize, TerminalTarget, to_agent
 
 SENT = 65_536  # bytes at a time
-NOBODY = "nobody came back to it"
+NOBODY = "it was detached for too long"
 
 
 class Terminal:
@@ -81,15 +81,16 @@ class Terminal:
             self._loop.remove_reader(self._shell.descriptor)
 
     def _read(self) -> bool:
-        """Whether there was output. A pty returns at most one buffer per read and a stream is faster with more, so read
-        until a read returns less than a buffer; the event loop reports what comes later."""
+        """Returns whether there was output. A pty returns at most one buffer per read, and larger messages are
+        faster, so this reads until a read returns less than a buffer; the event loop reports later output.
+        """
         found = 0
         while found < READ:
             try:
                 count = self._kept.read_from(self._shell.descriptor)
             except (BlockingIOError, InterruptedError):
                 break
-            except OSError:  # EIO: the last process let go of its terminal
+            except OSError:  # EIO: the last process closed its terminal
                 count = 0
             if not count:
                 self._pause()
@@ -121,22 +122,22 @@ class Terminal:
             try:
                 data = data[os.write(self._shell.descriptor, data) :]
                 if self._is_reading:
-                    self._read()  # what the terminal echoes is there already
+                    self._read()  # the echo of the terminal is already available
             except (BlockingIOError, InterruptedError):
                 await writable(self._shell.descriptor)
             except OSError:
-                return  # no process reads the terminal any more
+                return  # no process reads the terminal
 
-    # The readers' side
+    # Streams
 
     async def show(self, stream: StreamSocket, target: TerminalTarget) -> None:
-        """On this stream only, until it breaks, another stream takes over, or the end was sent."""
+        """Show the terminal on this stream only, until it breaks, another stream takes over, or the end was sent."""
         if self._viewer is not None:
             self._viewer.cancel()
         self._stop_timer("detached")
         self._sent = self._kept.first
         begin = Begin(offset=self._sent, resumed=not target.is_new)
-        self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # takes over from an earlier viewer
+        self._viewer = mine = asyncio.create_task(self._send(stream, begin))  # replaces an earlier viewer
         hearing = asyncio.create_task(self._hear(stream))
         self._on_news()
         try:
@@ -207,7 +208,7 @@ class Terminal:
 
     @property
     def is_over(self) -> bool:
-        """Ended, and no stream is left that has to show the end."""
+        """Ended, and no stream has to send the end any more."""
         return self.end is not None and not self.is_attached
 
     def forget(self) -> None:
@@ -229,5 +230,5 @@ async def writable(descriptor: int) -> None:
     try:
         await ready
     finally:
-        with suppress(ValueError, OSError):  # closed meanwhile
+        with suppress(ValueError, OSError):  # closed in the meantime
             loop.remove_writer(descriptor)

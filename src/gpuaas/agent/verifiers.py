@@ -1,7 +1,7 @@
 """The task keys that this node trusts.
 
 They change by statements of the server, which only the newest trusted key may sign, or by an operator's token. So a
-leaked key adds nothing once a newer one is trusted, and a statement that is sent again changes nothing.
+leaked key can add nothing once a newer one is trusted, and a repeated statement changes nothing.
 """
 
 import base64
@@ -32,7 +32,7 @@ class StatementRefusedError(Exception):
 
 
 class Verifiers:
-    """Known keys by id. Those that are not trusted any more verify only tasks that were taken while they were."""
+    """Known keys by id. Keys that are no longer trusted verify only tasks that were taken while they were."""
 
     def __init__(self, known: Iterable[Verifier], trusted: Iterable[str]) -> None:
         self.known = {one.id: one for one in known}
@@ -50,7 +50,7 @@ class Verifiers:
         return [TrustedKey(generation=one.generation, id=one.id) for one in ours]
 
     def objection(self, signed: Task | OpenStream) -> str | None:
-        """Why these bytes are not to be believed; None when they are."""
+        """Why these bytes cannot be trusted; None if they can."""
         purpose = TASK_PURPOSE if isinstance(signed, Task) else STREAM_PURPOSE
         return self._objection(signed, purpose) or self._retired(signed.signer)
 
@@ -75,10 +75,10 @@ class Verifiers:
 
     def _not_newer(self, stated: Verifier) -> str | None:
         is_newer = stated.generation > self.newest.generation or stated == self.newest
-        return None if is_newer else f"generation {stated.generation} is not newer than what is trusted"
+        return None if is_newer else f"generation {stated.generation} is not newer than the trusted one"
 
     def after(self, statement: TaskKeyStatement) -> Self:
-        """What is trusted once the statement is followed."""
+        """The trusted keys after this statement."""
         why = self._objection(statement, STATEMENT_PURPOSE) or self._retired(statement.signer)
         if why := why or self._superseded(statement.signer):
             raise StatementRefusedError(why)
@@ -96,7 +96,7 @@ class Verifiers:
         return type(self)([*self.known.values(), stated], {*kept, stated.id})
 
     def only(self, brought: Iterable[Verifier]) -> Self:
-        """These, and none of those trusted before: an operator's token brought them."""
+        """Trust only these keys, which an operator's token authorised, and none of the previous ones."""
         brought = list(brought)
         return type(self)([*self.known.values(), *brought], {one.id for one in brought})
 

@@ -1,4 +1,4 @@
-"""The volumes present on the node: told on a new link, and when a look every minute finds a change."""
+"""Reports the volumes on the node: on a new link, and when a check every minute finds a change."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,7 +14,7 @@ Told = tuple[list[PresentVolume], dict[str, list[str]]]
 
 
 class VolumeReports:
-    """What was told is forgotten with the link, so that the next one hears all of it again."""
+    """On a new link everything is sent again."""
 
     def __init__(self, engine: Engine, outgoing: Outgoing, now: Callable[[], datetime]) -> None:
         self._engine, self._outgoing, self._now = engine, outgoing, now
@@ -24,7 +24,7 @@ class VolumeReports:
         self._told = None
 
     async def look(self) -> None:
-        """A look that fails tells nothing: the server takes a volume that is missing from a report for gone."""
+        """A failed check sends nothing, because a volume that is missing from a report counts as gone."""
         if not self._outgoing.is_open:
             return
         at = self._now()
@@ -37,7 +37,9 @@ class VolumeReports:
             self._told = volumes, mounted
 
     def _tell(self, volumes: list[PresentVolume], mounted: dict[str, list[str]], at: datetime) -> bool:
-        """Whether every part goes up; the part that makes the look complete follows all others or is not sent."""
+        """Returns whether every part was queued; the last part, which completes the report, follows all others or is
+        not sent.
+        """
         for start in range(0, len(volumes) or 1, PER_MESSAGE):
             part = volumes[start : start + PER_MESSAGE]
             used = {one.volume_id: mounted[one.volume_id] for one in part if one.volume_id in mounted}

@@ -1,4 +1,4 @@
-"""Tells each linked node a state that it shall keep: when its link opens, and when the state changes."""
+"""Announces states to linked nodes: when a link opens, and when the state changes."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -12,7 +12,7 @@ from gpuaas.links.background import BackgroundTasks
 from gpuaas.links.link import BROKEN, Link
 from gpuaas.wire.link import Down
 
-AT_ONCE = 500  # nodes in one query
+AT_ONCE = 500  # nodes per query
 
 log = structlog.get_logger()
 
@@ -58,7 +58,7 @@ class Announcer:
             self._sent[link] = state
 
     def announce_changes(self) -> None:
-        """Now and then; the next link announces a change that was missed."""
+        """Called periodically; a missed change is announced on the next link."""
         stale, self._stale = self._stale, set()
         self._sent = {link: state for link, state in self._sent.items() if self._links.get(link.node_id) is link}
         for node_id in stale:

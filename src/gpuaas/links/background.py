@@ -1,4 +1,4 @@
-"""Work for single links, as asyncio tasks: a link that does not read delays no other."""
+"""Background work for single links, as asyncio tasks, so that a link that does not read delays no other."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,4 +1,6 @@
-"""Sends queued tasks to the nodes linked here, each link concurrently: a link that does not read delays no other."""
+"""Sends queued tasks to the nodes that are linked here. Links are independent: one that does not read delays no
+other.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,12 +25,12 @@ TASK_LIFE = timedelta(minutes=10)
 TAKEN = 4_000  # tasks claimed in one statement, and
 TAKEN_OF_EACH = 100  # of one node: the rest follows after the other nodes
 SENT = 50  # tasks sent on one link before others get their turn
-MOST_UNSENT = 20_000  # claimed tasks that links have not taken; beyond it no more are claimed
+MOST_UNSENT = 20_000  # claimed tasks that links have not taken; above this, no more are claimed
 log = structlog.get_logger()
 
 
 class Dispatch:
-    """`links` are those of this replica; `cut` ends a link that does not take what is sent."""
+    """`links` are those of this replica; `cut` ends a link that does not accept messages."""
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class Dispatch:
         if link is None:
             return
         if link.is_sending:
-            link.has_more = True  # looked at again when it has taken what is being sent
+            link.has_more = True  # checked again when the current tasks are sent
         else:
             self._look_again(node_id)
 
@@ -83,14 +85,14 @@ class Dispatch:
             waiting = await self.take(waiting)
 
     async def take(self, node_ids: list[str]) -> list[str]:
-        """Claim what is queued for these nodes and start sending it. The answer: nodes that had no turn yet.
+        """Claim queued tasks of these nodes and start sending them. Returns the nodes that had no turn yet.
 
-        A link that still takes earlier tasks gets no more; it is looked at again when it has taken them.
+        A link that is still sending earlier tasks gets no more; it is checked again afterwards.
         """
         await self._has_room.wait()
         linked = [link for id in node_ids if (link := self._links.get(id))]
         for link in linked:
-            link.has_more = link.has_more or link.is_sending  # a hint may have come between taking and sending
+            link.has_more = link.has_more or link.is_sending  # a hint may arrive between claiming and sending
         free = [link.node_id for link in linked if not link.is_sending]
         if not free:
             return []
@@ -124,7 +126,7 @@ class Dispatch:
                 self._look_again(link.node_id)
 
     async def send(self, link: Link, rows: list[tasks.SentTask]) -> None:
-        """In order; a task that cannot be sent is sent again after the next hello."""
+        """Send in order; a task that cannot be sent is sent again after the next hello."""
         try:
             for start in range(0, len(rows), SENT):
                 async with asyncio.timeout(self._send_seconds):

@@ -1,6 +1,6 @@
-"""The ASGI endpoints that agents dial: the node's link, and the streams that they were asked for.
+"""The ASGI endpoints of agents: the node link, and streams.
 
-They stand in front of the API: of what Litestar lays around a socket, thousands of links need nothing.
+They bypass Litestar, because thousands of links do not need its per-socket objects.
 """
 
 import re
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class LinkSocket:
-    """A WebSocket as the link server needs it: bytes only, and a plain error when it is gone."""
+    """A WebSocket as the link server needs it: bytes only, and a plain error when it is closed."""
 
     __slots__ = ("_receive", "_send", "admit")
 
@@ -29,7 +29,7 @@ class LinkSocket:
         self._receive, self._send, self.admit = receive, send, admit_of(scope)
 
     async def accept(self) -> None:
-        await self._receive()  # the connect; nothing may be sent before it
+        await self._receive()  # the connect message; nothing may be sent before it
         await self._send({"type": "websocket.accept", "subprotocol": None, "headers": []})
 
     async def send(self, data: bytes) -> None:
@@ -47,12 +47,12 @@ class LinkSocket:
     async def close(self, code: int, reason: str) -> None:
         try:
             await self._send({"type": "websocket.close", "code": code, "reason": reason})
-        except (OSError, RuntimeError):  # gone already
+        except (OSError, RuntimeError):  # already closed
             log.debug("link.gone_before_close", code=code)
 
 
 class AgentEndpoints:
-    """Serves what agents dial, and passes every other request on to `app`."""
+    """Serves connections of agents, and passes every other request to `app`."""
 
     def __init__(self, app: ASGIApp, links: LinkServer, streams: StreamServer) -> None:
         self._app, self._links, self._streams = app, links, streams
@@ -61,7 +61,7 @@ class AgentEndpoints:
         if scope["type"] != ScopeType.WEBSOCKET:
             await self._app(scope, receive, send)
         elif found := LINK.fullmatch(scope["path"]):
-            scope["headers"] = []  # held as long as the link, and not asked for again
+            scope["headers"] = []  # would be kept as long as the link, and is not needed again
             await self._serve_link(LinkSocket(scope, receive, send), found[1])
         elif found := STREAM.fullmatch(scope["path"]):
             secret = await accept(receive, send, list(scope.get("subprotocols", [])), STREAM_SUBPROTOCOL)
@@ -70,10 +70,10 @@ class AgentEndpoints:
             await self._app(scope, receive, send)
 
     async def _serve_link(self, socket: LinkSocket, node_id: str) -> None:
-        """The node's one link; see wire/link.py."""
+        """Serve the one link of a node; see wire/link.py."""
         try:
             await socket.accept()
             await self._links.serve(socket, node_id)
-        except (*AWAY, *RERUN) as error:  # the node's end or the database; the node dials again
+        except (*AWAY, *RERUN) as error:  # the node's end or the database; the node connects again
             log.info("link.ended", node=node_id, why=repr(error))
             await socket.close(1013, "try again")

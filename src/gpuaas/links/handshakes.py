@@ -1,4 +1,4 @@
-"""Opens a node's link: challenge, hello, proof of identity, and the row that says which replica holds the link."""
+"""Opens a node's link: challenge, hello, proof of identity, and the row that records which replica has the link."""
 
 import asyncio
 import os
@@ -25,11 +25,11 @@ from gpuaas.wire.protocol import SUPPORTED, ProtocolMismatch, ProtocolRange, agr
 HELLO_SECONDS = 10.0
 INSTANCE_LENGTH = 64
 log = structlog.get_logger()
-OPENED = 200  # links opened in one transaction: a fleet comes back within seconds
+OPENED = 200  # links opened in one transaction, because a fleet reconnects within seconds
 
 
 class LinkRefused(Exception):
-    """The other end is not the node it says it is."""
+    """The connecting agent could not prove that it is the node."""
 
 
 class Handshakes:
@@ -68,8 +68,8 @@ class Handshakes:
             epoch = await self._rows.submit((hello, trusted))
             if epoch is None:
                 raise LinkRefused("it does not name its agent process, as the node's agents did before")
-        except (asyncpg.DataError, ValueError) as error:  # such as an id that no text column can hold
-            raise LinkRefused("its hello cannot be written down") from error
+        except (asyncpg.DataError, ValueError) as error:  # such as an id that no text column can store
+            raise LinkRefused("its hello cannot be stored") from error
         # The time that the server needs to open the link does not count as silence: thousands may open at once.
         return Link(node_id, socket, epoch, self._clock.monotonic() + HELLO_SECONDS, trusted, protocol=version)
 
@@ -78,7 +78,7 @@ class Handshakes:
             return await capacity.link_keys(tx, node_ids)
 
     async def _agree(self, socket: Socket, hello: Hello) -> int:
-        """Said only to a node that has proved who it is."""
+        """A mismatch is reported only to a node that has proved its identity."""
         try:
             return agree(agent=hello.protocol, server=self.supported)
         except ProtocolMismatch as error:
@@ -99,23 +99,24 @@ class Handshakes:
         for origin in list(self._origins):
             with suppress(InvalidSignature):
                 key.verify(hello.proof, link_proof(nonce, hello.node_id, origin))
-                if origin != self._origins[0]:  # most nodes dial the same origin; a wrong guess costs 0.1 ms
+                if origin != self._origins[0]:  # most nodes use the same origin; a wrong guess costs 0.1 ms
                     self._origins.sort(key=lambda each: each != origin)
                 return
         with suppress(InvalidSignature):
             key.verify(hello.proof, link_proof(nonce, hello.node_id, hello.origin))
             reason = (
-                f"The agent dialled {hello.origin or 'an empty URL'}, and this server is {' or '.join(self._origins)}. "
-                "Set GPUAAS_URL of the server to the URL that agents dial, or run `gpuaas agent move --server URL` "
+                f"The agent used {hello.origin or 'an empty URL'}, and this server is {' or '.join(self._origins)}. "
+                "Set GPUAAS_URL of the server to the URL that agents use, or run `gpuaas agent move --server URL` "
                 "on the node with the server's URL."
             )
             await socket.send(msgspec.msgpack.encode(Refused(reason=reason)))
             raise LinkRefused(reason)
-        raise LinkRefused("the proof does not hold")
+        raise LinkRefused("the proof is not valid")
 
     async def _write(self, proved: list[tuple[Hello, tuple[int, ...]]]) -> list[int | None]:
-        """The epoch of each link, or none if it does not open. If a node is twice in a batch, the database refuses the
-        batch, and the batcher tries each alone."""
+        """Returns the epoch of each link, or None if it does not open. If a node occurs twice in a batch, the
+        database refuses the batch, and the batcher tries each link alone.
+        """
         now, hellos = self._clock.now(), [hello for hello, _ in proved]
         opened = [
             capacity.OpenedLink(

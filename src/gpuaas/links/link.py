@@ -1,4 +1,4 @@
-"""One node's link in this process: its socket, and what is known of it."""
+"""One node's link in this process: its socket and its state."""
 
 import asyncio
 from contextlib import suppress
@@ -11,7 +11,7 @@ from gpuaas.wire.protocol import UNDECLARED
 
 SEND_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
-BROKEN = (TimeoutError, OSError, RuntimeError)  # what sending raises on a socket that is stuck or gone
+BROKEN = (TimeoutError, OSError, RuntimeError)  # errors of sending on a socket that is stuck or closed
 decoder: msgspec.msgpack.Decoder[Up] = msgspec.msgpack.Decoder(Up)
 
 
@@ -57,7 +57,7 @@ class Link:
         self.protocol = protocol  # the version that both ends agreed on
         self.generations = generations  # of task keys that the node trusts, oldest first
         self.stated = b""  # the last statement about task keys on this link
-        self.is_waiting = False  # a message was received and waits for the writer: not silent
+        self.is_waiting = False  # a received message waits for the writer, so the link is not silent
         self.is_over = False
         self.is_sending = False  # claimed tasks are being sent
         self.has_more = False  # more tasks may be queued
@@ -73,7 +73,7 @@ class Link:
 
 
 def read(data: bytes) -> Up:
-    """A message, or `UnreadableError` for any other bytes."""
+    """Decode a message; raises `UnreadableError` for any other bytes."""
     try:
         return decoder.decode(data)
     except (ValueError, RecursionError) as error:  # invalid text and deep nesting raise these

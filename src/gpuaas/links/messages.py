@@ -1,7 +1,7 @@
-"""Writes the messages of all nodes down: many in one transaction, in the order in which they came.
+"""Writes messages of all nodes to the database: many in one transaction, in the order of arrival.
 
 Messages are routed by type to the handlers of the packages that own them (domain/node_messages). Results are
-acknowledged after the commit. Messages of one node never stop those of others.
+acknowledged after the commit. Messages of one node never block those of others.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from gpuaas.links.link import BROKEN, Link
 from gpuaas.wire.link import Down
 
 BATCH = 1_000  # messages written together
-UNWRITTEN = 20_000  # messages waiting for the writer; beyond it the links are not read, and agents wait
+UNWRITTEN = 20_000  # messages waiting for the writer; above this the links are not read, so agents wait
 LOOP = "messages of nodes"
 RACE_SECONDS = 0.02  # the pause after a first lost race; it grows with each
 MOST_RACES = 10
@@ -49,7 +49,7 @@ class MessageWriter:
         self._unwritten: asyncio.Queue[Written] = asyncio.Queue(UNWRITTEN)
 
     async def put(self, link: Link, message: Struct) -> None:
-        """Wait for room: the link is not read meanwhile, and so not silent."""
+        """Wait for room. Meanwhile the link is not read, and does not count as silent."""
         handler = self._handlers.of(message)
         if handler is None:
             log.warning("link.message_unhandled", node=link.node_id, kind=type(message).__name__)
@@ -61,7 +61,7 @@ class MessageWriter:
             link.is_waiting = False
 
     async def write(self) -> None:
-        """Write down what comes up, until cancelled."""
+        """Write received messages, until cancelled."""
         await self._db.health.repeat(LOOP, self._write_next)
 
     async def _write_next(self) -> None:
@@ -71,15 +71,15 @@ class MessageWriter:
         await self._write(batch)
 
     async def _write(self, batch: list[Written]) -> None:
-        """In one transaction; if one message makes that fail, in two halves, and so on down to that message.
+        """Write in one transaction. If a message makes it fail, write two halves, recursively down to that message.
 
-        A batch that is not written in time is slow because the database is, or because of a message in it.
+        A batch may be slow because of the database, or because of a message in it.
         """
         races = slow = 0
         while True:
             try:
                 await self._write_together(batch)
-            except Exception as error:  # house: broad-except because one node's messages must not end everybody's links
+            except Exception as error:  # house: broad-except because a message of one node must not end other links
                 slow += reason_of(error) is Reason.SLOW
                 if is_away(error) and slow < SLOW_TRIES:
                     await asyncio.sleep(self._db.health.failed(LOOP, error))
@@ -94,7 +94,7 @@ class MessageWriter:
                 else:
                     link, message, _ = batch[0]
                     log.exception("link.message_dropped", node=link.node_id, kind=type(message).__name__)
-                    if slow:  # it may be the database after all: an agent that links again sends everything again
+                    if slow:  # possibly the database after all: after a new link the agent sends everything again
                         self._background.start(self._cut(link))
                     return
             else:
@@ -108,7 +108,7 @@ class MessageWriter:
                 await self._write_wave(tx, wave)
 
     async def _write_wave(self, tx: Tx, wave: list[Written]) -> None:
-        """One call for each type of message: round trips to the database are what costs."""
+        """One call per type of message, because round trips to the database dominate the cost."""
         by_type: dict[type[Struct], list[Written]] = {}
         for each in wave:
             by_type.setdefault(each[2].type, []).append(each)
@@ -118,7 +118,7 @@ class MessageWriter:
                 left = await self._hand_over(tx, handler, left)
 
     async def _hand_over(self, tx: Tx, handler: AnyHandler, written: list[Written]) -> list[Written]:
-        """Call the handler; the answer are the messages for its next calls."""
+        """Call the handler; returns the messages for its next calls."""
         if handler.current_link_only:
             written = [each for each in written if self._is_current(each[0])]
         taken, left = delivered(handler.delivery, written)
@@ -129,7 +129,7 @@ class MessageWriter:
         return left
 
     def _answer(self, batch: list[Written]) -> None:
-        """In the background: a link that takes nothing would hold up everybody's."""
+        """In the background, because a link that does not read would delay all others."""
         written: dict[tuple[Link, type[Struct]], tuple[AnyHandler, list[Struct]]] = {}
         for link, message, handler in batch:
             written.setdefault((link, handler.type), (handler, []))[1].append(message)
@@ -140,7 +140,7 @@ class MessageWriter:
     async def _send(self, link: Link, answer: Down) -> None:
         try:
             await link.send(answer)
-        except BROKEN:  # without an answer the agent sends the messages again on its next link
+        except BROKEN:  # without an answer, the agent sends the messages again on its next link
             await self._cut(link)
         else:
             self._points.reach("link:after acknowledgement")
@@ -158,8 +158,9 @@ def delivered(delivery: Delivery, written: list[Written]) -> tuple[Sequence[Writ
 
 
 def waves(batch: list[Written]) -> list[list[Written]]:
-    """Messages that may be written together: one that keeps its place stays between those that its node sent before and
-    after it."""
+    """Messages that may be written together. A message that keeps its place stays between the earlier and later
+    messages of its node.
+    """
     found: list[list[Written]] = []
     places: dict[str, tuple[int, bool]] = {}
     for link, message, handler in batch:

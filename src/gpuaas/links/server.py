@@ -1,8 +1,8 @@
-"""The server's end of the node links that this replica holds. Heartbeats stay in memory; other messages go to
-messages.py, tasks come from dispatch.py.
+"""The server's end of the node links on this replica. Heartbeats stay in memory; other messages go to messages.py,
+and tasks come from dispatch.py.
 
-A link counts by its row, of which a node has one in all replicas. Rows and sockets can disagree after the database or a
-replica stood still; `check_in` corrects both sides.
+The row of a link decides: a node has one across all replicas. Rows and sockets can disagree after the database or a
+replica paused; `check_in` corrects both sides.
 """
 
 import asyncio
@@ -48,8 +48,8 @@ REPLICA_SECONDS = 2.0
 CHECK_IN = "check-in"
 SEEN_SECONDS = 30.0
 RENEW_SECONDS = 60.0
-OPENING_LIMIT = timedelta(seconds=30)  # a row older than this without a link here gets none any more
-RETURNED = 500  # links that are sent their unfinished tasks, or closed, in one transaction
+OPENING_LIMIT = timedelta(seconds=30)  # a row that is older, without a link here, will not get one
+RETURNED = 500  # links whose unfinished tasks are sent, or that are closed, in one transaction
 BEAT = msgspec.msgpack.encode(Beat())  # most messages are beats: recognised by their bytes
 log = structlog.get_logger()
 
@@ -69,7 +69,7 @@ class LinkServer:
         buffers: Sequence[Buffer] = (),
         announcements: Sequence[Announcement] = (),
     ) -> None:
-        self.holder_lease_seconds = HOLDER_LEASE_SECONDS  # how long a holder's keys admit on a node that is cut off
+        self.holder_lease_seconds = HOLDER_LEASE_SECONDS  # how long a holder's keys admit on an offline node
         self._db, self._clock, self._replica_id = db, clock, hints.replica_id
         self._links: dict[str, Link] = {}
         self._background = BackgroundTasks()
@@ -151,7 +151,7 @@ class LinkServer:
             link.heard_at = self._clock.monotonic()
 
     async def _take(self, link: Link, data: bytes) -> bool:
-        """Whether the message could be read."""
+        """Returns whether the message could be read."""
         try:
             message = read(data)
         except UnreadableError as error:
@@ -166,7 +166,7 @@ class LinkServer:
         return True
 
     async def _lose(self, link: Link) -> None:
-        """Close the row of the link, once; a newer link of the same node has closed it already."""
+        """Close the row of the link, once; a newer link of the same node has already closed it."""
         current = self._links.get(link.node_id)
         if link.is_over or (current and current.epoch > link.epoch):
             return
@@ -196,26 +196,26 @@ class LinkServer:
         self._background.start(link.close(code, reason))
 
     async def cut(self, node_id: str, reason: str) -> None:
-        """End the link: the node has to dial and prove its identity again."""
+        """End the link: the node must connect and prove its identity again."""
         if link := self._links.get(node_id):
             await self._cut(link, 4410, reason)
 
     async def _cut_broken(self, link: Link) -> None:
-        """Tasks that could not be sent are sent again after the next hello, so the link must end."""
-        await self._cut(link, 4408, "does not take what is sent")
+        """Unsent tasks are sent again after the next hello, so the link must end."""
+        await self._cut(link, 4408, "does not accept messages")
 
     def node_ids(self) -> list[str]:
-        """The nodes whose links are held by this replica."""
+        """The nodes whose links are on this replica."""
         return list(self._links)
 
     def send(self, node_id: str, message: Down) -> None:
-        """Best effort, if the node's link is here: the caller sends again what is lost with a link."""
+        """Best effort, if the node's link is here: the caller repeats what is lost with a link."""
         link = self._links.get(node_id)
         if link is not None:
             self._background.start(self._send(link, message))
 
     def request_stream(self, node_id: str, body: bytes) -> None:
-        """Best effort, too, and signed like a task."""
+        """Best effort, like `send`, and signed like a task."""
         link = self._links.get(node_id)
         if link is not None:
             self._background.start(self._send(link, self.keys.signer(link).sign_stream(body)))
@@ -238,7 +238,7 @@ class LinkServer:
     # Liveness of links and replicas
 
     async def sweep(self) -> None:
-        """Cut links that are silent, until cancelled."""
+        """Close silent links, until cancelled."""
         self._looked_at = self._clock.monotonic()
         await self._db.health.repeat("silent links", self._sweep)
 
@@ -246,7 +246,7 @@ class LinkServer:
         await asyncio.sleep(SWEEP_SECONDS)
         now = self._clock.monotonic()
         late = now - self._looked_at - SWEEP_SECONDS
-        if late > SWEEP_SECONDS:  # this process stood still: what arrived meanwhile has not been read
+        if late > SWEEP_SECONDS:  # this process was paused: what arrived in the meantime has not been read
             for link in self._links.values():
                 link.heard_at = max(link.heard_at, min(now, link.heard_at + late))
         deadline = now - DEAD_AFTER_SECONDS
@@ -271,9 +271,9 @@ class LinkServer:
             announcer.announce_changes()
 
     async def check_in(self, url: str) -> None:
-        """Record that this replica and its nodes live, close links of dead replicas, match rows and links."""
+        """Record that this replica and its nodes are alive, close links of dead replicas, and match rows with links."""
         may_judge = self._may_judge_others()
-        here = dict(self._links)  # a link has its row before it is listed here, so a link without a row is over
+        here = dict(self._links)  # a link gets its row before it is listed here, so a link without a row has ended
         epochs = {id: link.epoch for id, link in here.items()}
         async with self._db.write() as tx:
             await link_rows.replica_lives(tx, self._replica_id, url)
@@ -292,24 +292,25 @@ class LinkServer:
             self._seen_at = self._clock.monotonic()
         for each in lost:
             log.warning("link.row_closed", node=each.node_id, last_seen=each.last_seen.isoformat())
-        await asyncio.gather(*(self._cut(here[id], 4410, "no longer the link that counts") for id in strays))
+        await asyncio.gather(*(self._cut(here[id], 4410, "replaced by another link") for id in strays))
 
     def _may_judge_others(self) -> bool:
-        """Not after a pause of this replica's own check-ins: after an outage of the database all replicas look dead, so
-        it waits until each had time to check in again."""
+        """Not after a pause of this replica's own check-ins: after an outage of the database all replicas look dead,
+        so wait until each had time to check in again.
+        """
         now = self._clock.monotonic()
         if now - self._checked_in_at > link_rows.DEAD_REPLICA_SECONDS / 2:
             self._judges_from = now + link_rows.DEAD_REPLICA_SECONDS
         return now >= self._judges_from
 
     async def reopen_all(self) -> None:
-        """The database has another history: epochs and reports may be lost, so every node links again."""
+        """The database has another history, so epochs and reports may be lost, and every node must open a new link."""
         for buffer in self._buffers.values():
             buffer.forget()
         await asyncio.gather(*(self._cut(link, 4410, "the database changed") for link in list(self._links.values())))
 
     def renew_leases(self) -> None:
-        """After a check-in, because only a replica that reads the database would learn of a revoke."""
+        """Called after a check-in, because only a replica that can read the database would notice a revoke."""
         if self._clock.monotonic() - self._renewed_at < RENEW_SECONDS:
             return
         self._renewed_at = self._clock.monotonic()

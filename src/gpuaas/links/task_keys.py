@@ -1,7 +1,7 @@
-"""The task key that signs what is sent on each link, and the statements that move nodes to a newer key.
+"""The task key that signs messages on each link, and the statements that move nodes to a newer key.
 
-A link is signed with the newest generation that its node has said it trusts, so no task is ever refused for its key,
-whichever replica rotated and whichever holds the link.
+Messages are signed with the newest generation that the node has named as trusted, so no task is refused because of
+its key, whichever replica rotated and whichever has the link.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,14 +20,14 @@ from gpuaas.wire.link import Hello
 from gpuaas.wire.task_keys import MOST_TRUSTED, StatementBody, TaskKeyStatement, TrustedKey, TrustedKeys
 
 NO_KEY = (
-    "This node trusts no task key that this platform still uses. On the node, run `gpuaas agent rotate-key --token T` "
+    "This node trusts no task key that this platform uses. On the node, run `gpuaas agent rotate-key --token T` "
     "with a token of `gpuaas admin nodes rotate-key NODE`; docs/howto/task-keys.md."
 )
 log = structlog.get_logger()
 
 
 class LinkTaskKeys:
-    """`links` are those of this replica; `cut` ends a link whose node trusts no key that is still used."""
+    """`links` are those of this replica; `cut` ends a link whose node trusts no key in use."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class LinkTaskKeys:
     async def _look(self) -> None:
         try:
             await self.refresh()
-        except (*AWAY, *RERUN) as error:  # the next check-in looks again
+        except (*AWAY, *RERUN) as error:  # the next check-in refreshes again
             log.warning("task_key.refresh_failed", error=repr(error))
 
     async def refresh(self) -> None:
@@ -58,7 +58,7 @@ class LinkTaskKeys:
         self.apply(found)
 
     def apply(self, found: Generations) -> None:
-        """Announce a change on every link. Links of nodes that trust retired keys only are cut."""
+        """Announce a change on every link. Links of nodes that trust only retired keys are closed."""
         if found == self.generations:
             return
         self.generations = found
@@ -75,7 +75,7 @@ class LinkTaskKeys:
         return self._keyring.signer(link.generations[-1])
 
     def trusted_by(self, hello: Hello, recorded: int) -> tuple[int, ...]:
-        """Generations in use, oldest first. An older agent names none; it trusts what its row says."""
+        """Generations in use, oldest first. An older agent names none; it trusts the recorded one."""
         if hello.trusted_keys:
             return self._in_use(hello.node_id, hello.trusted_keys)
         return (recorded,) if recorded >= self.generations.oldest else ()
@@ -88,13 +88,13 @@ class LinkTaskKeys:
         return ours if ours and ours[-1] >= self.generations.oldest else ()
 
     def heard(self, link: Link, message: TrustedKeys) -> None:
-        """From now on the newest key that the node trusts signs what is sent on its link."""
+        """From now on, the newest key that the node trusts signs messages on its link."""
         if ours := self._in_use(link.node_id, message.keys):
             link.generations = ours
             self._background.start(self.announce(link))
 
     async def announce(self, link: Link) -> None:
-        """The next statement that the node needs, once per link: an agent that cannot follow is not asked again."""
+        """Send the next statement that the node needs, once per link: an agent that cannot follow gets it only once."""
         statement = self._statement(link)
         if statement is None or statement.body == link.stated:
             return
@@ -103,7 +103,7 @@ class LinkTaskKeys:
             await link.send(statement)
         except BROKEN as error:
             log.warning("link.send_failed", node=link.node_id, error=repr(error))
-            await self._cut(link, 4408, "does not take what is sent")
+            await self._cut(link, 4408, "does not accept messages")
 
     def _statement(self, link: Link) -> TaskKeyStatement | None:
         current = max(self.generations.current, link.generations[-1])
@@ -117,7 +117,7 @@ class LinkTaskKeys:
         return self.signer(link).state(StatementBody(generation=current, public_key=public_key, oldest=oldest))
 
     async def recover(self, tx: Tx, trusted: Mapping[str, tuple[int, ...]], now: datetime) -> None:
-        """Record generations that nodes trust and the database does not know, because it lost writes."""
+        """Record generations that nodes trust and that the database lost."""
         node_id, newest = max(((id, keys[-1]) for id, keys in trusted.items()), key=lambda each: each[1])
         if newest > self.generations.current:
             await commands.recover(tx, newest, node_id=node_id, now=now)

@@ -1,4 +1,4 @@
-"""`python -m gpuaas.main` is `gpuaas`, wherever that is installed."""
+"""`python -m gpuaas.main` runs the `gpuaas` command."""
 
 from gpuaas.main.cli import main
 

@@ -1,4 +1,4 @@
-"""`gpuaas agent`: what runs on a node."""
+"""`gpuaas agent`: runs on a node."""
 
 import asyncio
 import os
@@ -82,7 +82,7 @@ def oci(
 
 
 def fake(folder: Path, *, gpus: int, spares: int = 0, **_: object) -> FakeEngine:  # noqa: ARG001 (it keeps everything in memory)
-    """Nothing is real: to try the console and the API where no environment can be made."""
+    """Keeps everything in memory, to try the console and the API where no environment can be created."""
     return FakeEngine(clock=SystemClock().now, monotonic=SystemClock().monotonic, gpus=gpus, most_spares=spares)
 
 
@@ -100,10 +100,10 @@ def networks(texts: list[str]) -> tuple[IPv4Network, ...]:
 
 
 def port_range(text: str) -> range:
-    """`20000-29999`, both ends included."""
+    """Parse `20000-29999`, both ends included."""
     first, _, last = text.partition("-")
     if not (first.isdigit() and last.isdigit() and 1024 <= int(first) <= int(last) < 1 << 16):  # noqa: PLR2004
-        raise typer.BadParameter(f"{text} is no range of ports such as 20000-29999")
+        raise typer.BadParameter(f"{text} is not a range of ports such as 20000-29999")
     return range(int(first), int(last) + 1)
 
 
@@ -202,7 +202,7 @@ def run(
         image_days=image_days,
         gpu_reset=gpu_reset,
     )
-    # A program that uvloop starts is not heard of by the interpreter, and so would be no point to die at.
+    # uvloop starts programs without the interpreter noticing, so no crash point would be there.
     run_loop = asyncio.run if os.environ.get("GPUAAS_POINTS") else uvloop.run
     image_age = timedelta(days=image_days) if engine is EngineKind.OCI else timedelta()
     run_loop(_run(where, made, stop_environments=stop_environments, image_age=image_age))

@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them."""
+"""Processes that end with the process that started them."""
 
 import asyncio
 import ctypes
@@ -17,22 +17,22 @@ PR_SET_PDEATHSIG = 1
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 20.0
 LOOK_SECONDS = 60.0
-LOG_BYTES = 10 << 20  # and as much of an old one
+LOG_BYTES = 10 << 20  # and as much of an old log
 QUICK_SECONDS, MOST_QUICK_ENDS = 10.0, 3
 LAST_WORDS = 5
 
 
 def die_with_parent(parent: int | None) -> None:
-    """From now on the kernel ends this process when its parent is gone, however it went."""
+    """From now on the kernel ends this process when its parent ends, for whatever reason."""
     if parent is None:
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it was gone before we asked
+    if os.getppid() != parent:  # the parent had already ended
         sys.exit(1)
 
 
 class Child:
-    """A process of ours that is started again when it ends unasked, until it is stopped."""
+    """A child process that is started again when it ends without a request, until it is stopped."""
 
     def __init__(self, name: str, command: Sequence[str], log: Path, environ: Mapping[str, str]) -> None:
         self.name, self.log = name, log
@@ -43,7 +43,7 @@ class Child:
 
     @property
     def is_crash_looping(self) -> bool:
-        """It ended right after its start, again and again, or could not be started at all."""
+        """It ended right after its start several times, or could not be started."""
         return self._quick_ends >= MOST_QUICK_ENDS or (self._task is not None and self._task.done())
 
     def last_words(self) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class Child:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """Also one that is just being started."""
+        """Also stops a process that is being started."""
         self._stopping.set()
         if self._task:
             await asyncio.gather(self._task, return_exceptions=True)
@@ -68,7 +68,7 @@ class Child:
                     stdout=out,
                     stderr=out,
                     env={**os.environ, **self._environ},
-                    start_new_session=True,  # Ctrl-C is for us; we tell the children in order
+                    start_new_session=True,  # Ctrl-C is for this process, which stops the children in order
                 )
             began = time.monotonic()
             code = await self._until_end(process)
@@ -84,7 +84,7 @@ class Child:
             await asyncio.wait({ended, stopping}, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             keep_small(self.log)
         stopping.cancel()
-        with suppress(ProcessLookupError):  # it ended by itself
+        with suppress(ProcessLookupError):  # it has already ended
             if not ended.done():
                 process.terminate()
             await asyncio.wait({ended}, timeout=STOP_SECONDS)
@@ -99,7 +99,7 @@ def read_last_words(log: Path) -> tuple[str, ...]:
 
 
 def keep_small(log: Path) -> None:
-    """A log that grew too long becomes the old one, under the writer's feet: it appends, so it begins anew."""
+    """Move a log that grew too long to the old one. Its writer appends, so it continues in the emptied file."""
     if log.exists() and log.stat().st_size > LOG_BYTES:
         shutil.copyfile(log, log.with_suffix(".log.old"))
         os.truncate(log, 0)

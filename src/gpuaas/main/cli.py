@@ -1,4 +1,4 @@
-"""The `gpuaas` command: a table of what there is, each loaded when it is used and not before."""
+"""The `gpuaas` command: a table of commands, each imported only when it is used."""
 
 import os
 import platform
@@ -18,22 +18,22 @@ from gpuaas.cli.groups import HELP_NAMES
 from gpuaas.cli.process_context import ProcessContext
 from gpuaas.core.clock import SystemClock
 
-# httpx brings a command line of its own, which would load click and pygments into every command of ours.
-# Declared missing, it is left out: about a tenth of a second of processor time less for each.
+# httpx has a command line, which would load click and pygments into every command. Marked as missing, it is left out,
+# which saves a tenth of a second of processor time per command.
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """Where a command lives: a module with a Typer app or a function named `command`."""
+    """Where a command is defined: a module with a Typer app or a function named `command`."""
 
     section: str
     module: str
     help: str
-    extra: str = ""  # that it needs; cli/extras.py
+    extra: str = ""  # the extra that it needs; cli/extras.py
 
     def signpost(self, name: str) -> TyperCommand:
-        """All that help and completion need of a command that is not loaded."""
+        """The part of a command that help and completion need before it is loaded."""
         return TyperCommand(name, help=self.help, rich_markup_mode=None)
 
     def load(self, name: str) -> Any:
@@ -105,7 +105,7 @@ DAEMONS = {COMMANDS[name].module for name in ("server", "agent")}
 
 
 def load_logs_without_rich() -> None:
-    """structlog loads rich to draw tracebacks, which ours never are: a tenth of what a server needs to start."""
+    """structlog loads rich to draw tracebacks, which the daemons do not use; it takes a tenth of a server's start."""
     if "rich" not in sys.modules:
         sys.modules["rich"] = None  # type: ignore[assignment]
         try:
@@ -115,7 +115,7 @@ def load_logs_without_rich() -> None:
 
 
 class LazyGroup(TyperGroup):
-    """Lists signposts; loads only the command that is run or completed."""
+    """Lists commands without loading them; loads only the command that is run or completed."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -136,11 +136,11 @@ app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None, co
 
 @app.callback(help=HELP)
 def root() -> None:
-    """Being there makes this a group."""
+    """Typer needs a callback to make this a group."""
 
 
 def run(args: Sequence[str], process: ProcessContext) -> int:
-    """Run one command line; the answer is the exit code."""
+    """Run one command line; returns the exit code."""
     try:
         code = build(app).main(args=[*args], prog_name="gpuaas", standalone_mode=False, obj=process)
     except typer.TyperException as error:
@@ -152,7 +152,7 @@ def run(args: Sequence[str], process: ProcessContext) -> int:
 
 
 def explain(error: typer.TyperException, process: ProcessContext) -> int:
-    ctx: typer.Context | None = getattr(error, "ctx", None)  # whose usage it was, or who complains
+    ctx: typer.Context | None = getattr(error, "ctx", None)  # of the command that failed
     path = ctx.command_path if ctx else "gpuaas"
     color = sys.stderr.isatty() and not process.environ.get("NO_COLOR")
     if isinstance(error, Complaint):

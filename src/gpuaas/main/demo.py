@@ -1,4 +1,4 @@
-"""What `gpuaas up` puts into an empty platform: people, a catalog, an approved node. Repeating it changes nothing."""
+"""The content that `gpuaas up` adds to an empty platform: people, a catalogue, an approved node. It can be repeated."""
 
 from datetime import datetime
 
@@ -30,7 +30,7 @@ from gpuaas.wire.quotas import DIMENSIONS, QuotaScope
 from gpuaas.wire.runtimes import StagingStatus
 
 TENANT, REGION, NODE, FAMILY = "acme", "local", "local", "h200"
-STAGED_FIRST = "python-data"  # small: it is there in seconds
+STAGED_FIRST = "python-data"  # small: it is staged within seconds
 
 
 MEMORY_STEP_MIB = 128
@@ -38,7 +38,7 @@ SMALLEST_DISK_GIB = 2
 
 
 class Machine(Struct, frozen=True, kw_only=True):
-    """What the sizes of the demo are made of."""
+    """The resources of the node, from which the sizes of the demo are derived."""
 
     vcpus: int
     memory_mib: int
@@ -53,7 +53,7 @@ class Demo:
         self._db, self._ids, self._now = db, ids, now
 
     async def ensure_people(self, file: UpFile, *, demo: bool) -> UpFile:
-        """With the demo, a person in tenant `acme`; in any case an operator of the platform."""
+        """With the demo, add a person in tenant `acme`; always add an operator of the platform."""
         async with self._db.read() as tx:
             missing = [user for user in file.users if await identity.password_identity(tx, user.email) is None]
         for user in missing:
@@ -78,7 +78,7 @@ class Demo:
             await self._free(tx, project.tenant_id)
 
     async def _free(self, tx: Tx, tenant_id: str) -> None:
-        """The demo's tenant is the machine's owner: what it may have is what there is."""
+        """The demo's tenant owns the computer, so it has no limits."""
         place = await quotas.place(tx, QuotaScope.TENANT, tenant_id)
         for dimension in DIMENSIONS[place.scope]:
             await quotas.set_limit(tx, place, dimension, None, by=SYSTEM, reason="demo", now=self._now)
@@ -92,7 +92,7 @@ class Demo:
             await skus.add(tx, self._node(machine), self._now)
 
     async def machine(self, node_id: str) -> Machine:
-        """What sizes can be made of: the node as its agent found it."""
+        """The resources of the node, as its agent reported them."""
         async with self._db.read() as tx:
             facts = (await capacity.node(tx, node_id)).facts
         if facts is None or facts.disk is None:
@@ -100,7 +100,7 @@ class Demo:
         return Machine(vcpus=facts.vcpus, memory_mib=facts.memory_mib, disk_gib=facts.disk.size_gib)
 
     async def ensure_bundles(self) -> None:
-        """Every recipe that ships with this release is on offer."""
+        """Publish every recipe that ships with this release."""
         async with self._db.write() as tx:
             known = {(bundle.slug, bundle.version) for bundle in await runtimes.bundles(tx)}
             for data in map(recipes.read, recipes.names()):
@@ -108,11 +108,11 @@ class Demo:
                     await publish_as(tx, data, by=SYSTEM, ids=self._ids, now=self._now)
 
     async def stage_bundle(self, node_id: str, slug: str = STAGED_FIRST) -> None:
-        """In the background: nobody waits for it."""
+        """Runs in the background: nothing waits for it."""
         async with self._db.write() as tx:
             newest = (await runtimes.bundles(tx, slug=slug))[0]
             there = await stagings.shown(tx, newest.id, node_id)
-            if not there or there[0].status is StagingStatus.FAILED:  # and not one that was taken off it on purpose
+            if not there or there[0].status is StagingStatus.FAILED:  # not if an operator removed it
                 await begin_staging(tx, node_id, newest.id, requested_by=SYSTEM, ids=self._ids, now=self._now)
 
     async def enrolment_token(self) -> str:
@@ -161,8 +161,9 @@ class Demo:
 
 
 def size(gpu_count: int, machine: Machine, init: Init) -> Size:
-    """A share of the machine for each GPU, and never more than there is. A tenth of the memory is the node's own. Each
-    GPU count has the same root disk, so that every resize is possible, and half of the disk is left for volumes."""
+    """A share of the node for each GPU, and never more than the node has. A tenth of the memory is for the node. Each
+    GPU count has the same root disk, so that every resize is possible, and half of the disk is left for volumes.
+    """
     memory_mib = machine.memory_mib * 9 // 10
     return Size(
         name=f"sim_{gpu_count}g" + ("" if init is Init.PLAIN else f"_{init}"),

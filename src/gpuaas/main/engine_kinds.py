@@ -1,4 +1,4 @@
-"""The engines that an agent can run, by name; apart from the engines, which are large to import."""
+"""The names of the engines that an agent can run; separate from the engines, which are large to import."""
 
 from enum import StrEnum
 

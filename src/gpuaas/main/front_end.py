@@ -1,8 +1,8 @@
-"""Limits of the HTTP front end: what one connection may cost before a request of it is complete.
+"""Limits of the HTTP front end: what one connection may cost before its request is complete.
 
-uvicorn limits neither the size of a request's head nor the time it takes, and httptools copies an unfinished header at
-every read: one connection with an endless header stalls the event loop. This subclass counts bytes and headers while
-the head is incomplete, and `Waiting` closes connections that take too long or are too many.
+uvicorn limits neither the size of a request's head nor the time it takes, and httptools copies an unfinished header
+at every read: one connection with an endless header stalls the event loop. This subclass counts bytes and headers
+while the head is incomplete, and `Waiting` closes connections that take too long or are too many.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, kw_only=True)
 class FrontEndLimits:
-    """The console's and the CLI's requests have heads of about 1 KiB; a browser's cookies may add some."""
+    """Requests of the console and the CLI have heads of about 1 KiB; a browser's cookies may add some."""
 
     head_bytes: int = 16_384  # request line and headers
     url_bytes: int = 4_096  # api/edge.py refuses more than 2,000 with a problem document
     header_count: int = 64
-    framing_bytes: int = 65_536  # chunk sizes, chunk extensions and trailers, beyond as many bytes as the body has
+    framing_bytes: int = 65_536  # chunk sizes, extensions and trailers, beyond the size of the body
     pipelined: int = 16  # requests that wait behind another one on the same connection
     head_seconds: float = 10.0  # from the connection, or the last response, to the end of the headers
     request_seconds: float = 30.0  # the same, to the end of the body
@@ -36,7 +36,7 @@ class FrontEndLimits:
 
 
 class Refused(Exception):
-    """Raised in a parser callback; the connection is answered with `status` and closed."""
+    """Raised in a parser callback; the connection receives `status` and is closed."""
 
 
 class Waiting:
@@ -70,7 +70,7 @@ class Waiting:
             del self._by_source[source]
 
     def is_trusted(self, address: str) -> bool:
-        """A proxy's connections carry the requests of many people: no limit per address applies to it."""
+        """A proxy's connections carry requests of many people, so the limit per address does not apply."""
         try:
             return any(ip_address(address) in network for network in self._trusted)
         except ValueError:
@@ -93,14 +93,14 @@ class Waiting:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with limits; bound to its limits by `limited`."""
+    """uvicorn's protocol with limits; `limited` sets them."""
 
     limits: FrontEndLimits
     waiting: Waiting
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.source: str | None = None  # none: no limit per address
+        self.source: str | None = None  # None: no limit per address
         self.has_head = False
         self._completed = False  # a message ended in the data that is being parsed
         self._head_bytes = self._url_bytes = self._header_bytes = self._framing = self._body_bytes = 0
@@ -155,7 +155,7 @@ class LimitedProtocol(HttpToolsProtocol):
         too_many = not self.has_head and len(self.headers) >= self.limits.header_count
         if too_many or self._header_bytes > self.limits.head_bytes:
             self._stop(431, "The request line and headers are too large.")
-        if not self.has_head:  # a trailer is no header
+        if not self.has_head:  # ignore trailers
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -201,7 +201,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refusal = (status, message)
         self.send_400_response(message)
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - what is refused is told more exactly
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the refusal is more exact
         self.waiting.discard(self)
         if self._is_answerable():
             status, message = self._refusal
@@ -213,7 +213,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _is_answerable(self) -> bool:
-        """Not while the response to an earlier request on this connection is still to come."""
+        """False while the response to an earlier request on this connection is pending."""
         cycle = self._cycle()
         if cycle is None or cycle.response_complete:
             return True
@@ -233,6 +233,6 @@ PHRASES = {
 
 
 def limited(limits: FrontEndLimits, trusted: Sequence[Network] = ()) -> type[LimitedProtocol]:
-    """The protocol class of one server, with the connections that wait there."""
+    """The protocol class of one server, with its waiting connections."""
     fields = {"limits": limits, "waiting": Waiting(limits, trusted)}
     return type("BoundLimitedProtocol", (LimitedProtocol,), fields)

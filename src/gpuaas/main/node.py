@@ -1,4 +1,4 @@
-"""`gpuaas node`: what an operator prepares on a node."""
+"""`gpuaas node`: prepares a node."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ Shared = Annotated[
 
 @command.callback()
 def group() -> None:
-    """Being there makes this a group."""
+    """Typer needs a callback to make this a group."""
 
 
 @image.command()
@@ -129,7 +129,7 @@ def verify(
 
 
 def images_folder(agent: Path, shared: str | None) -> Path:
-    """Where the agent of this folder looks for them."""
+    """The folder in which the agent looks for images."""
     return images.folder_of(agent, shared)
 
 

@@ -30,7 +30,7 @@ class NodeLinks:
     open_streams: OpenStreams
     url: str  # at which other replicas and agents reach this one
 
-    # What routes use: NodeLinks of api/services.py
+    # The interface for routes: NodeLinks of api/services.py
 
     @property
     def holder_lease_seconds(self) -> float:
@@ -111,6 +111,6 @@ async def node_links(
 
 
 def origins(config: Settings) -> frozenset[str]:
-    """The origins under which agents may dial this server; their proofs of identity are bound to one of them."""
+    """The origins at which agents may connect to this server; their proofs of identity are bound to one of them."""
     local = {f"http://{name}:{config.port}" for name in ("127.0.0.1", "localhost", "[::1]", config.host)}
     return frozenset(origin_of(url) for url in {config.public_url, config.advertise_url, *local} if url)

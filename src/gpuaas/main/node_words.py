@@ -1,4 +1,4 @@
-"""How the agent of `gpuaas up` is started."""
+"""The command line of the agent of `gpuaas up`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a node of `gpuaas up` needs before its agent starts, done as whoever runs the agent."""
+"""Prepares the node of `gpuaas up` before its agent starts, as the user who runs the agent."""
 
 import os
 import time
@@ -16,7 +16,7 @@ from gpuaas.main.engine_kinds import EngineKind
 
 
 async def ensure_image(folder: Path, engine: EngineKind, tell: Callable[[str], None]) -> None:
-    """Environments start from it; the first start builds it."""
+    """Build the base image of environments, at the first start."""
     if engine is not EngineKind.OCI or requirements.missing():
         return
     began, clock = time.monotonic(), SystemClock()
@@ -26,7 +26,7 @@ async def ensure_image(folder: Path, engine: EngineKind, tell: Callable[[str], N
 
     images = images_folder(folder)
     if image_build.of_recipe(images) is None:
-        tell("Building the base image of environments, once on this machine (about two minutes).")
+        tell("Building the base image of environments, once on this computer (about two minutes).")
     try:
         await image_build.ensure(images, added=(), environ=os.environ, now=clock.now, on_phase=on_phase)
     except ImageError as error:
@@ -36,7 +36,7 @@ async def ensure_image(folder: Path, engine: EngineKind, tell: Callable[[str], N
 async def ensure_enrolled(
     folder: Path, engine: EngineKind, url: str, *, gpus: int, token: Callable[[], Awaitable[str]]
 ) -> str:
-    """The id of the node in this folder, which dials that server from now on."""
+    """Returns the id of the node in this folder, which connects to that server from now on."""
     if not identity.is_enrolled(folder):
         made = ENGINES[engine](folder, gpus=gpus, ssh_host=None, bind="127.0.0.1")
         await enrol_node(folder, made, url, await token())

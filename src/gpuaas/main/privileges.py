@@ -1,4 +1,4 @@
-"""As whom the parts of `gpuaas up` run: only the agent, and what it starts, needs root."""
+"""The users as which the parts of `gpuaas up` run: only the agent, and what it starts, needs root."""
 
 import ctypes
 import os
@@ -16,34 +16,34 @@ from gpuaas.core.owners import Owner, runs
 from gpuaas.main.engine_kinds import EngineKind
 
 SYSTEM_FOLDER = Path("/var/lib/gpuaas")
-STARTED_BY_SUDO = ("make", "gpuaas")  # any other command of sudo, such as a shell, is root's own session
+STARTED_BY_SUDO = ("make", "gpuaas")  # any other command of sudo, such as a shell, is a session of root
 PR_SET_DUMPABLE = 4
 FAKE_WORDS = "The node uses the fake engine: the console and the API work, but no allocation is real."
 
-KEPT_WORDS = "It began with it. For real allocations begin with another folder: gpuaas up --data FOLDER"
+KEPT_WORDS = "This folder was created with it. For real allocations use another folder: gpuaas up --data FOLDER"
 
 
 class Sudo(StrEnum):
-    """What sudo does for the person who starts us."""
+    """How sudo is available to the person who starts this program."""
 
     FREE = "free"  # it asks for nothing
-    ASKS = "asks"  # for a password, and there is a terminal to ask on
+    ASKS = "asks"  # for a password, and there is a terminal
     NO = "no"
 
 
 class AgentUser(StrEnum):
-    """As whom the agent runs."""
+    """The user that runs the agent."""
 
     OURSELVES = "ourselves"
-    ROOT = "root"  # beside us, who are not
+    ROOT = "root"  # in addition to this process, which is not root
 
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
     is_root: bool
-    has_root_process: bool = False  # sudo started us, and we keep a process as root
+    has_root_process: bool = False  # started by sudo, with a process that stays root
     sudo: Sudo = Sudo.NO
-    lacks: Sequence[str] = ()  # what environments need beside root
+    lacks: Sequence[str] = ()  # what environments need in addition to root
     asked: EngineKind | None = None
     before: EngineKind | None = None  # of the node in the data folder
 
@@ -61,17 +61,18 @@ class Plan:
 
 
 def plan(situation: Situation) -> Plan:
-    """A folder keeps its engine. The fake engine would report real environments as gone, and what a platform offers is
-    derived from what its engine found first."""
+    """A folder keeps its engine: the fake engine would report real environments as gone, and the offers of a platform
+    are derived from what its engine found first.
+    """
     if situation.asked and situation.before and situation.asked is not situation.before:
         raise Complaint(
-            f"the node in this folder has the engine {situation.before}, and another would not know its environments",
+            f"the node in this folder has the engine {situation.before}; another one cannot use its environments",
             next_step=f"gpuaas up --engine {situation.asked} --data ANOTHER_FOLDER",
         )
     if situation.before is EngineKind.OCI and not situation.can_have_root:
         raise Complaint(
             "the node in this folder needs root, and sudo is not available here",
-            next_step="start it as root or as a user who may use sudo, or choose a folder: gpuaas up --data FOLDER",
+            next_step="start it as root or as a user who may use sudo, or use another folder: gpuaas up --data FOLDER",
         )
     wanted = situation.asked or situation.before
     lacks = [*([] if situation.can_have_root else ["root"]), *situation.lacks]
@@ -85,7 +86,7 @@ def plan(situation: Situation) -> Plan:
 
 
 def without_root(lacks: Sequence[str]) -> Plan:
-    words = (f"This machine cannot make environments. Missing: {', '.join(lacks)}.", FAKE_WORDS)
+    words = (f"This computer cannot create environments. Missing: {', '.join(lacks)}.", FAKE_WORDS)
     return Plan(EngineKind.FAKE, AgentUser.OURSELVES, words)
 
 
@@ -93,7 +94,7 @@ def look_at_sudo() -> Sudo:
     if shutil.which("sudo") is None:
         return Sudo.NO
     tried = subprocess.run(
-        ["sudo", "-n", "true"],  # noqa: S607 - whichever sudo the person has
+        ["sudo", "-n", "true"],  # noqa: S607 - the sudo of the person
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -105,7 +106,7 @@ def look_at_sudo() -> Sudo:
 
 
 def caller(environ: Mapping[str, str]) -> pwd.struct_passwd | None:
-    """Who ran `sudo make up` or `sudo gpuaas up`; None in a session of root's own, also one that sudo opened."""
+    """The person who ran `sudo make up` or `sudo gpuaas up`; None in a session of root, also one that sudo opened."""
     uid, command = environ.get("SUDO_UID", ""), environ.get("SUDO_COMMAND", "").split(maxsplit=1)
     if not uid.isdecimal() or uid == "0" or not command or Path(command[0]).name not in STARTED_BY_SUDO:
         return None
@@ -116,7 +117,7 @@ def caller(environ: Mapping[str, str]) -> pwd.struct_passwd | None:
 
 
 def owner(data: Path) -> pwd.struct_passwd | None:
-    """Whose platform is in this folder; None where there is none, or root's."""
+    """The owner of the platform in this folder; None without a platform, or if it belongs to root."""
     try:
         return pwd.getpwuid(uid) if (uid := (data / "up.json").stat().st_uid) else None
     except (OSError, KeyError):
@@ -124,7 +125,7 @@ def owner(data: Path) -> pwd.struct_passwd | None:
 
 
 def data_folder_of(user: pwd.struct_passwd, data: Path | None, *, system: Path = SYSTEM_FOLDER) -> Path | None:
-    """Where the data of this user is; None where it belongs to root, who then runs all of it as before."""
+    """The data folder of this user; None if it belongs to root, who then runs everything."""
     folder = data or Path(user.pw_dir) / ".local/share/gpuaas"
     if data is None and (system / "up.json").exists():
         return None
@@ -132,12 +133,12 @@ def data_folder_of(user: pwd.struct_passwd, data: Path | None, *, system: Path =
 
 
 def can_run_us(user: pwd.struct_passwd) -> bool:
-    """Whether this user can read the program; it may be in root's home."""
+    """Whether this user can read the program, which may be in root's home."""
     return runs(Path(sys.executable), Owner(user.pw_name, user.pw_uid, user.pw_gid), "-P", "-c", "import gpuaas.wire")
 
 
 def become(user: pwd.struct_passwd) -> None:
-    """For good. The environment of the person is what their own session would have."""
+    """Become this user permanently. The environment is that of the person's own session."""
     os.initgroups(user.pw_name, user.pw_gid)
     os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
     os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)

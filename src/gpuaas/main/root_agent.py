@@ -1,12 +1,12 @@
 """The root process of a `gpuaas up` whose person is not root: it prepares the node, and runs its agent.
 
-Started once, by sudo or by a supervisor that is root and is about to become its person, it needs no password later.
-Nobody but root can signal it, so its standard input stands for the supervisor: `Stop` ends the agent in order, and the
-end of the input, however the supervisor ended, ends it at once, as the kernel ends the agent of a supervisor that is
+It is started once, by sudo or by a supervisor that is root and becomes its person afterwards, so it needs no password
+later. Only root can signal it, so its standard input stands for the supervisor: `Stop` ends the agent in order. The
+end of the input, for whatever reason, ends the agent at once, as the kernel ends the agent of a supervisor that is
 root. Environments outlive both.
 
-Once the node is prepared this program restarts in the same process, without the modules that only preparing needs:
-it stays as long as the agent, and they cost about 20 MB.
+After preparing the node this program restarts in the same process, without the modules that only preparing needs: it
+stays as long as the agent, and they cost about 20 MB.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class RootAgent:
         with suppress(msgspec.DecodeError):
             while line := await reader.readline():
                 self._take(orders.decode(line))
-        os._exit(1)  # there is no supervisor any more; the kernel ends the agent with us
+        os._exit(1)  # the supervisor ended; the kernel ends the agent with this process
 
     def _take(self, order: Order) -> None:
         if isinstance(order, Stop):
@@ -93,18 +93,18 @@ class RootAgent:
             tell(Failed(why=error.why, details=error.details, next_step=error.next_step))
             return
         except (IdentityError, OSError) as error:
-            tell(Failed(why=str(error), next_step=f"look into {begin.folder}"))
+            tell(Failed(why=str(error), next_step=f"check {begin.folder}"))
             return
         await self._begin_anew(Handover(msgspec.structs.replace(begin, environ={}), node_id))
 
     async def _begin_anew(self, handover: Handover) -> None:
-        """No order is lost meanwhile: until the supervisor learns of the node, it sends only `Stop`."""
+        """No order is lost during the restart: until the supervisor learns of the node, it sends only `Stop`."""
         self._input.pause_reading()
-        await asyncio.sleep(0)  # what was read is an order by now
+        await asyncio.sleep(0)  # all input that was read is in the queue now
         if self._stop.is_set():
             return
         for number in (signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)  # stays so until the handlers are there again
+            signal.signal(number, signal.SIG_IGN)  # until the handlers are set again
         words = ["-P", "-X", f"pycache_prefix={PYCACHE}", "-m", "gpuaas.main.root_agent", encode(handover).decode()]
         os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 - ourselves
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-PYCACHE = "/var/cache/gpuaas/python"  # root leaves no files in a checkout that is not root's
+PYCACHE = "/var/cache/gpuaas/python"  # root must not leave files in a checkout of another user
 
 
 class Begin(msgspec.Struct, tag="begin", frozen=True, kw_only=True):
@@ -19,13 +19,13 @@ class Begin(msgspec.Struct, tag="begin", frozen=True, kw_only=True):
 
 
 class Token(msgspec.Struct, tag="token", frozen=True):
-    """Of an enrolment, once it was asked for."""
+    """An enrolment token, in answer to `NeedsToken`."""
 
     token: str
 
 
 class Run(msgspec.Struct, tag="run", frozen=True):
-    """Run the agent, and again whenever it ends."""
+    """Run the agent, and start it again whenever it ends."""
 
 
 class Stop(msgspec.Struct, tag="stop", frozen=True):
@@ -33,7 +33,7 @@ class Stop(msgspec.Struct, tag="stop", frozen=True):
 
 
 class Ready(msgspec.Struct, tag="ready", frozen=True):
-    """There is a root process."""
+    """The root process has started."""
 
 
 class NeedsToken(msgspec.Struct, tag="needs_token", frozen=True):
@@ -53,7 +53,7 @@ class Failed(msgspec.Struct, tag="failed", frozen=True, kw_only=True):
 
 
 class CrashLooping(msgspec.Struct, tag="crash_looping", frozen=True):
-    """The agent ends right after its start, again and again."""
+    """The agent ends right after its start, repeatedly."""
 
 
 class Handover(msgspec.Struct, frozen=True):

@@ -30,13 +30,13 @@ from gpuaas.main.root_messages import (
 )
 
 SUDO, SUDO_SILENT = ("sudo", "--"), ("sudo", "-n", "--")  # it may ask for a password, or never does
-PASSED_ON = ("GPUAAS_", "PIP_")  # variables that agents know
+PASSED_ON = ("GPUAAS_", "PIP_")  # variables for agents
 PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 END_SECONDS = STOP_SECONDS + 10
 
 
 def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
-    """What sudo removes and the agent, pip and the build of an image read."""
+    """Variables that sudo removes, and that the agent, pip and the build of an image read."""
     return {name: value for name, value in environ.items() if name.startswith(PASSED_ON) or name.lower() in PROXIES}
 
 
@@ -50,7 +50,7 @@ def spawn(prefix: Sequence[str]) -> "RootSide":
 
 
 class RootSide:
-    """To the supervisor a child like any other; it is told what to do and never signalled."""
+    """A child like any other for the supervisor, but it receives orders and is never signalled."""
 
     name = "agent"
 
@@ -62,7 +62,7 @@ class RootSide:
         self._is_stopping = self.is_crash_looping = False
 
     def wait_until_ready(self) -> bool:
-        """Before anything else is asked of it, while sudo may ask for a password. False: it was not given."""
+        """Called first, while sudo may ask for a password. False if the password was not given."""
         assert self._process.stdout is not None  # noqa: S101 (it was asked for)
         line = self._process.stdout.readline()
         if line and isinstance(events.decode(line), Ready):
@@ -74,9 +74,9 @@ class RootSide:
         return read_last_words(self.log)
 
     async def prepare(self, begin: Begin, token: Callable[[], Awaitable[str]]) -> str:
-        """Image, enrolment and address; the id of the node."""
+        """Prepare image, enrolment and server address; returns the id of the node."""
         self.log = begin.log
-        self.log.touch()  # ours, and only written to by root
+        self.log.touch()  # owned by the person, so root only writes to it
         self._listening = asyncio.create_task(self._listen())
         self._order(begin)
         while True:
@@ -104,7 +104,7 @@ class RootSide:
         await asyncio.to_thread(self._process.wait)
 
     def leave(self) -> None:
-        """Without an input it ends, and the agent with it."""
+        """Close its input, which ends it and the agent."""
         assert self._process.stdin is not None  # noqa: S101 (it was asked for)
         with suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -113,7 +113,7 @@ class RootSide:
         assert self._process.stdin is not None  # noqa: S101 (it was asked for)
         if self._process.stdin.closed:
             return
-        with suppress(BrokenPipeError):  # it has ended, and whoever waits for it is told
+        with suppress(BrokenPipeError):  # it has ended, and its waiters are informed
             self._process.stdin.write(encode(order))
             self._process.stdin.flush()
 
@@ -128,5 +128,5 @@ class RootSide:
         self._events.put_nowait(None)
         if not self._is_stopping:
             self.is_crash_looping = True
-            self.leave()  # sudo may have ended without it
+            self.leave()  # sudo may have ended before it
             typer.echo("The agent has ended with its root process. Stop with Ctrl-C, and start again.", err=True)

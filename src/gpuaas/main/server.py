@@ -1,4 +1,4 @@
-"""`gpuaas server`: the control plane. Any number of replicas on one PostgreSQL."""
+"""`gpuaas server`: the control plane. Any number of replicas can share one PostgreSQL."""
 
 import asyncio
 import os
@@ -65,18 +65,18 @@ class Only(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a control plane takes from outside itself; a test or a simulator passes its own."""
+    """The parts that a control plane receives from outside; a test or a simulator passes other parts."""
 
-    clock: Clock | None = None  # none: the database's
+    clock: Clock | None = None  # None: the database's
     randomness: Callable[[int], bytes] = os.urandom
     jitter: Callable[[], float] = system_jitter
     passwords: Passwords = field(default_factory=Passwords)
     caller_type: type[Caller] = Caller
-    traces: Traces | None = None  # none: as the settings say
+    traces: Traces | None = None  # None: from the settings
 
 
 async def tell_log(events: list[Event]) -> None:
-    """The structured log is the outbox's first follower."""
+    """The structured log is the first follower of the outbox."""
     for event in events:
         log.info("outbox.event", topic=event.topic, **event.payload)
 
@@ -87,17 +87,17 @@ class Wired:
 
     services: Services
     nodes: NodeLinks
-    serving: Sequence[Background]  # beside the routes: the index, the node links
+    serving: Sequence[Background]  # in addition to the routes: the index, the node links
     working: Sequence[Background]
 
     def app(self, litestar: Litestar | None = None) -> ASGIApp:
-        """The API, and in front of it what agents dial."""
+        """The endpoints of agents, and behind them the API."""
         return AgentEndpoints(create_app(self.services, litestar), self.nodes.links, self.nodes.streams)
 
 
 @asynccontextmanager
 async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> AsyncIterator[Wired]:
-    """Everything a server is made of, on open pools; they are closed with it."""
+    """All parts of a server, on open pools that are closed at the end."""
     parts = parts or Parts()
     watch = Watch(dsn, parts.clock or DatabaseClock(SystemClock()), Health())
     if isinstance(watch.clock, DatabaseClock):
@@ -116,7 +116,7 @@ async def wired(config: Settings, dsn: str, parts: Parts | None = None) -> Async
 async def assemble(
     config: Settings, parts: Parts, pools: Sequence[Database], *, watch: Watch, hints: Hints, ids: Ids, points: Points
 ) -> Wired:
-    """The services behind the routes, and the loops that run beside them."""
+    """The services for routes, and the loops that run beside them."""
     api_db, operator_db, worker_db = pools
     await asyncio.gather(api_db.check_fence(), operator_db.check_fence())
     clock, master = watch.clock, MasterKey.from_file(config.master_key_file)
@@ -213,8 +213,8 @@ def listener(app: ASGIApp, config: Settings, limits: FrontEndLimits = FrontEndLi
             proxy_headers=bool(proxies),
             forwarded_allow_ips=[str(network) for network in proxies],
             ws=QuickProtocol,
-            ws_ping_interval=None,  # beats tell more
-            ws_per_message_deflate=False,  # agents ask for none, links pay in memory and terminals in time
+            ws_ping_interval=None,  # beats are more reliable
+            ws_per_message_deflate=False,  # links would pay in memory, terminals in time
             log_config=None,
             access_log=False,
             lifespan="off",

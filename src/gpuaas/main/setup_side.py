@@ -32,7 +32,7 @@ class SetupSide:
         return made
 
     async def event(self, check: Callable[[], None]) -> Event | None:
-        """The next one, or None at the end; `check` raises when there is nothing to wait for."""
+        """The next event, or None at the end; `check` raises if there is nothing to wait for."""
         assert self._process.stdout is not None  # noqa: S101 (it was asked for)
         reading = asyncio.create_task(self._process.stdout.readline())
         try:
@@ -62,6 +62,6 @@ class SetupSide:
 
     async def _order(self, order: Order) -> None:
         assert self._process.stdin is not None  # noqa: S101 (it was asked for)
-        with suppress(BrokenPipeError, ConnectionResetError):  # the end of its events tells
+        with suppress(BrokenPipeError, ConnectionResetError):  # the end of its events shows it
             self._process.stdin.write(encode(order))
             await self._process.stdin.drain()

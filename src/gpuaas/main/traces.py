@@ -1,4 +1,4 @@
-"""Spans by OpenTelemetry, when GPUAAS_TRACES names a collector; the packages are loaded only then."""
+"""Spans by OpenTelemetry if GPUAAS_TRACES names a collector; the packages are imported only then."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ NOT_INSTALLED = "GPUAAS_TRACES is set, and OpenTelemetry is not installed. Insta
 
 
 class OpenTelemetry:
-    """Every span carries the correlation id that the log lines of the same request carry."""
+    """Every span has the correlation id of the log lines of the same request."""
 
     def __init__(self, tracer: Any, context: Any, set_span_in_context: Any) -> None:
         self._tracer, self._context, self._in_context = tracer, context, set_span_in_context
@@ -42,7 +42,7 @@ def _nanoseconds(at: datetime) -> int:
 
 
 def traces_from(url: str) -> Traces:
-    """To the OTLP collector at `url` (its HTTP address, such as http://127.0.0.1:4318); empty is nowhere."""
+    """Export to the OTLP collector at `url` (its HTTP address, such as http://127.0.0.1:4318); empty: no traces."""
     if not url:
         return NO_TRACES
     try:

@@ -1,4 +1,4 @@
-"""`gpuaas up`: everything on this computer, from one command."""
+"""`gpuaas up`: a complete platform on this computer, with one command."""
 
 import asyncio
 import fcntl
@@ -29,9 +29,9 @@ from gpuaas.main.setup_side import SetupSide
 from gpuaas.main.up_file import SLOTS, UpFile, read
 from gpuaas.main.up_messages import DatabaseReady, Done, NeedsNode, NodeReady, NotDone, Progress, SetUp
 
-PORT_SECONDS = 2.0  # the server of a supervisor that was just killed needs a moment to be gone
-TRAVERSABLE = 0o711  # people reach their machines through it, and see nothing else in it
-# For the server of one computer: a connection that has worked for a while costs PostgreSQL 8 MB.
+PORT_SECONDS = 2.0  # the server of a supervisor that was just killed needs a moment to end
+TRAVERSABLE = 0o711  # people reach their environments through it, but cannot list it
+# For the server of one computer: a connection that has been used for a while costs PostgreSQL 8 MB.
 POOL_SIZE = "4"
 
 
@@ -39,7 +39,7 @@ class Up:
     def __init__(
         self, folder: Path, port: int, *, with_demo: bool, engine: EngineKind, root: RootSide | None = None
     ) -> None:
-        """`root` runs the agent where we are not root; otherwise it is a child of ours."""
+        """`root` runs the agent if this process is not root; otherwise the agent is a child."""
         self._folder, self._port, self._with_demo, self._engine = folder, port, with_demo, engine
         self._root = root
         self._url = f"http://127.0.0.1:{port}"
@@ -94,7 +94,7 @@ class Up:
         self._launch("server", ["server", *data], {"GPUAAS_DSN": dsn, "GPUAAS_POOL_SIZE": pool_size})
 
     async def _prepare_node(self, setup: SetupSide) -> str:
-        """By the root process; the id of the node."""
+        """Let the root process prepare the node; returns its id."""
         assert self._root is not None  # noqa: S101 - the setup process asks only where there is one
         self._children.append(self._root)
         begin = Begin(
@@ -159,7 +159,7 @@ Next, open it in a browser and sign in; or in another terminal:
 
 
 def refusal_of(port: int) -> str:
-    """Why nobody can listen on this port now; empty if one can."""
+    """Why no program can listen on this port now; empty if it is available."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -170,20 +170,20 @@ def refusal_of(port: int) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Made by us, it is as it must be; one that was there is judged and left as it is."""
+    """A new folder gets the right mode; an existing one is checked and left unchanged."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         check(folder)
     except OSError as error:
-        raise Complaint(f"{folder} cannot be made: {error.strerror}", next_step="gpuaas up --data FOLDER") from error
+        raise Complaint(f"{folder} cannot be created: {error.strerror}", next_step="gpuaas up --data FOLDER") from error
     else:
-        folder.chmod(TRAVERSABLE)  # whatever the umask says
+        folder.chmod(TRAVERSABLE)  # independent of the umask
     try:
         (folder / "logs").mkdir(exist_ok=True)
         (folder / "logs").chmod(0o700)
     except OSError as error:
-        raise Complaint(f"{folder} is not ours: {error.strerror}", next_step="gpuaas up --data FOLDER") from error
+        raise Complaint(f"{folder} is not writable: {error.strerror}", next_step="gpuaas up --data FOLDER") from error
 
 
 def check(folder: Path) -> None:
@@ -192,12 +192,13 @@ def check(folder: Path) -> None:
         raise Complaint(f"everybody can write in {folder}", next_step=f"gpuaas up --data {folder / 'gpuaas'}")
     if stat.S_ISDIR(mode) and os.geteuid() == 0 and not mode & stat.S_IXOTH:
         raise Complaint(
-            f"people reach their machines through {folder}, and it is closed", next_step=f"chmod o+x {folder}"
+            f"people reach environments through {folder}, and it is closed to them",
+            next_step=f"chmod o+x {folder}",
         )
 
 
 def lock(folder: Path) -> TextIO | None:
-    """Held while we live; the kernel lets go of it however we end."""
+    """Held as long as this process lives; the kernel releases it."""
     file = (folder / "up.lock").open("a")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -236,8 +237,9 @@ def command(
 
 
 def step_down(data: Path | None) -> tuple[RootSide | None, Path]:
-    """Where the data is. After `sudo make up`, and with the data of somebody else, root becomes that person, and one
-    process stays root."""
+    """Find the data folder. After `sudo make up`, and with the data of another user, root becomes that person, and
+    one process stays root.
+    """
     user = (data and privileges.owner(data)) or privileges.caller(os.environ) if os.geteuid() == 0 else None
     folder = privileges.data_folder_of(user, data.absolute() if data else None) if user else None
     if user is None or folder is None or not privileges.can_run_us(user):
@@ -266,7 +268,9 @@ def choose(folder: Path, asked: EngineKind | None, root: RootSide | None) -> Pla
 
 
 def start_root(chosen: Plan, before: EngineKind | None) -> tuple[RootSide | None, Plan]:
-    """By sudo, which may ask for a password. Without it there is the fake engine, unless there are environments."""
+    """Start it with sudo, which may ask for a password. Without the password use the fake engine, unless there are
+    environments.
+    """
     if not chosen.asks:
         return spawn(SUDO_SILENT), chosen
     without = "" if before is EngineKind.OCI else " To start without root: gpuaas up --engine fake"
@@ -280,11 +284,11 @@ def start_root(chosen: Plan, before: EngineKind | None) -> tuple[RootSide | None
 
 
 def engine_before(folder: Path) -> EngineKind | None:
-    """What the node in this folder was run with last."""
+    """The engine with which the node in this folder last ran."""
     try:
         file = read(folder / "up.json")
         if file and file.engine:
             return EngineKind(file.engine)
         return EngineKind.OCI if (folder / "agent" / "oci").exists() else None
-    except PermissionError:  # a folder of root's
+    except PermissionError:  # a folder of root
         return EngineKind.OCI

@@ -18,13 +18,13 @@ class UpUser(Struct, frozen=True, kw_only=True):
 
 
 class UpFile(Struct, frozen=True, kw_only=True):
-    """`DIR/up.json`: all a script needs to use what is running here."""
+    """`DIR/up.json`: everything that a script needs to use the platform."""
 
     url: str
     users: list[UpUser]
     tenant: str | None = None
     project_id: str | None = None
-    engine: str = ""  # of its node; empty: a release that did not write it down
+    engine: str = ""  # of its node; empty: a release that did not record it
 
 
 def read(path: Path) -> UpFile | None:
@@ -43,7 +43,9 @@ def write(path: Path, file: UpFile) -> None:
 
 
 def people(url: str, *, demo: bool, kept: UpFile | None = None) -> UpFile:
-    """Passwords are drawn and kept in the file before anybody is made with them: a crash between loses nobody."""
+    """Passwords are generated and stored in the file before the accounts are created, so a crash in between loses
+    none.
+    """
     file = kept or UpFile(url=url, users=[drawn(ADMIN, "admin")])
     if demo and all(user.email != USER for user in file.users):
         file = msgspec.structs.replace(file, users=[drawn(USER, "user"), *file.users])

@@ -73,7 +73,7 @@ class Setup:
         wanted = self._wanted
         dsn = await Embedded(wanted.folder / "postgres").start()
         await migrate(dsn)
-        tell(DatabaseReady(dsn))  # the server takes longest to start: the rest is done meanwhile
+        tell(DatabaseReady(dsn))  # the server takes longest to start, so the rest runs meanwhile
         async with self._demo(dsn) as world:
             file = people(wanted.url, demo=wanted.with_demo, kept=read(self._file))
             file = msgspec.structs.replace(file, engine=wanted.engine)
@@ -82,7 +82,7 @@ class Setup:
             await world.ensure_bundles()
             write(self._file, file)
             node_id = await self._prepare_node(world)
-            tell(NodeReady())  # the agent dials until the server answers
+            tell(NodeReady())  # the agent retries until the server answers
             await world.ensure_catalog(await world.machine(node_id))
             if wanted.with_demo:
                 await world.approve_slots(node_id, SLOTS)
@@ -103,14 +103,14 @@ class Setup:
             await db.close()
 
     async def _prepare_node(self, world: "Demo") -> str:
-        """The node's image and identity; its id."""
+        """Prepare the node's image and identity; returns its id."""
         from gpuaas.agent.identity import IdentityError
         from gpuaas.main.preparing import ensure_enrolled, ensure_image
 
         wanted = self._wanted
 
         async def token() -> str:
-            """Asked for once, by a node that enrols with the server."""
+            """Called once, by a node that enrols with the server."""
             await self._until(self._server_ready, "the server")
             return await world.enrolment_token()
 
@@ -128,7 +128,7 @@ class Setup:
                 case NodeIs(node_id):
                     return node_id
                 case SetUp():
-                    raise Complaint("the setup has begun already")
+                    raise Complaint("the setup has already begun")
 
     async def _until(self, ready: Callable[[httpx.AsyncClient], Awaitable[bool]], what: str) -> None:
         deadline = time.monotonic() + READY_SECONDS

@@ -1,4 +1,4 @@
-"""A replica that starts while the database has trouble: it answers, says that it is not ready, and waits."""
+"""Serves a replica that starts while the database has trouble: it answers, reports that it is not ready, and waits."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ LOOP = "start"
 
 
 class WaitingApp:
-    """What is served before there is a database to serve from."""
+    """Serves requests before the database is usable."""
 
     def __init__(self, health: Health) -> None:
         self._health = health
@@ -57,7 +57,7 @@ async def until_usable(dsn: str, health: Health, waiting: uvicorn.Server) -> Non
             serving = serving or asyncio.create_task(waiting.serve())
             await asyncio.wait([serving], timeout=pause)
             if serving.done():
-                raise SystemExit(1)  # told to end, or the port is taken
+                raise SystemExit(1)  # stopped, or the port is taken
     finally:
         if serving is not None:
             waiting.should_exit = True

@@ -1,7 +1,7 @@
-"""WebSockets under uvicorn, quicker where most of the traffic is: binary messages of one frame (core/frames.py).
+"""WebSockets under uvicorn, faster for the most frequent messages: binary messages of one frame (core/frames.py).
 
-Whatever else a socket carries (text, fragments, pings, closings, what is malformed) is the library's, whole frame by
-whole frame, so its state is that of a socket on which the others never came.
+Everything else on a socket (text, fragments, pings, closings, malformed frames) goes to the library, frame by frame,
+so its state is that of a socket without the fast frames.
 """
 
 from http import HTTPStatus
@@ -17,7 +17,7 @@ from gpuaas.core.websockets import ADMIT
 
 FINAL, CONTROL = 0x80, 0x08
 FIRST_BYTES = 65_536  # the largest message before the application admits the other end; a hello has a few KiB
-MOST_WAITING, LARGE = 4, 65_536  # small messages not taken yet before no more are read; one that is larger is enough
+MOST_WAITING, LARGE = 4, 65_536  # untaken small messages before reading pauses; one larger message suffices
 
 
 class QuickProtocol(WebSocketsSansIOProtocol):
@@ -25,8 +25,8 @@ class QuickProtocol(WebSocketsSansIOProtocol):
         super().__init__(*args, **kwargs)
         self._rest, self._needed = bytearray(), 0
         self._limit(min(FIRST_BYTES, self.config.ws_max_size))
-        self._is_quick = False  # from the answered handshake on, until something came that only the library may judge
-        self._is_early = False  # something came before the answer: the library may hold a part of it
+        self._is_quick = False  # from the answered handshake until something arrives that only the library may handle
+        self._is_early = False  # data came before the answer: the library may hold a part of it
         self._is_fragment = False
 
     def _limit(self, message_bytes: int) -> None:
@@ -34,7 +34,7 @@ class QuickProtocol(WebSocketsSansIOProtocol):
         self.conn.max_message_size = message_bytes
 
     def admit(self) -> None:
-        """The application knows who is at the other end."""
+        """The application has authenticated the other end."""
         self._limit(self.config.ws_max_size)
 
     def handle_connect(self, event: Request) -> None:
@@ -67,14 +67,15 @@ class QuickProtocol(WebSocketsSansIOProtocol):
             begin = end
 
     def _is_plain(self, data: bytes, begin: int, length: int) -> bool:
-        """As far as it is there."""
+        """Decided from the bytes that have arrived."""
         is_masked = len(data) == begin + 1 or data[begin + 1] & frames.MASKED
         is_message = data[begin] == frames.BINARY and not self._is_fragment
         return bool(is_message and is_masked and length <= self._most and self.conn.state is OPEN)
 
     def _keep(self, part: bytes, needed: int, *, is_plain: bool) -> None:
-        """Until the rest is there. The library judges a frame by its first bytes: what is its own, it gets at once, and
-        then all that follows."""
+        """Keep a part until the rest arrives. The library checks a frame by its first bytes, so it gets other frames
+        at once, and then everything that follows.
+        """
         if is_plain:
             self._rest += part
             self._needed = needed

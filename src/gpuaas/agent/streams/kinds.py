@@ -14,7 +14,7 @@ from gpuaas.wire.streams import StreamKind, T, refusal_of
 
 
 class StreamSocket(Protocol):
-    """The agent's end of a stream: a socket to the replica that asked."""
+    """The agent's end of a stream: a socket to the replica that requested it."""
 
     async def send(self, message: bytes | str) -> None: ...
     async def recv(self) -> bytes | str: ...
@@ -22,7 +22,7 @@ class StreamSocket(Protocol):
 
 
 class StreamRefusedError(Exception):
-    """The agent does not join this stream; the reason goes to the replica that asked."""
+    """The agent does not join this stream; the reason is sent to the replica that requested it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class StreamsOfKind(Protocol):
 
 
 class AgentStreams(ABC, Generic[T]):
-    """Base of the streams of one kind. The hooks beside `serve` do nothing unless a kind needs them."""
+    """Base of the streams of one kind. The hooks other than `serve` do nothing unless a kind needs them."""
 
     def __init__(self, kind: StreamKind[T]) -> None:
         self._kind = kind
@@ -68,16 +68,16 @@ class AgentStreams(ABC, Generic[T]):
 
     @abstractmethod
     async def serve(self, socket: StreamSocket, allocation_id: str, target: T) -> None:
-        """Until the stream is over. StreamRefusedError or EngineError: it cannot be joined."""
+        """Serve until the stream ends. StreamRefusedError or EngineError: it cannot be joined."""
 
     async def take_over(self) -> None:
         """At the start of the agent, before its link opens: find what an earlier agent left."""
 
     def welcomed(self) -> None:
-        """The link opened: report what the server needs to know."""
+        """The link opened: report what the server needs."""
 
     def leave(self) -> None:
-        """At the end of the agent, after its sockets: let go of what an engine keeps."""
+        """At the end of the agent, after its sockets: release what an engine keeps."""
 
 
 class StreamKinds:
@@ -85,7 +85,7 @@ class StreamKinds:
         self._by_name: dict[str, StreamsOfKind] = {}
         for streams in registered:
             if streams.name in self._by_name:
-                raise ValueError(f"the stream kind {streams.name!r} is registered already")
+                raise ValueError(f"the stream kind {streams.name!r} is already registered")
             self._by_name[streams.name] = streams
 
     def of(self, name: str) -> StreamsOfKind:

@@ -1,4 +1,4 @@
-"""Streams that this node dials out when it is asked to: to the replica that asked, with the secret it was given."""
+"""Streams that this node opens on request: to the replica that asked, with the secret of the request."""
 
 import asyncio
 from datetime import datetime  # noqa: TC003 (the same as everywhere)
@@ -22,11 +22,11 @@ log = structlog.get_logger()
 
 
 class Streams:
-    """Independent of kinds. A kind is one file beside this one, registered in agent/loop.py."""
+    """Independent of kinds. A kind is one file next to this one, registered in agent/loop.py."""
 
     def __init__(self, identity: Identity, verifiers: Verifiers, server_time: ServerTime, kinds: StreamKinds) -> None:
         self._identity, self._verifiers, self._time, self._kinds = identity, verifiers, server_time, kinds
-        self._known: dict[str, datetime] = {}  # asked for, until it expires: none is dialled twice
+        self._known: dict[str, datetime] = {}  # ids of requests until they expire, so that each is served once
         self._open: set[asyncio.Task[None]] = set()
 
     async def take_over(self) -> None:
@@ -34,7 +34,7 @@ class Streams:
             await streams.take_over()
 
     def asked(self, asked: OpenStream) -> None:
-        """Verified by its signature, like a task: a stream can open a shell. An invalid request is dropped."""
+        """Verified by its signature, like a task, because a stream can open a shell. An invalid request is dropped."""
         if objection := self._verifiers.objection(asked) or self._objection(asked):
             log.warning("stream.refused", why=objection)
             return
@@ -94,7 +94,7 @@ class Streams:
             streams.welcomed()
 
     async def close(self) -> None:
-        """Readers lose their streams and ask for new ones."""
+        """Readers lose their streams and request new ones."""
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)

@@ -15,7 +15,7 @@ log = structlog.get_logger()
 
 
 class TerminalStreams(AgentStreams[TerminalTarget]):
-    """All terminals of the node, and the report of them."""
+    """All terminals of the node, and the reports on them."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(TERMINAL)
@@ -24,7 +24,7 @@ class TerminalStreams(AgentStreams[TerminalTarget]):
         self._ended: list[EndedTerminal] = []
 
     async def take_over(self) -> None:
-        """Those that an earlier agent left, before the first report of live terminals."""
+        """Take over the terminals of an earlier agent, before the first report of live terminals."""
         for id, allocation_id, shell in await self._shells.take_over():
             terminal = Terminal(id=id, allocation_id=allocation_id, shell=shell, on_news=self._news)
             self._here[id] = terminal
@@ -51,7 +51,7 @@ class TerminalStreams(AgentStreams[TerminalTarget]):
         self._news()
 
     def welcomed(self) -> None:
-        """Reported now, and once more when it has settled: a server may find the first report too fresh to judge."""
+        """Report now, and once more later: the first report may be too fresh for the server to judge."""
         self._report()
         asyncio.get_running_loop().call_later(REPORT_AGAIN_SECONDS, self._report)
 
@@ -70,12 +70,12 @@ class TerminalStreams(AgentStreams[TerminalTarget]):
         self._report()
 
     def _report(self) -> None:
-        """All terminals, whenever one of them changed."""
+        """Report all terminals, whenever one of them changed."""
         if not self._time.is_known:
             return
         ended, self._ended = self._ended, []
         if not self._outgoing.put(TerminalReport(live=self._live(), ended=ended, at=self._time.now())):
-            self._ended = [*ended, *self._ended]  # reported with the next
+            self._ended = [*ended, *self._ended]  # included in the next report
 
     def _live(self) -> list[LiveTerminal]:
         return [

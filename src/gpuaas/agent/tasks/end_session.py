@@ -1,4 +1,4 @@
-"""`allocation.end_session`: this one connection is over."""
+"""`allocation.end_session`: end one connection."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +11,7 @@ from gpuaas.wire.tasks import END_SESSION, EndSession, Nothing, TaskKind
 
 @dataclass(frozen=True)
 class End:
-    """One that is over already is what was wanted."""
+    """A connection that has already ended counts as success."""
 
     replaces: ClassVar[frozenset[TaskKind]] = frozenset()
     allocation_id: str

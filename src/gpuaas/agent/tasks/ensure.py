@@ -1,4 +1,4 @@
-"""`environment.ensure`: the environment is there, at the wanted boot, admitting the wanted keys."""
+"""`environment.ensure`: the environment exists at the desired boot, and admits the desired keys."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from gpuaas.wire.tasks import ENSURE, Made, TaskKind
 
 @dataclass(frozen=True)
 class Ensure:
-    """Names the whole environment, keys included: whatever was asked before is pointless."""
+    """Describes the complete environment including keys, so it makes earlier tasks pointless."""
 
     replaces: ClassVar = frozenset({TaskKind.ENSURE, TaskKind.INSTALL_KEYS})
     spec: EnvironmentSpec

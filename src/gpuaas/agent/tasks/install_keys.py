@@ -12,7 +12,7 @@ from gpuaas.wire.tasks import INSTALL_KEYS, Changed, TaskKind
 
 @dataclass(frozen=True)
 class InstallAuthorizedKeys:
-    """Names keys alone, so it waits for an environment in the making and replaces only older keys."""
+    """Describes only keys, so it waits for an environment that is being created, and replaces only older keys."""
 
     replaces: ClassVar = frozenset({TaskKind.INSTALL_KEYS})
     allocation_id: str
@@ -21,7 +21,7 @@ class InstallAuthorizedKeys:
     ownership: Ownership | None
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Changed]:  # noqa: ARG002 - keys have no phases
-        # A key set belongs to the allocation, whatever its boot, so a revoke does not wait for the look at the boot.
+        # A key set belongs to the allocation, whatever its boot, so a revoke does not wait for the check of the boot.
         await engine.set_keys(self.allocation_id, self.keys)
         if self.ownership is not None:
             await engine.set_ownership(self.allocation_id, self.ownership)

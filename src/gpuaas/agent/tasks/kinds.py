@@ -1,4 +1,4 @@
-"""Every kind of task this agent knows; any other is refused without side effects."""
+"""Every kind of task that this agent knows; any other is refused without side effects."""
 
 from gpuaas.agent.tasks import (
     end_session,

@@ -1,4 +1,4 @@
-"""`volume.attach` and `volume.detach`: a volume on a running environment, or off it."""
+"""`volume.attach` and `volume.detach`: mount or unmount a volume in a running environment."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from gpuaas.wire.tasks import (
 
 @dataclass(frozen=True)
 class Attach:
-    """Waits for whatever was asked before of the same environment; another volume's task is none of its business."""
+    """Waits for earlier tasks of the same environment, and replaces none, because they may be about other volumes."""
 
     replaces: ClassVar[frozenset[TaskKind]] = frozenset()
     allocation_id: str
@@ -35,7 +35,7 @@ class Attach:
 
 @dataclass(frozen=True)
 class Detach:
-    """At whatever boot: what it names is that nothing is mounted."""
+    """Independent of the boot: the end state is that nothing is mounted."""
 
     replaces: ClassVar[frozenset[TaskKind]] = frozenset()
     allocation_id: str
@@ -50,7 +50,7 @@ class Detach:
             on_phase=on_phase,
         )
         seen = None
-        with suppress(EngineError):  # off is off, whether or not its use can be measured now
+        with suppress(EngineError):  # the unmount counts, even if the usage cannot be measured now
             seen = await engine.volumes.measure(self.wants.volume)
         return Effects(Detached(volume=seen, note=note))
 

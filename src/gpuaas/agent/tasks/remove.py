@@ -1,4 +1,4 @@
-"""`environment.remove`: nothing of it is left, and each kind of residue was looked for."""
+"""`environment.remove`: remove the environment, and check for every kind of residue."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +11,9 @@ from gpuaas.wire.tasks import CONTRACTS, REMOVE, Removed
 
 @dataclass(frozen=True)
 class Remove:
-    """Ends everything under way for its allocation, an older removal too: asking again may free one that hangs."""
+    """Ends every task in progress of its allocation, including an older removal: a repeated removal may free one that
+    hangs.
+    """
 
     replaces: ClassVar = frozenset(each.kind for each in CONTRACTS.values() if each.ends_with_environment)
     allocation_id: str

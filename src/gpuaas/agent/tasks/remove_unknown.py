@@ -1,4 +1,4 @@
-"""`environment.remove_unknown`: as `environment.remove`, for an environment of no allocation that the server knows."""
+"""`environment.remove_unknown`: like `environment.remove`, for an unknown environment."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +15,7 @@ class RemoveUnknownEnvironment:
     wants: RemoveUnknown
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Removed]:
-        """Only the environment that the operator was shown: its host key tells."""
+        """Removes only the environment that the operator saw, identified by its host key."""
         here = await environment_of(engine, self.wants.environment_id)
         if here is not None and here.host_key and here.host_key != self.wants.host_key:
             raise TaskRefusedError("another environment", f"{self.wants.environment_id} has another host key")

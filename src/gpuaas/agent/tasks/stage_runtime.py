@@ -1,4 +1,4 @@
-"""`runtime.stage`: a bundle is on this node, checked and whole."""
+"""`runtime.stage`: a bundle is on this node, complete and checked."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from gpuaas.wire.tasks import STAGE_RUNTIME, Staged, StageRuntime, TaskKind
 
 @dataclass(frozen=True)
 class Stage:
-    """Of the node as a whole: it waits for older ones of its bundle, and finds done what they did."""
+    """A task of the node as a whole: it waits for older tasks of its bundle, and finds their work done."""
 
     replaces: ClassVar[frozenset[TaskKind]] = frozenset()
     wants: StageRuntime

@@ -1,4 +1,4 @@
-"""`runtime.unstage`: a bundle is no more on this node, and that was looked for."""
+"""`runtime.unstage`: remove a bundle from this node, with proof."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +11,7 @@ from gpuaas.wire.tasks import UNSTAGE_RUNTIME, Removed, TaskKind, UnstageRuntime
 
 @dataclass(frozen=True)
 class Unstage:
-    """Of the node as a whole, in the lane of its bundle: it waits for a staging that is under way."""
+    """A task of the node as a whole, in the lane of its bundle: it waits for a staging in progress."""
 
     replaces: ClassVar[frozenset[TaskKind]] = frozenset()
     wants: UnstageRuntime

@@ -1,4 +1,4 @@
-"""Tasks about volumes and `storage.conformance`: data of a node, of no environment."""
+"""Tasks about volumes and `storage.conformance`: they concern data of the node, not an environment."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -57,7 +57,7 @@ class RemoveUnknown:
     wants: RemoveUnknownVolume
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Removed]:
-        """Only the volume that the operator was shown, and never one that an environment may be using."""
+        """Removes only the volume that the operator saw, and never one that an environment may be using."""
         wanted = self.wants.volume
         for here in await engine.volumes.present():
             is_it = (here.volume_id, here.backend) == (wanted.volume_id, wanted.backend)
@@ -66,7 +66,7 @@ class RemoveUnknown:
         for environment in await engine.observe():
             if environment.state is EnvironmentState.UNKNOWN:
                 raise TaskRefusedError(
-                    f"the node cannot tell whether {environment.allocation_id} uses the volume", environment.detail
+                    f"the node cannot determine whether {environment.allocation_id} uses the volume", environment.detail
                 )
             if any(mount.volume_id == wanted.volume_id for mount in environment.mounts):
                 raise TaskRefusedError(f"the volume is mounted in {environment.allocation_id}", wanted.volume_id)
@@ -90,7 +90,7 @@ class TakeSnapshot:
     wants: SnapshotVolume
 
     async def perform(self, engine: Engine, on_phase: OnPhase) -> Effects[Copied]:
-        """What is observed here is the snapshot: the size of the copy."""
+        """The observation is of the snapshot: it has the size of the copy."""
         size, note = await engine.volumes.snapshot(self.wants.volume, self.wants.snapshot_id, on_phase)
         seen = await engine.volumes.measure(self.wants.volume)
         copy = VolumeObservation(volume_id=self.wants.snapshot_id, used_bytes=size, quota=seen.quota, at=seen.at)

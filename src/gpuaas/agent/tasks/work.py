@@ -1,4 +1,4 @@
-"""What every task kind is: wants read from the signed bytes, and one end state asked of the engine."""
+"""The interface of task kinds: read the parameters from the signed bytes, and bring the engine to one end state."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Found_co = TypeVar("Found_co", bound=msgspec.Struct, covariant=True)
 
 
 class TaskRefusedError(Exception):
-    """The task cannot be meant for what is here; nothing was done."""
+    """The task does not fit this node or its current state; nothing was done."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -32,7 +32,7 @@ class Effects(Generic[Found_co]):
 
 
 class Work(Protocol[Found_co]):
-    """One task, read and ready: `perform` may be repeated, cancelled, or cut by a crash."""
+    """One decoded task: `perform` may be repeated, cancelled, or interrupted by a crash."""
 
     replaces: ClassVar[frozenset[TaskKind]]
     """Kinds whose older tasks are pointless once this one is here; others are waited for."""
@@ -52,7 +52,7 @@ def read_wants(body: TaskBody, contract: TaskContract[Wants, msgspec.Struct]) ->
 
 
 def removed(proofs: Sequence[ProofItem], words: str) -> Effects[Removed]:
-    """The effects of a removal: items that are still there are its shortfall."""
+    """The effects of a removal: items that remain are its shortfall."""
     left = ", ".join(proof.item for proof in proofs if not proof.ok)
     return Effects(Removed(proofs=list(proofs)), f"{words}: {left}" if left else "")
 
@@ -62,11 +62,11 @@ async def environment_of(engine: Engine, allocation_id: str) -> Environment | No
 
 
 async def environment_at(engine: Engine, allocation_id: str, boot: int, *, what: str) -> Environment:
-    """At the boot that the task names: what was wanted of another is not wanted of this one."""
+    """The environment, if it has the boot that the task names: a task for another boot must not change this one."""
     here = await environment_of(engine, allocation_id)
     if here is None or here.boot != boot:
         found = "no environment" if here is None else f"boot {here.boot}"
-        raise TaskRefusedError("stale_boot", f"{what} for boot {boot}, and there is {found}")
+        raise TaskRefusedError("stale_boot", f"{what} for boot {boot}, but there is {found}")
     return here
 
 

@@ -1,4 +1,4 @@
-"""`runtime.write_env_file`: this bundle is current in the environment, or none is."""
+"""`runtime.write_env_file`: this bundle, or none, is current in the environment."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from gpuaas.wire.tasks import WRITE_RUNTIME, Changed, TaskKind
 
 @dataclass(frozen=True)
 class WriteEnvFile:
-    """The whole wanted content, so a newer one makes older ones pointless."""
+    """Describes the complete content, so a newer task makes older ones pointless."""
 
     replaces: ClassVar = frozenset({TaskKind.WRITE_RUNTIME})
     allocation_id: str

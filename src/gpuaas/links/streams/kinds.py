@@ -34,7 +34,7 @@ class ServerStreamKinds:
     def register(self, streams: ServerStreams) -> None:
         name = streams.kind.name
         if name in self._by_name:
-            raise ValueError(f"the stream kind {name!r} is registered already")
+            raise ValueError(f"the stream kind {name!r} is already registered")
         self._by_name[name] = streams
 
     def check(self, kind: StreamKind[T]) -> None:

@@ -1,7 +1,8 @@
-"""Streams on this replica: asks nodes for them, and takes those that agents dial.
+"""Streams on this replica: requests them from nodes, and accepts those that agents open.
 
-The client of a stream may be on another replica than the node's link. So a stream is asked for by a row and a hint; the
-replica that holds the link passes the request on, signed, and the agent dials the replica that asked.
+The client of a stream may be on another replica than the node's link. So a stream is requested by a row and a hint.
+The replica with the link signs the request and sends it, and the agent connects to the replica that requested the
+stream.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ log = structlog.get_logger()
 
 @dataclass(eq=False)
 class ExpectedStream:
-    """A stream that was asked for; `arrived` is the agent's socket."""
+    """A requested stream; `arrived` is the agent's socket."""
 
     id: str
     node_id: str
@@ -44,7 +45,7 @@ class ExpectedStream:
 
 
 class StreamServer:
-    """Independent of kinds. A kind is one file beside this one, registered in main/node_links.py."""
+    """Independent of kinds. A kind is one file next to this one, registered in main/node_links.py."""
 
     def __init__(
         self, master: MasterKey, links: LinkServer, *, db: Database, hints: Hints, ids: Ids, clock: Clock, url: str
@@ -62,7 +63,9 @@ class StreamServer:
     async def request(
         self, tx: Tx, kind: StreamKind[T], target: T, *, node_id: str, allocation_id: str
     ) -> ExpectedStream:
-        """Ask the node for a stream, in this transaction. The caller awaits `arrived` and calls `forget` at the end."""
+        """Request a stream from the node, in this transaction. The caller awaits `arrived` and calls `forget` at the
+        end.
+        """
         self.kinds.check(kind)
         request = StreamRequest(
             id=self._ids.new("stream"),
@@ -80,16 +83,16 @@ class StreamServer:
         return expected
 
     def forget(self, expected: ExpectedStream) -> None:
-        """End the agent's socket; one that dials later is refused."""
+        """Close the agent's socket; an agent that connects later is refused."""
         self._expected.pop(expected.id, None)
         expected.over.set()
 
     def secret(self, stream_id: str, node_id: str) -> str:
-        """Derived, so that whoever passes the request on needs no secret from a row."""
+        """Derived, so that the replica that sends the request needs no secret from a row."""
         return hmac.new(self._key, f"{stream_id} {node_id}".encode(), hashlib.sha256).hexdigest()
 
     async def serve(self, socket: MessageSocket, stream_id: str, secret: str) -> None:
-        """An agent's socket, accepted once, by its secret; held open until the stream is over."""
+        """Accept an agent's socket once, by its secret, and hold it open until the stream ends."""
         expected = self._expected.get(stream_id)
         if (
             expected is None
@@ -105,7 +108,7 @@ class StreamServer:
         await socket.close(1000, "done")
 
     async def run(self) -> None:
-        """Pass requests for streams on to the nodes linked here, until cancelled."""
+        """Send stream requests to the nodes that are linked here, until cancelled."""
         await self._db.health.repeat("streams", self._step)
 
     def loops(self) -> list[Callable[[], Coroutine[None, None, None]]]:
@@ -124,7 +127,7 @@ class StreamServer:
             self._pass_on(request)
 
     def _pass_on(self, request: StreamRequest) -> None:
-        """Of any kind: the replica that asked may be newer than this one, and the agent judges the kind."""
+        """Sends every kind: the requesting replica may be newer than this one, and the agent decides about the kind."""
         body = StreamBody(
             id=request.id,
             node_id=request.node_id,

@@ -32,12 +32,14 @@ from gpuaas.wire.terminals import ENDED, TERMINAL, UNREACHABLE, Begin, Error, Se
 TICKET = re.compile(rf"{commands.TICKET_PREFIX}[A-Za-z0-9_-]{{40,50}}")
 ALLOCATION = re.compile(r"[a-z]+_[a-z0-9]{1,40}")
 LOOK_SECONDS = 2.0  # how often without a hint
-USE_SECONDS = 20.0  # how often use is written down; no idle limit is near as short
+USE_SECONDS = 20.0  # how often use is stored; every idle limit is much longer
 log = structlog.get_logger()
 
 
 class Refused(Exception):
-    """The client does not learn why: a ticket that is unknown, used, late, or of another allocation looks the same."""
+    """The client does not learn the reason: a ticket that is unknown, used, late, or of another allocation looks the
+    same.
+    """
 
 
 class Admitted(NamedTuple):
@@ -66,7 +68,7 @@ class TerminalStreams:
         self._streams, self._links, self._master, self.policy = streams, links, master, policy
         self._db, self._ids, self._clock, self._open_streams = db, ids, clock, open_streams
         self._relays: dict[str, set[TerminalRelay]] = {}
-        self._used: set[str] = set()  # allocations whose terminals were used since that was written down last
+        self._used: set[str] = set()  # allocations whose terminals were used since the last write
         self._use_written = float("-inf")
         self._wake = asyncio.Event()
         for topic in (store.TERMINALS, store.ENDS):
@@ -78,7 +80,9 @@ class TerminalStreams:
     # A browser's socket
 
     async def serve(self, socket: MessageSocket, allocation_id: str, token: str, source: str) -> None:
-        """From the ticket to the end. The socket is accepted already, so that a browser can read why it is closed."""
+        """Serve a terminal from the ticket to the end. The socket is already accepted, so that a browser can read why
+        it closes.
+        """
         try:
             admitted = await self._admit(allocation_id, token, source)
         except QuotaExceeded as problem:
@@ -175,8 +179,8 @@ class TerminalStreams:
         )
 
     async def _fail(self, socket: MessageSocket, terminal_id: str, said: object) -> None:
-        """The node could not show the terminal. It is closed unless it may still live there."""
-        error = said if isinstance(said, Error) else Error(reason="the node does not speak as it should")
+        """The node could not open the terminal. Close it, unless it may still be open there."""
+        error = said if isinstance(said, Error) else Error(reason="the node sent an invalid message")
         if not error.reattach:
             async with self._db.write("close terminal") as tx:
                 await commands.close(tx, terminal_id, reason=error.reason, now=self._clock.now())
@@ -193,7 +197,7 @@ class TerminalStreams:
     # The background loop
 
     async def run(self) -> None:
-        """Tell nodes which terminals to end, and cut relays that were closed elsewhere; until cancelled."""
+        """Send nodes the terminals to end, and end relays that were closed elsewhere; until cancelled."""
         await self._db.health.repeat("terminals", self._step)
 
     async def _step(self) -> None:
@@ -216,7 +220,7 @@ class TerminalStreams:
             self._links.send(end.node_id, EndTerminals(terminal_ids=[end.id], reason=end.reason))
 
     async def _write_use(self) -> None:
-        """An allocation whose terminal is typed in, or shows something to somebody, is not idle."""
+        """An allocation whose terminal has input or output is not idle."""
         if not self._used or self._clock.monotonic() - self._use_written < USE_SECONDS:
             return
         used = sorted(self._used)

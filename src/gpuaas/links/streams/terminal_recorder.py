@@ -1,4 +1,4 @@
-"""Records what a terminal shows: in chunks, compressed and sealed, a quarter of a second behind at most."""
+"""Records the output of a terminal in compressed, encrypted chunks, at most a quarter of a second late."""
 
 import asyncio
 from contextlib import suppress
@@ -17,7 +17,9 @@ LOOP = "recordings"
 
 
 class Recorder:
-    """Records one terminal while this replica shows it. Bytes have offsets, so bytes shown again are kept once."""
+    """Records one terminal while this replica relays it. Bytes have offsets, so bytes that are shown again are stored
+    once.
+    """
 
     def __init__(
         self,
@@ -46,12 +48,12 @@ class Recorder:
         return self._kept_to
 
     async def add(self, offset: int, data: bytes) -> None:
-        """Wait while the recorder is far behind: backpressure on the terminal."""
+        """Waits while the recorder is far behind: backpressure on the terminal."""
         if (known := self._kept_to - offset) > 0:
             data = data[known:]
         if not data:
             return
-        if known < 0:  # a replica died with the bytes before; the next ones keep their offsets
+        if known < 0:  # a replica crashed with the bytes before; later ones keep their offsets
             await self._write_now()
             self._first = self._kept_to = offset
         self._events.append((self._seconds(), bytes(data)))

@@ -25,13 +25,13 @@ from gpuaas.wire.terminals import (
     from_browser,
 )
 
-CONFIRMED_BYTES = WINDOW // 8  # passed on before they are confirmed to the agent
+CONFIRMED_BYTES = WINDOW // 8  # relayed before they are confirmed to the agent
 Message = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a relay ended. If `is_final`, the terminal has ended too; else the browser left or the stream broke."""
+    """Why a relay ended. If `is_final`, the terminal has ended too; otherwise the browser left or the stream broke."""
 
     code: int
     reason: str = ""
@@ -64,13 +64,13 @@ class TerminalRelay:
             self._cut.set_result(ending)
 
     async def run(self, said: Session) -> Ending:
-        """Relay until one side ends or `end` is called; everything shown is recorded before the answer."""
+        """Relay until one side ends or `end` is called. All relayed output is recorded before this returns."""
         await self._browser.send_json(said)
         recording = asyncio.create_task(self._recorder.run()) if self._recorder else None
         both = {asyncio.create_task(self._show()), asyncio.create_task(self._type())}
         try:
             done, _ = await asyncio.wait({*both, self._cut}, return_when=asyncio.FIRST_COMPLETED)
-            # The shell may end at the moment in which the browser leaves: the end counts.
+            # The shell may end at the same time as the browser leaves: then the end of the shell counts.
             return max((task.result() for task in done), key=lambda ending: ending.is_final)
         finally:
             for task in both:
@@ -90,7 +90,7 @@ class TerminalRelay:
         await self._browser.close(ending.code, ending.reason[:100])
 
     async def _show(self) -> Ending:
-        """From the agent to the browser. A browser that does not read stops this, and with it the shell."""
+        """From the agent to the browser. A browser that does not read stops this, and the shell with it."""
         receive, send, recorder = self._stream.receive, self._browser.send, self._recorder
         confirmed = self._offset
         while True:
@@ -115,8 +115,9 @@ class TerminalRelay:
                 await self._stream.send_json(Confirm(offset=confirmed))
 
     async def _keep_pace(self) -> None:
-        """A page cannot leave its socket unread and would hold all bytes in memory: send no more than a window beyond
-        what it has drawn."""
+        """A page cannot stop reading its socket and would buffer everything: send at most one window more than it has
+        drawn.
+        """
         while self._offset - self._drawn_to >= WINDOW:
             self._drawn.clear()
             await self._drawn.wait()
@@ -129,7 +130,7 @@ class TerminalRelay:
         try:
             said = from_agent.decode(message.get("text") or "")
         except (msgspec.DecodeError, RecursionError):
-            return Ending(UNREACHABLE, "the node does not speak as it should")
+            return Ending(UNREACHABLE, "the node sent an invalid message")
         if isinstance(said, Exit):
             return Ending(1000, f"the shell ended with code {said.code}", exit_code=said.code, is_final=True)
         return Ending(ENDED, said.reason if isinstance(said, Error) else "it began twice", is_final=True)
