@@ -163,7 +163,11 @@ test.each([
 });
 
 test("a shell that is over is not gone back into, and a new one can be had", async () => {
-  refusal = new Problem({ status: 409, code: "conflict", detail: "This terminal has ended: it was detached for too long." });
+  refusal = new Problem({
+    status: 409,
+    code: "conflict",
+    detail: "This terminal has ended: it was detached for too long.",
+  });
   const link = linked("term_1");
   await settled();
   expect(link.get()).toEqual({ is: "ended", why: "This terminal has ended: it was detached for too long." });
